@@ -22,9 +22,18 @@ const ZOOM: f32 = 0.72;
 const FRAMES: usize = 60;
 
 fn main() {
-    println!("{:>12} {:>8} {:>10}  {:>22}  {:>22}", "transactions", "edges", "view", "median ms", "slowest ms");
-    let asked: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    for n in if asked.is_empty() { vec![30, 200, 1000, 5000] } else { asked } {
+    println!(
+        "{:>12} {:>8} {:>10}  {:>22}  {:>22}",
+        "transactions", "edges", "view", "median ms", "slowest ms"
+    );
+    let asked: Vec<usize> = std::env::args()
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
+    for n in if asked.is_empty() {
+        vec![30, 200, 1000, 5000]
+    } else {
+        asked
+    } {
         let sketch = sketch(n);
         let n_edges = sketch.diagram.arrows.len();
         for (view, own_size) in [("fitted", false), ("own size", true)] {
@@ -52,7 +61,10 @@ fn main() {
 fn sketch(n: usize) -> Arc<Sketch> {
     let mut random = fastrand::Rng::with_seed(n as u64);
     let n_lanes = (n / 6).clamp(2, 12);
-    let lane = |s: usize| Lane { session: Some(SessionId::new(s)), title: format!("session {s}") };
+    let lane = |s: usize| Lane {
+        session: Some(SessionId::new(s)),
+        title: format!("session {s}"),
+    };
     let row = |card: usize, row: usize| Row {
         operation: OperationId::new(3 * card + row),
         text: format!("r(k{row}) = {card}"),
@@ -71,7 +83,12 @@ fn sketch(n: usize) -> Arc<Sketch> {
         folded: 22,
         others: Vec::new(),
     };
-    let relations = [Relation::WriteRead, Relation::WriteWrite, Relation::AntiDependency, Relation::CommitOrder];
+    let relations = [
+        Relation::WriteRead,
+        Relation::WriteWrite,
+        Relation::AntiDependency,
+        Relation::CommitOrder,
+    ];
     let mut arrow = |edge: usize| {
         let from = random.usize(0..n - 1);
         let to = (from + random.usize(1..40)).min(n - 1);
@@ -86,16 +103,27 @@ fn sketch(n: usize) -> Arc<Sketch> {
             to_row: Some(random.usize(0..3)),
             relation,
             label: format!("{} k{edge}", relation.code()),
-            emphasis: if edge.is_multiple_of(3) { Emphasis::Cycle } else { Emphasis::Evidence },
+            emphasis: if edge.is_multiple_of(3) {
+                Emphasis::Cycle
+            } else {
+                Emphasis::Evidence
+            },
         }
     };
     let arrows = (0..2 * n).map(&mut arrow).collect();
-    let diagram = Diagram { lanes: (0..n_lanes).map(lane).collect(), cards: (0..n).map(card).collect(), arrows };
+    let diagram = Diagram {
+        lanes: (0..n_lanes).map(lane).collect(),
+        cards: (0..n).map(card).collect(),
+        arrows,
+    };
     let layout = lanes(&diagram);
     Arc::new(Sketch::new(diagram, layout))
 }
 
-fn measure((n, n_edges, view): (usize, usize, &str), mut draw: impl FnMut(&mut egui::Ui, usize, Pos2)) {
+fn measure(
+    (n, n_edges, view): (usize, usize, &str),
+    mut draw: impl FnMut(&mut egui::Ui, usize, Pos2),
+) {
     let ctx = egui::Context::default();
     style::install(&ctx);
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 800.0));
@@ -122,7 +150,9 @@ fn measure((n, n_edges, view): (usize, usize, &str), mut draw: impl FnMut(&mut e
         }
     }
     times.sort_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
-    let text = |(code, tessellation): (f64, f64)| format!("{code:.2} + {tessellation:.2} = {:.2}", code + tessellation);
+    let text = |(code, tessellation): (f64, f64)| {
+        format!("{code:.2} + {tessellation:.2} = {:.2}", code + tessellation)
+    };
     let (median, slowest) = (text(times[times.len() / 2]), text(times[times.len() - 1]));
     println!("{n:>12} {n_edges:>8} {view:>10}  {median:>22}  {slowest:>22}");
 }
@@ -131,7 +161,8 @@ fn measure((n, n_edges, view): (usize, usize, &str), mut draw: impl FnMut(&mut e
 #[cfg(unix)]
 fn cpu_milliseconds() -> f64 {
     use nix::time::{ClockId, clock_gettime};
-    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("the system tells how much time was used");
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .expect("the system tells how much time was used");
     time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6
 }
 
@@ -139,5 +170,9 @@ fn cpu_milliseconds() -> f64 {
 #[cfg(not(unix))]
 fn cpu_milliseconds() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64() * 1e3
+    START
+        .get_or_init(std::time::Instant::now)
+        .elapsed()
+        .as_secs_f64()
+        * 1e3
 }

@@ -38,12 +38,18 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let Some(path) = arguments.out else { return Ok(()) };
+    let Some(path) = arguments.out else {
+        return Ok(());
+    };
     let mut file = File::create(&path)?;
     if arguments.lightweight {
         let workload = arguments.workload.lightweight();
         workload.write_text(&mut file)?;
-        println!("wrote at most {} lightweight transactions to {}", workload.transactions, path.display());
+        println!(
+            "wrote at most {} lightweight transactions to {}",
+            workload.transactions,
+            path.display()
+        );
         return Ok(());
     }
     let workload = arguments.workload.workload()?;
@@ -55,6 +61,10 @@ fn main() -> anyhow::Result<()> {
             file.write_all(&bytes)?;
         }
     }
-    println!("wrote {} operations to {}", workload.n_operations(), path.display());
+    println!(
+        "wrote {} operations to {}",
+        workload.n_operations(),
+        path.display()
+    );
     Ok(())
 }

@@ -13,7 +13,12 @@ fn main() {
 }
 
 /// Vertices, edges from each, and how many of a thousand edges lead back.
-const SHAPES: [(u32, u32, u32); 4] = [(30, 2, 50), (1000, 4, 0), (1_000_000, 4, 0), (1_000_000, 4, 1)];
+const SHAPES: [(u32, u32, u32); 4] = [
+    (30, 2, 50),
+    (1000, 4, 0),
+    (1_000_000, 4, 0),
+    (1_000_000, 4, 1),
+];
 
 /// Edges as dependencies have them: to vertices not far away, nearly all of them forward.
 fn edges((n, out, back): (u32, u32, u32)) -> Vec<(u32, u32)> {
@@ -21,9 +26,20 @@ fn edges((n, out, back): (u32, u32, u32)) -> Vec<(u32, u32)> {
     let mut edge = |from: u32| {
         let distance = 1 + random.u32(0..100.min(n));
         let leads_back = random.u32(0..1000) < back;
-        (from, if leads_back { from.saturating_sub(distance) } else { (from + distance).min(n - 1) })
+        (
+            from,
+            if leads_back {
+                from.saturating_sub(distance)
+            } else {
+                (from + distance).min(n - 1)
+            },
+        )
     };
-    (0..n).flat_map(|from| std::iter::repeat_n(from, out as usize)).map(&mut edge).filter(|(a, b)| a != b).collect()
+    (0..n)
+        .flat_map(|from| std::iter::repeat_n(from, out as usize))
+        .map(&mut edge)
+        .filter(|(a, b)| a != b)
+        .collect()
 }
 
 fn of_petgraph(n: u32, edges: &[(u32, u32)]) -> DiGraph<(), ()> {

@@ -17,7 +17,10 @@ fn main() {
 fn diagram(n: usize) -> Diagram {
     let mut random = fastrand::Rng::with_seed(n as u64);
     let n_lanes = (n / 6).clamp(2, 12);
-    let lanes = (0..n_lanes).map(|s| Lane { session: Some(SessionId::new(s)), title: format!("session {s}") });
+    let lanes = (0..n_lanes).map(|s| Lane {
+        session: Some(SessionId::new(s)),
+        title: format!("session {s}"),
+    });
     let card = |card: usize| Card {
         transaction: TransactionId::new(card),
         lane: card * n_lanes / n,
@@ -41,7 +44,11 @@ fn diagram(n: usize) -> Diagram {
     let mut arrows = Vec::new();
     for edge in 0..2 * n {
         let (a, b) = (random.usize(0..n), random.usize(0..n));
-        let relation = if random.u8(0..10) == 0 { Relation::AntiDependency } else { Relation::WriteRead };
+        let relation = if random.u8(0..10) == 0 {
+            Relation::AntiDependency
+        } else {
+            Relation::WriteRead
+        };
         arrows.push(Arrow {
             edge,
             also: Vec::new(),
@@ -55,7 +62,11 @@ fn diagram(n: usize) -> Diagram {
             emphasis: Emphasis::Evidence,
         });
     }
-    Diagram { lanes: lanes.collect(), cards, arrows }
+    Diagram {
+        lanes: lanes.collect(),
+        cards,
+        arrows,
+    }
 }
 
 #[divan::bench(args = [5, 10, 50, 200, 500])]

@@ -44,10 +44,16 @@ type Window = Harness<'static, App>;
 fn main() {
     let options = Options::parse();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = options.file.clone().unwrap_or_else(|| made(folder.path(), &options.workload));
+    let file = options
+        .file
+        .clone()
+        .unwrap_or_else(|| made(folder.path(), &options.workload));
     open(&file);
     decide(&file);
-    println!("\n{:>14} {:>20} {:>22}", "Esc after", "window says so after", "threads are idle after");
+    println!(
+        "\n{:>14} {:>20} {:>22}",
+        "Esc after", "window says so after", "threads are idle after"
+    );
     CANCELS.into_iter().for_each(|after| cancel(&file, after));
 }
 
@@ -62,7 +68,9 @@ fn made(folder: &Path, arguments: &WorkloadArguments) -> PathBuf {
 }
 
 fn window() -> Window {
-    Harness::builder().with_size([1280.0, 800.0]).build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(None))
+    Harness::builder()
+        .with_size([1280.0, 800.0])
+        .build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(None))
 }
 
 fn document(window: &Window) -> Option<&Document> {
@@ -100,13 +108,18 @@ fn open(file: &Path) {
             milliseconds(longest)
         );
     };
-    let (_, longest) =
-        until(&mut window, |window| document(window).is_some_and(|document| document.phase == Phase::Reading));
+    let (_, longest) = until(&mut window, |window| {
+        document(window).is_some_and(|document| document.phase == Phase::Reading)
+    });
     say("says that it reads", longest);
-    let (_, longest) = until(&mut window, |window| document(window).is_some_and(|document| document.history.is_some()));
+    let (_, longest) = until(&mut window, |window| {
+        document(window).is_some_and(|document| document.history.is_some())
+    });
     say("the history is there", longest);
     window.key_press(egui::Key::Num6);
-    let (_, longest) = until(&mut window, |window| window.state().state().page == Page::Browser);
+    let (_, longest) = until(&mut window, |window| {
+        window.state().state().page == Page::Browser
+    });
     say("its sessions and transactions are listed", longest);
     let mut longest = Duration::ZERO;
     for turn in 0..120 {
@@ -114,11 +127,18 @@ fn open(file: &Path) {
         let delta = egui::vec2(0.0, if turn % 2 == 0 { -900.0 } else { 700.0 });
         let unit = egui::MouseWheelUnit::Point;
         let phase = egui::TouchPhase::Move;
-        window.event(egui::Event::MouseWheel { unit, delta, phase, modifiers: egui::Modifiers::NONE });
+        window.event(egui::Event::MouseWheel {
+            unit,
+            delta,
+            phase,
+            modifiers: egui::Modifiers::NONE,
+        });
         longest = longest.max(frame(&mut window));
     }
     say("scrolled through 120 frames", longest);
-    let (_, longest) = until(&mut window, |window| document(window).is_some_and(|document| !document.is_busy()));
+    let (_, longest) = until(&mut window, |window| {
+        document(window).is_some_and(|document| !document.is_busy())
+    });
     say("all levels are decided", longest);
     window.state_mut().open_all(Vec::new());
 }
@@ -133,11 +153,22 @@ fn decide(file: &Path) {
     while when[3].is_none() {
         assert!(start.elapsed() < PATIENCE, "it takes too long");
         frame(&mut window);
-        let Some(document) = document(&window) else { continue };
-        let first =
-            |document: &Document| document.catalogue.as_ref().is_some_and(|all| !all.findings.violations.is_empty());
+        let Some(document) = document(&window) else {
+            continue;
+        };
+        let first = |document: &Document| {
+            document
+                .catalogue
+                .as_ref()
+                .is_some_and(|all| !all.findings.violations.is_empty())
+        };
         let is_there = [
-            !document.results.levels.is_empty() && document.results.levels.iter().all(|(_, result)| result.is_some()),
+            !document.results.levels.is_empty()
+                && document
+                    .results
+                    .levels
+                    .iter()
+                    .all(|(_, result)| result.is_some()),
             first(document),
             document.picture.is_some(),
             document.history.is_some() && !document.is_busy(),
@@ -146,10 +177,20 @@ fn decide(file: &Path) {
             *when = when.or(is_there.then(|| start.elapsed()));
         }
     }
-    let what =
-        ["the verdicts are there", "the first violation is listed", "a picture is drawn", "everything is counted"];
+    let what = [
+        "the verdicts are there",
+        "the first violation is listed",
+        "a picture is drawn",
+        "everything is counted",
+    ];
     for (what, when) in what.into_iter().zip(when) {
-        println!("{what:<44} {}", when.map_or("       -".to_owned(), |when| format!("{:>8.2} s", when.as_secs_f64())));
+        println!(
+            "{what:<44} {}",
+            when.map_or("       -".to_owned(), |when| format!(
+                "{:>8.2} s",
+                when.as_secs_f64()
+            ))
+        );
     }
     window.state_mut().open_all(Vec::new());
 }
@@ -169,7 +210,8 @@ fn cancel(file: &Path, after: f64) {
     let pressed = Instant::now();
     window.key_press(egui::Key::Escape);
     let is_over = |window: &Window| {
-        window.state().state().looking.is_none() && document(window).is_none_or(|document| !document.is_busy())
+        window.state().state().looking.is_none()
+            && document(window).is_none_or(|document| !document.is_busy())
     };
     let (said, _) = until(&mut window, is_over);
     // Nothing is drawn meanwhile: what is used now the work uses.
@@ -177,10 +219,18 @@ fn cancel(file: &Path, after: f64) {
     while idle < 3 {
         let used = cpu();
         std::thread::sleep(Duration::from_millis(5));
-        idle = if cpu() - used < Duration::from_millis(1) { idle + 1 } else { 0 };
+        idle = if cpu() - used < Duration::from_millis(1) {
+            idle + 1
+        } else {
+            0
+        };
     }
     let ended = pressed.elapsed() - Duration::from_millis(15);
-    println!("{after:>12} s {:>17.1} ms {:>19.1} ms", milliseconds(said), milliseconds(ended));
+    println!(
+        "{after:>12} s {:>17.1} ms {:>19.1} ms",
+        milliseconds(said),
+        milliseconds(ended)
+    );
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -191,7 +241,9 @@ fn milliseconds(time: Duration) -> f64 {
 #[cfg(unix)]
 fn cpu() -> Duration {
     use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("the system tells how much time was used").into()
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+        .expect("the system tells how much time was used")
+        .into()
 }
 
 /// Not told here: work counts as over at once.

@@ -20,10 +20,15 @@ const TRANSACTIONS: [u64; 2] = [1000, 100_000];
 const FORMATS: [&str; 3] = ["plume", "text", "json"];
 
 fn bytes(format: &str, transactions: u64) -> Vec<u8> {
-    let history = Workload { transactions, ..Workload::default() }.history();
+    let history = Workload {
+        transactions,
+        ..Workload::default()
+    }
+    .history();
     let mut bytes = Vec::new();
     formats::write(&history, format, &mut bytes).expect("memory does not refuse bytes");
-    let again = formats::read(&Input::new("", &bytes), Some(format), &Control::new()).expect("what is written is read");
+    let again = formats::read(&Input::new("", &bytes), Some(format), &Control::new())
+        .expect("what is written is read");
     assert_eq!(Statistics::of(&again), Statistics::of(&history));
     bytes
 }
@@ -33,17 +38,27 @@ fn read<const FORMAT: usize>(bencher: Bencher<'_, '_>, transactions: u64) {
     let format = FORMATS[FORMAT];
     let bytes = bytes(format, transactions);
     let items = ItemsCount::new(10 * transactions);
-    bencher.counter(items).counter(BytesCount::new(bytes.len())).bench(|| {
-        formats::read(&Input::new("", &bytes), Some(format), &Control::new()).map(|history| history.n_operations())
-    });
+    bencher
+        .counter(items)
+        .counter(BytesCount::new(bytes.len()))
+        .bench(|| {
+            formats::read(&Input::new("", &bytes), Some(format), &Control::new())
+                .map(|history| history.n_operations())
+        });
 }
 
 #[divan::bench(args = TRANSACTIONS, consts = [0, 1, 2])]
 fn write<const FORMAT: usize>(bencher: Bencher<'_, '_>, transactions: u64) {
-    let history = Workload { transactions, ..Workload::default() }.history();
+    let history = Workload {
+        transactions,
+        ..Workload::default()
+    }
+    .history();
     let mut out = Vec::new();
-    bencher.counter(ItemsCount::new(10 * transactions)).bench_local(|| {
-        out.clear();
-        formats::write(&history, FORMATS[FORMAT], &mut out).map(|()| out.len())
-    });
+    bencher
+        .counter(ItemsCount::new(10 * transactions))
+        .bench_local(|| {
+            out.clear();
+            formats::write(&history, FORMATS[FORMAT], &mut out).map(|()| out.len())
+        });
 }

@@ -21,20 +21,32 @@ const LIMIT: Duration = Duration::from_secs(300);
 fn keeps(promise: &Promise, path: &Path) -> Result<bool, String> {
     let control = Control::new().with_time_limit(LIMIT);
     let history = formats::open(path, None, &control).map_err(|error| error.to_string())?;
-    let options = Options { levels: promise.asked().into_iter().collect(), ..Options::default() };
+    let options = Options {
+        levels: promise.asked().into_iter().collect(),
+        ..Options::default()
+    };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let is_kept = promise.is_kept(&findings.levels).ok_or("undecided")?;
     if let Some(violation) = findings.violations.first().filter(|_| !is_kept) {
         let example = Examples::new(&history, &findings).of(violation, &control);
-        print!("{}", narrate::plain_text(&example.counterexample, &example.explanation, &history));
+        print!(
+            "{}",
+            narrate::plain_text(&example.counterexample, &example.explanation, &history)
+        );
     }
     Ok(is_kept)
 }
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let promise = Promise::named(&arguments.next().unwrap_or_else(|| "postgresql serializable".to_owned()))?;
-    let folder = arguments.next().unwrap_or_else(|| "sample_histories".to_owned());
+    let promise = Promise::named(
+        &arguments
+            .next()
+            .unwrap_or_else(|| "postgresql serializable".to_owned()),
+    )?;
+    let folder = arguments
+        .next()
+        .unwrap_or_else(|| "sample_histories".to_owned());
     let mut worst = 0;
     for found in formats::histories(&[folder.into()], &Control::new())? {
         let (path, kept) = match found {

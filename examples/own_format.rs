@@ -25,14 +25,22 @@ fn parse(text: &str) -> Result<History, String> {
     for (line, number) in text.lines().zip(1..) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [session, name, verb, key, value] = words[..] else {
-            return Err(format!("line {number}: expected session, transaction, verb, key and value"));
+            return Err(format!(
+                "line {number}: expected session, transaction, verb, key and value"
+            ));
         };
         let kind = match verb {
             "read" => OperationKind::Read,
             "write" => OperationKind::Write,
-            _ => return Err(format!("line {number}: expected read or write, found {verb}")),
+            _ => {
+                return Err(format!(
+                    "line {number}: expected read or write, found {verb}"
+                ));
+            }
         };
-        let value: u64 = value.parse().map_err(|error| format!("line {number}: {value}: {error}"))?;
+        let value: u64 = value
+            .parse()
+            .map_err(|error| format!("line {number}: {value}: {error}"))?;
         let session = builder.session_name(session);
         let draft = *drafts.entry(name).or_insert_with(|| {
             let draft = builder.transaction(session, Outcome::Committed);
@@ -51,7 +59,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::io::stdin().read_to_string(&mut text)?;
     }
     let history = parse(if text.trim().is_empty() { LINES } else { &text })?;
-    let options = Options { levels: Level::of(&history), ..Options::default() };
+    let options = Options {
+        levels: Level::of(&history),
+        ..Options::default()
+    };
     let findings = audit::check(&history, &options, &Control::new(), &|_| {});
     for result in &findings.levels {
         println!("{:4} {}", result.level.code(), result.verdict.word());

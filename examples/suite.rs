@@ -23,14 +23,22 @@ fn recorded() -> History {
         builder.operation(increment, OperationKind::Read, counter, zero, 0);
         builder.operation(increment, OperationKind::Write, counter, one_more, 0);
     }
-    builder.finish().expect("a small history is within all bounds")
+    builder
+        .finish()
+        .expect("a small history is within all bounds")
 }
 
 fn main() -> ExitCode {
     let (history, control) = (recorded(), Control::new());
-    let options = Options { levels: vec![Level::SnapshotIsolation], ..Options::default() };
+    let options = Options {
+        levels: vec![Level::SnapshotIsolation],
+        ..Options::default()
+    };
     let findings = audit::check(&history, &options, &control, &|_| {});
-    match findings.level(Level::SnapshotIsolation).map(|result| &result.verdict) {
+    match findings
+        .level(Level::SnapshotIsolation)
+        .map(|result| &result.verdict)
+    {
         Some(Verdict::Satisfied(_)) => ExitCode::SUCCESS,
         Some(Verdict::Undecided(cause)) => {
             eprintln!("undecided: {cause}");
@@ -40,7 +48,10 @@ fn main() -> ExitCode {
             let examples = Examples::new(&history, &findings);
             if let Some(violation) = findings.violations.first() {
                 let example = examples.of(violation, &control);
-                print!("{}", narrate::plain_text(&example.counterexample, &example.explanation, &history));
+                print!(
+                    "{}",
+                    narrate::plain_text(&example.counterexample, &example.explanation, &history)
+                );
             }
             ExitCode::FAILURE
         }

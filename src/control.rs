@@ -125,14 +125,21 @@ impl Control {
     pub fn with_time_limit(&self, limit: Duration) -> Control {
         let deadline = Instant::now() + limit;
         let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
-        Control { deadline: Some(deadline), ..self.clone() }
+        Control {
+            deadline: Some(deadline),
+            ..self.clone()
+        }
     }
 
     /// The same for work that must leave time for what comes after it: with a deadline that leaves a fifth of the time that
     /// is left, if there is a deadline.
     pub fn leaving_time(&self) -> Control {
         match self.deadline {
-            Some(deadline) => self.with_time_limit(deadline.saturating_duration_since(Instant::now()).mul_f64(0.8)),
+            Some(deadline) => self.with_time_limit(
+                deadline
+                    .saturating_duration_since(Instant::now())
+                    .mul_f64(0.8),
+            ),
             None => self.clone(),
         }
     }
@@ -140,8 +147,18 @@ impl Control {
     /// The same for the little that is left to do so that what was found in time is not lost, such as verifying it: the
     /// deadline is half a second later, once.
     pub fn overtime(&self) -> Control {
-        let deadline = self.deadline.map(|deadline| if self.is_overtime { deadline } else { deadline + OVERTIME });
-        Control { deadline, is_overtime: true, ..self.clone() }
+        let deadline = self.deadline.map(|deadline| {
+            if self.is_overtime {
+                deadline
+            } else {
+                deadline + OVERTIME
+            }
+        });
+        Control {
+            deadline,
+            is_overtime: true,
+            ..self.clone()
+        }
     }
 
     /// Whether a deadline is set.
@@ -154,26 +171,41 @@ impl Control {
     /// a table by as much as it holds. Where the system does not tell how much is used there is no limit.
     pub fn with_memory_limit(&self, bytes: usize) -> Control {
         let least = self.most_memory.map_or(bytes, |old| old.min(bytes));
-        Control { most_memory: Some(least), ..self.clone() }
+        Control {
+            most_memory: Some(least),
+            ..self.clone()
+        }
     }
 
     /// The same, and the work ends before it takes the last eighth of the memory that is free now, where the system tells
     /// how much that is: the machine goes on working.
     pub fn within_free_memory(&self) -> Control {
         let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
-        Control { most_free: memory::available().map(|free| used() + free / 8 * 7), ..self.clone() }
+        Control {
+            most_free: memory::available().map(|free| used() + free / 8 * 7),
+            ..self.clone()
+        }
     }
 
     /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
     /// leaves the rest running, stopping the rest stops the branch.
     pub fn branch(&self) -> Control {
-        let branch = Branch { stop: AtomicBool::new(false), outer: self.branch.clone() };
-        Control { branch: Some(Arc::new(branch)), ..self.clone() }
+        let branch = Branch {
+            stop: AtomicBool::new(false),
+            outer: self.branch.clone(),
+        };
+        Control {
+            branch: Some(Arc::new(branch)),
+            ..self.clone()
+        }
     }
 
     /// Asks the work to end soon; of a [branch](Control::branch), only its part.
     pub fn stop(&self) {
-        let flag = self.branch.as_ref().map_or(&self.shared.stop, |branch| &branch.stop);
+        let flag = self
+            .branch
+            .as_ref()
+            .map_or(&self.shared.stop, |branch| &branch.stop);
         flag.store(true, Ordering::Relaxed);
     }
 
@@ -194,7 +226,10 @@ impl Control {
         if self.is_stopped() {
             return Err(Interrupt::Cancelled);
         }
-        if self.most_memory().is_some_and(|most| self.is_short_of(most)) {
+        if self
+            .most_memory()
+            .is_some_and(|most| self.is_short_of(most))
+        {
             return Err(Interrupt::MemoryLimit);
         }
         match self.deadline {
@@ -207,7 +242,11 @@ impl Control {
     #[inline]
     pub fn tick(&self, step: usize) -> Result<(), Interrupt> {
         const STRIDE: usize = 1 << 12;
-        if step.is_multiple_of(STRIDE) { self.check() } else { Ok(()) }
+        if step.is_multiple_of(STRIDE) {
+            self.check()
+        } else {
+            Ok(())
+        }
     }
 
     /// `Err` if taking `bytes` more at once would go beyond the limit of memory, or when the work must end anyway. For
@@ -227,7 +266,10 @@ impl Control {
 
     /// The limit of memory: the lowest of that which was set, the system's and what was free.
     fn most_memory(&self) -> Option<usize> {
-        [self.most_memory, self.most_free, memory::allowed()].into_iter().flatten().min()
+        [self.most_memory, self.most_free, memory::allowed()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Bytes of memory that are free now, for the machine and for the control group of the process; `None` where the
@@ -248,7 +290,13 @@ impl Control {
         let now = BEGIN.get_or_init(Instant::now).elapsed().as_millis() as u64 + LOOK_EVERY;
         let last = self.shared.looked_at.load(Ordering::Relaxed);
         let is_due = now >= last + LOOK_EVERY;
-        if is_due && self.shared.looked_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if is_due
+            && self
+                .shared
+                .looked_at
+                .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        {
             let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
             let margin = (most / 16).max(LEAST_MARGIN.min(most / 4));
             if used > most - margin {
@@ -290,7 +338,12 @@ impl Control {
     /// A snapshot of the progress.
     pub fn progress(&self) -> Progress {
         Progress {
-            phase: self.shared.phase.lock().map(|phase| phase.clone()).unwrap_or_default(),
+            phase: self
+                .shared
+                .phase
+                .lock()
+                .map(|phase| phase.clone())
+                .unwrap_or_default(),
             done: self.shared.done.load(Ordering::Relaxed),
             total: self.shared.total.load(Ordering::Relaxed),
         }
@@ -338,7 +391,12 @@ mod tests {
         assert!(inner.is_stopped() && !branch.is_stopped());
         let inner = branch.branch();
         branch.stop();
-        assert!(branch.is_stopped() && inner.is_stopped() && !control.is_stopped() && !other.is_stopped());
+        assert!(
+            branch.is_stopped()
+                && inner.is_stopped()
+                && !control.is_stopped()
+                && !other.is_stopped()
+        );
         control.stop();
         assert!(other.is_stopped());
     }
@@ -357,9 +415,15 @@ mod tests {
     fn what_was_found_in_time_may_be_completed_a_little_later_and_no_more() {
         let control = Control::new().with_time_limit(Duration::ZERO);
         let overtime = control.overtime();
-        assert_eq!((control.check(), overtime.check()), (Err(Interrupt::TimeLimit), Ok(())));
+        assert_eq!(
+            (control.check(), overtime.check()),
+            (Err(Interrupt::TimeLimit), Ok(()))
+        );
         assert_eq!(overtime.deadline, overtime.overtime().deadline);
-        assert_eq!(overtime.with_time_limit(Duration::ZERO).check(), Err(Interrupt::TimeLimit));
+        assert_eq!(
+            overtime.with_time_limit(Duration::ZERO).check(),
+            Err(Interrupt::TimeLimit)
+        );
         control.stop();
         assert_eq!(overtime.check(), Err(Interrupt::Cancelled));
         assert!(!Control::new().overtime().limits_time());

@@ -53,15 +53,25 @@ pub struct Fallback {
 
 /// The characters of texts that no bundled font has. O(length), fast for ASCII.
 pub fn lacking<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<char> {
-    let foreign = texts.into_iter().filter(|text| !text.is_ascii()).flat_map(str::chars);
-    let all: BTreeSet<char> = foreign.filter(|c| !c.is_ascii() && !is_hidden(*c)).collect();
-    all.into_iter().filter(|c| BUNDLED_CHARACTERS.iter().all(|font| font.map(*c).is_none())).collect()
+    let foreign = texts
+        .into_iter()
+        .filter(|text| !text.is_ascii())
+        .flat_map(str::chars);
+    let all: BTreeSet<char> = foreign
+        .filter(|c| !c.is_ascii() && !is_hidden(*c))
+        .collect();
+    all.into_iter()
+        .filter(|c| BUNDLED_CHARACTERS.iter().all(|font| font.map(*c).is_none()))
+        .collect()
 }
 
 /// The fewest installed fonts that have these characters: in each step the one that has most of the rest. The first
 /// call looks at all installed fonts, so it does not belong in a frame.
 pub fn fallback(lacking: BTreeSet<char>) -> Fallback {
-    let mut found = Fallback { faces: Vec::new(), missing: lacking };
+    let mut found = Fallback {
+        faces: Vec::new(),
+        missing: lacking,
+    };
     if found.missing.is_empty() {
         return found;
     }
@@ -70,13 +80,20 @@ pub fn fallback(lacking: BTreeSet<char>) -> Fallback {
         .map(|face| (face, characters(face, &found.missing)))
         .filter(|(_, characters)| !characters.is_empty())
         .collect();
-    while let Some((face, characters)) =
-        rest.iter().max_by_key(|(face, characters)| (characters.len(), likeness(face))).cloned()
+    while let Some((face, characters)) = rest
+        .iter()
+        .max_by_key(|(face, characters)| (characters.len(), likeness(face)))
+        .cloned()
     {
         found.missing.retain(|c| !characters.contains(c));
         let data = INSTALLED.with_face_data(face.id, |data, _| data.to_vec());
-        found.faces.extend(data.map(|data| Face { name: face.post_script_name.clone(), data, index: face.index }));
-        rest.iter_mut().for_each(|(_, other)| other.retain(|c| !characters.contains(c)));
+        found.faces.extend(data.map(|data| Face {
+            name: face.post_script_name.clone(),
+            data,
+            index: face.index,
+        }));
+        rest.iter_mut()
+            .for_each(|(_, other)| other.retain(|c| !characters.contains(c)));
         rest.retain(|(_, characters)| !characters.is_empty());
     }
     found
@@ -87,7 +104,11 @@ fn characters(face: &FaceInfo, wanted: &BTreeSet<char>) -> BTreeSet<char> {
     let found = INSTALLED.with_face_data(face.id, |data, index| {
         let font = FontRef::from_index(data, index).ok()?;
         let (characters, outlines) = (font.charmap(), font.outline_glyphs());
-        let is_there = |c: &char| characters.map(*c).is_some_and(|glyph| outlines.get(glyph).is_some());
+        let is_there = |c: &char| {
+            characters
+                .map(*c)
+                .is_some_and(|glyph| outlines.get(glyph).is_some())
+        };
         Some(wanted.iter().copied().filter(is_there).collect())
     });
     found.flatten().unwrap_or_default()
@@ -111,7 +132,11 @@ pub fn advice(missing: &BTreeSet<char>) -> Option<String> {
     let packages: BTreeSet<&str> = scripts.iter().map(|(_, package)| *package).collect();
     let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
     let (last, others) = names.split_last()?;
-    let names = if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) };
+    let names = if others.is_empty() {
+        (*last).to_owned()
+    } else {
+        format!("{} and {last}", others.join(", "))
+    };
     let packages = packages.into_iter().collect::<Vec<_>>().join(" ");
     Some(format!(
         "This machine has no font for {names}: the window and PNG show boxes, SVG and text keep the names \
@@ -125,12 +150,17 @@ fn script(c: char) -> (&'static str, &'static str) {
     const CJK: &str = "fonts-noto-cjk";
     match c as u32 {
         0x590..=0x5FF | 0xFB1D..=0xFB4F => ("Hebrew", NOTO),
-        0x600..=0x6FF | 0x750..=0x77F | 0x870..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFF => ("Arabic", NOTO),
+        0x600..=0x6FF | 0x750..=0x77F | 0x870..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFF => {
+            ("Arabic", NOTO)
+        }
         0x1100..=0x11FF | 0x3130..=0x318F | 0xA960..=0xA97F | 0xAC00..=0xD7FF => ("Korean", CJK),
         0x3040..=0x30FF | 0x31F0..=0x31FF => ("Japanese", CJK),
-        0x2E80..=0x303F | 0x3100..=0x312F | 0x31A0..=0x31EF | 0x3200..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF => {
-            ("Chinese", CJK)
-        }
+        0x2E80..=0x303F
+        | 0x3100..=0x312F
+        | 0x31A0..=0x31EF
+        | 0x3200..=0x4DBF
+        | 0x4E00..=0x9FFF
+        | 0xF900..=0xFAFF => ("Chinese", CJK),
         0xFE30..=0xFE4F | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF => ("Chinese", CJK),
         0x2190..=0x2BFF | 0x1_F000..=0x1_FBFF => ("emoji", "fonts-symbola"),
         _ => ("some scripts", NOTO),
@@ -143,8 +173,22 @@ mod tests {
 
     #[test]
     fn what_is_bundled_needs_no_other_font() {
-        assert!(lacking(["x = 3", "žluťoučký", "ключ", "κλειδί", "→ ≠ ⟂ … ·", "🔑 ☃", "\u{2068}\u{202e}"]).is_empty());
-        assert_eq!(lacking(["שלום", "مفتاح", "键 鍵 キー 열쇠"]).len(), 4 + 5 + 6);
+        assert!(
+            lacking([
+                "x = 3",
+                "žluťoučký",
+                "ключ",
+                "κλειδί",
+                "→ ≠ ⟂ … ·",
+                "🔑 ☃",
+                "\u{2068}\u{202e}"
+            ])
+            .is_empty()
+        );
+        assert_eq!(
+            lacking(["שלום", "مفتاح", "键 鍵 キー 열쇠"]).len(),
+            4 + 5 + 6
+        );
         assert!(fallback(BTreeSet::new()).faces.is_empty());
     }
 
@@ -153,13 +197,24 @@ mod tests {
         let wanted = lacking(["שלום", "مفتاح", "键 キー 열쇠"]);
         let found = fallback(wanted.clone());
         for c in &wanted {
-            let has =
-                |face: &Face| FontRef::from_index(&face.data, face.index).is_ok_and(|f| f.charmap().map(*c).is_some());
-            assert_ne!(found.faces.iter().any(has), found.missing.contains(c), "{c}");
+            let has = |face: &Face| {
+                FontRef::from_index(&face.data, face.index)
+                    .is_ok_and(|f| f.charmap().map(*c).is_some())
+            };
+            assert_ne!(
+                found.faces.iter().any(has),
+                found.missing.contains(c),
+                "{c}"
+            );
         }
         let said = advice(&wanted).expect("there is much to advise");
-        for word in ["Arabic", "Chinese", "Hebrew", "Japanese and Korean", "apt install fonts-noto-cjk fonts-noto-core"]
-        {
+        for word in [
+            "Arabic",
+            "Chinese",
+            "Hebrew",
+            "Japanese and Korean",
+            "apt install fonts-noto-cjk fonts-noto-core",
+        ] {
             assert!(said.contains(word), "{said}");
         }
         assert_eq!(advice(&BTreeSet::new()), None);

@@ -15,7 +15,16 @@ const TRANSACTIONS: u64 = 2000;
 
 pub(crate) fn measure(db: &str, isolations: &[String], path: &Path) -> anyhow::Result<()> {
     let by_sessions = |n: f64| (n as u32, Distribution::Zipf(0.99));
-    let by_skew = |skew: f64| (10, if skew > 0.0 { Distribution::Zipf(skew) } else { Distribution::Uniform });
+    let by_skew = |skew: f64| {
+        (
+            10,
+            if skew > 0.0 {
+                Distribution::Zipf(skew)
+            } else {
+                Distribution::Uniform
+            },
+        )
+    };
     let charts = [
         sweep((db, isolations), "sessions", &SESSIONS, &by_sessions)?,
         sweep((db, isolations), "Zipf exponent", &SKEWS, &by_skew)?,
@@ -33,7 +42,10 @@ fn sweep(
     let mut series = Vec::new();
     for isolation in isolations {
         let driver = open(db, isolation)?;
-        for (label, kind, operations) in [("mini", Kind::Mini, 4), ("general, 20 operations", Kind::General, 20)] {
+        for (label, kind, operations) in [
+            ("mini", Kind::Mini, 4),
+            ("general, 20 operations", Kind::General, 20),
+        ] {
             let mut points = Vec::new();
             for &value in values {
                 let (sessions, distribution) = setting(value);
@@ -47,18 +59,35 @@ fn sweep(
                     update_share: 1.0,
                     ..Workload::default()
                 };
-                points.push((value, run(&*driver, workload, &Recorder::nowhere())?.abort_rate()));
+                points.push((
+                    value,
+                    run(&*driver, workload, &Recorder::nowhere())?.abort_rate(),
+                ));
             }
-            series.push(Series { label: format!("{label}, {isolation}"), points });
+            series.push(Series {
+                label: format!("{label}, {isolation}"),
+                points,
+            });
         }
     }
     let heads: Vec<String> = values.iter().map(f64::to_string).collect();
-    println!("| aborted, by {name} | {} |\n|---{}|", heads.join(" | "), "|---".repeat(values.len()));
+    println!(
+        "| aborted, by {name} | {} |\n|---{}|",
+        heads.join(" | "),
+        "|---".repeat(values.len())
+    );
     for Series { label, points } in &series {
-        let cells: Vec<String> = points.iter().map(|(_, rate)| format!("{:.1} %", 100.0 * rate)).collect();
+        let cells: Vec<String> = points
+            .iter()
+            .map(|(_, rate)| format!("{:.1} %", 100.0 * rate))
+            .collect();
         println!("| {label} | {} |", cells.join(" | "));
     }
-    let axis = |name: &str, unit| Axis { name: name.to_owned(), unit, logarithmic: false };
+    let axis = |name: &str, unit| Axis {
+        name: name.to_owned(),
+        unit,
+        logarithmic: false,
+    };
     let title = format!("Aborted transactions by {name}");
     Ok(Chart {
         title,

@@ -13,13 +13,21 @@ const SESSIONS: u32 = 10;
 const TRANSACTIONS: u64 = 100;
 const KEYS: u64 = 20;
 
-pub(crate) fn measure(db: &str, isolations: &[String], level: Level, minutes: f64) -> anyhow::Result<()> {
+pub(crate) fn measure(
+    db: &str,
+    isolations: &[String],
+    level: Level,
+    minutes: f64,
+) -> anyhow::Result<()> {
     println!(
         "| workload | isolation | rounds | with a violation of {level} | to the first | violating rounds in 30 min |"
     );
     println!("|---|---|---|---|---|---|");
     for isolation in isolations {
-        for (name, kind) in [("mini-transactions", Kind::Mini), ("list-append", Kind::ListAppend)] {
+        for (name, kind) in [
+            ("mini-transactions", Kind::Mini),
+            ("list-append", Kind::ListAppend),
+        ] {
             let begin = Instant::now();
             let (mut rounds, mut found, mut first) = (0u64, 0u64, None);
             while begin.elapsed() < Duration::from_secs_f64(60.0 * minutes) {
@@ -29,7 +37,9 @@ pub(crate) fn measure(db: &str, isolations: &[String], level: Level, minutes: f6
                     first = first.or(Some(begin.elapsed()));
                 }
             }
-            let first = first.map_or("-".to_owned(), |first| format!("{:.1} s", first.as_secs_f64()));
+            let first = first.map_or("-".to_owned(), |first| {
+                format!("{:.1} s", first.as_secs_f64())
+            });
             let rate = found as f64 / begin.elapsed().as_secs_f64() * 1800.0;
             println!("| {name} | {isolation} | {rounds} | {found} | {first} | {rate:.0} |");
         }
@@ -51,9 +61,26 @@ fn round(db: &str, isolation: &str, kind: Kind, level: Level, seed: u64) -> anyh
     };
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("history.edn");
-    run(&*open(db, isolation)?, workload, &Recorder::create(&path, "round")?)?;
-    let history = formats::open(&path, Request { format: None, rules: None }, &Control::new())?;
-    let options = Options { levels: vec![level], max_instances: 0, ..Options::default() };
+    run(
+        &*open(db, isolation)?,
+        workload,
+        &Recorder::create(&path, "round")?,
+    )?;
+    let history = formats::open(
+        &path,
+        Request {
+            format: None,
+            rules: None,
+        },
+        &Control::new(),
+    )?;
+    let options = Options {
+        levels: vec![level],
+        max_instances: 0,
+        ..Options::default()
+    };
     let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
-    Ok(findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated))
+    Ok(findings
+        .level(level)
+        .is_some_and(|result| result.verdict == Verdict::Violated))
 }

@@ -43,7 +43,11 @@ struct Arguments {
     #[arg(long, default_value = "SI")]
     level: Level,
     /// Isolation levels to measure
-    #[arg(long, value_delimiter = ',', default_value = "serializable,repeatable-read")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "serializable,repeatable-read"
+    )]
     isolation: Vec<String>,
     /// Runs of which the median counts
     #[arg(long, default_value_t = 5)]
@@ -55,7 +59,9 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let Some(db) = &arguments.db else { return Ok(()) };
+    let Some(db) = &arguments.db else {
+        return Ok(());
+    };
     if arguments.papers {
         papers::measure(db, &arguments.isolation)?;
     }

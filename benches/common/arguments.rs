@@ -62,14 +62,44 @@ impl WorkloadArguments {
     /// Lightweight transactions in place of others: of the flags the seed and the numbers of sessions, transactions and keys
     /// count, and how many values there are.
     pub(crate) fn lightweight(self) -> Lightweight {
-        let WorkloadArguments { seed, sessions, transactions, keys, values, .. } = self;
-        Lightweight { seed, sessions: sessions.max(1), transactions, keys, values }
+        let WorkloadArguments {
+            seed,
+            sessions,
+            transactions,
+            keys,
+            values,
+            ..
+        } = self;
+        Lightweight {
+            seed,
+            sessions: sessions.max(1),
+            transactions,
+            keys,
+            values,
+        }
     }
 
     /// What was asked for, or what is wrong with it.
     pub(crate) fn workload(self) -> anyhow::Result<Workload> {
-        let WorkloadArguments { seed, sessions, transactions, operations, keys, distribution, .. } = self;
-        let WorkloadArguments { read_share, update_share, mini, stale_share, view, order, lists, .. } = self;
+        let WorkloadArguments {
+            seed,
+            sessions,
+            transactions,
+            operations,
+            keys,
+            distribution,
+            ..
+        } = self;
+        let WorkloadArguments {
+            read_share,
+            update_share,
+            mini,
+            stale_share,
+            view,
+            order,
+            lists,
+            ..
+        } = self;
         anyhow::ensure!(
             !lists || view == View::Serial,
             "--lists needs --view serial: lists that lag would not be prefixes of each other"

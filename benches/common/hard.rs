@@ -38,9 +38,12 @@ impl Hard {
     /// What is measured where nothing else is asked for.
     pub(crate) fn usual() -> Vec<Hard> {
         let cases = (2..=8).map(Hard::Cases);
-        let sat = [10, 20, 40, 80, 160].into_iter().flat_map(|n| (1..=3).map(move |seed| Hard::Sat(n, 4.26, seed)));
-        let blind =
-            [50, 100, 200, 400].into_iter().flat_map(|n| [n, 2 * n, 4 * n].map(move |r| Hard::Blind(n, n / 4, r, 1)));
+        let sat = [10, 20, 40, 80, 160]
+            .into_iter()
+            .flat_map(|n| (1..=3).map(move |seed| Hard::Sat(n, 4.26, seed)));
+        let blind = [50, 100, 200, 400]
+            .into_iter()
+            .flat_map(|n| [n, 2 * n, 4 * n].map(move |r| Hard::Blind(n, n / 4, r, 1)));
         cases.chain(sat).chain(blind).collect()
     }
 
@@ -61,9 +64,17 @@ impl Hard {
                             variables.push(variable);
                         }
                     }
-                    variables.into_iter().map(|variable| (variable, random.bool())).collect()
+                    variables
+                        .into_iter()
+                        .map(|variable| (variable, random.bool()))
+                        .collect()
                 };
-                Some((n, (0..(n as f64 * ratio).round() as usize).map(clause).collect()))
+                Some((
+                    n,
+                    (0..(n as f64 * ratio).round() as usize)
+                        .map(clause)
+                        .collect(),
+                ))
             }
             Hard::Blind(..) => None,
         }
@@ -78,14 +89,25 @@ pub(crate) fn reduction(n: usize, clauses: &[Vec<Literal>]) -> History {
         let pairs: Vec<Pair> = clause.iter().map(|_| gadgets.pair()).collect();
         for (pair, &(variable, is_negated)) in pairs.iter().zip(clause) {
             let Pair { key, first, second } = variables[variable];
-            let literal = if is_negated { Pair { key, first: second, second: first } } else { variables[variable] };
+            let literal = if is_negated {
+                Pair {
+                    key,
+                    first: second,
+                    second: first,
+                }
+            } else {
+                variables[variable]
+            };
             gadgets.excluded(&[literal.chosen(), pair.refused()]);
             gadgets.excluded(&[literal.refused(), pair.chosen()]);
         }
         let refused: Vec<Choice> = pairs.iter().map(|pair| pair.refused()).collect();
         gadgets.excluded(&refused);
     }
-    gadgets.builder.finish().expect("the formula fits into a history")
+    gadgets
+        .builder
+        .finish()
+        .expect("the formula fits into a history")
 }
 
 /// The history of blind writes, each transaction in a session of its own.
@@ -106,12 +128,18 @@ pub(crate) fn blind_writes(writers: usize, keys: usize, readers: usize, seed: u6
     }
     for _ in 0..readers {
         let draft = gadgets.transaction();
-        for key in two(&mut random).into_iter().filter(|&key| versions[key] > 0) {
+        for key in two(&mut random)
+            .into_iter()
+            .filter(|&key| versions[key] > 0)
+        {
             let value = random.u64(1..=versions[key]);
             gadgets.operation(draft, OperationKind::Read, key as u64, value);
         }
     }
-    gadgets.builder.finish().expect("the instance fits into a history")
+    gadgets
+        .builder
+        .finish()
+        .expect("the instance fits into a history")
 }
 
 /// Two blind writers of a key.
@@ -138,12 +166,20 @@ struct Choice {
 impl Pair {
     /// True.
     fn chosen(&self) -> Choice {
-        Choice { key: self.key, older: self.first, newer: self.second }
+        Choice {
+            key: self.key,
+            older: self.first,
+            newer: self.second,
+        }
     }
 
     /// False.
     fn refused(&self) -> Choice {
-        Choice { key: self.key, older: self.second, newer: self.first }
+        Choice {
+            key: self.key,
+            older: self.second,
+            newer: self.first,
+        }
     }
 }
 
@@ -155,9 +191,16 @@ struct Gadgets {
 
 impl Gadgets {
     fn new() -> Gadgets {
-        let mut builder = Builder::new(Origin { format: "generated", ..Origin::default() });
+        let mut builder = Builder::new(Origin {
+            format: "generated",
+            ..Origin::default()
+        });
         builder.initial_value(Value(0));
-        Gadgets { builder, n_sessions: 0, n_keys: 0 }
+        Gadgets {
+            builder,
+            n_sessions: 0,
+            n_keys: 0,
+        }
     }
 
     fn transaction(&mut self) -> Draft {
@@ -192,10 +235,20 @@ impl Gadgets {
     fn excluded(&mut self, choices: &[Choice]) {
         let readers: Vec<Draft> = choices.iter().map(|_| self.transaction()).collect();
         for (place, choice) in choices.iter().enumerate() {
-            self.operation(readers[place], OperationKind::Read, choice.key, choice.older.value);
+            self.operation(
+                readers[place],
+                OperationKind::Read,
+                choice.key,
+                choice.older.value,
+            );
             let mark = self.fresh_key();
             self.operation(choice.newer.draft, OperationKind::Write, mark, 1);
-            self.operation(readers[(place + 1) % readers.len()], OperationKind::Read, mark, 1);
+            self.operation(
+                readers[(place + 1) % readers.len()],
+                OperationKind::Read,
+                mark,
+                1,
+            );
         }
     }
 }
@@ -218,12 +271,24 @@ impl FromStr for Hard {
             Some(match text.split(':').collect::<Vec<_>>().as_slice() {
                 ["cases", n] => Hard::Cases(n.parse().ok().filter(|n| (1..=16).contains(n))?),
                 ["sat", n, ratio, seed] => {
-                    let ratio = ratio.parse().ok().filter(|ratio| (0.0..=1000.0).contains(ratio))?;
-                    Hard::Sat(n.parse().ok().filter(|&n| n > 0)?, ratio, seed.parse().ok()?)
+                    let ratio = ratio
+                        .parse()
+                        .ok()
+                        .filter(|ratio| (0.0..=1000.0).contains(ratio))?;
+                    Hard::Sat(
+                        n.parse().ok().filter(|&n| n > 0)?,
+                        ratio,
+                        seed.parse().ok()?,
+                    )
                 }
                 ["blind", n, keys, readers, seed] => {
                     let keys = keys.parse().ok().filter(|&keys| keys > 1)?;
-                    Hard::Blind(n.parse().ok()?, keys, readers.parse().ok()?, seed.parse().ok()?)
+                    Hard::Blind(
+                        n.parse().ok()?,
+                        keys,
+                        readers.parse().ok()?,
+                        seed.parse().ok()?,
+                    )
                 }
                 _ => return None,
             })

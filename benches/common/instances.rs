@@ -8,7 +8,9 @@ impl Hard {
     pub(crate) fn history(self) -> History {
         match (self, self.formula()) {
             (_, Some((n, clauses))) => reduction(n, &clauses),
-            (Hard::Blind(writers, keys, readers, seed), None) => blind_writes(writers, keys, readers, seed),
+            (Hard::Blind(writers, keys, readers, seed), None) => {
+                blind_writes(writers, keys, readers, seed)
+            }
             (Hard::Cases(_) | Hard::Sat(..), None) => unreachable!("they have formulas"),
         }
     }

@@ -32,7 +32,9 @@ impl Lightweight {
             let moment = n * STEP;
             let first = random.u64(..self.sessions);
             let turns = (0..self.sessions).map(|turn| (first + turn) % self.sessions);
-            let Some(session) = turns.into_iter().find(|&s| free_from[s as usize] <= moment) else { continue };
+            let Some(session) = turns.into_iter().find(|&s| free_from[s as usize] <= moment) else {
+                continue;
+            };
             let start = (moment - random.i64(0..span)).max(free_from[session as usize]);
             let end = moment + random.i64(0..span);
             free_from[session as usize] = end + 1;
@@ -44,15 +46,29 @@ impl Lightweight {
                 dice = dice.saturating_sub(*share);
                 hit
             });
-            let value = if *there == 0 { "init".to_owned() } else { there.to_string() };
-            let mut next = |there: u64| if self.values == 0 { there + 1 } else { random.u64(1..=self.values) };
+            let value = if *there == 0 {
+                "init".to_owned()
+            } else {
+                there.to_string()
+            };
+            let mut next = |there: u64| {
+                if self.values == 0 {
+                    there + 1
+                } else {
+                    random.u64(1..=self.values)
+                }
+            };
             match kind {
                 Some(0 | 2) => write!(out, "{session}: [r {key} {value}]")?,
                 Some(1) => {
                     *there = next(*there);
                     write!(out, "{session}: [r {key} {value}, w {key} {there}]")?;
                 }
-                Some(_) => write!(out, "{session}: [n {key} {}]", if *there > 1 { *there - 1 } else { *there + 1 })?,
+                Some(_) => write!(
+                    out,
+                    "{session}: [n {key} {}]",
+                    if *there > 1 { *there - 1 } else { *there + 1 }
+                )?,
                 None => {
                     *there = next(*there);
                     write!(out, "{session}: [w {key} {there}]")?;

@@ -95,18 +95,33 @@ impl Workload {
     }
 
     fn n_sessions(&self) -> u64 {
-        if self.sessions == 0 { self.transactions } else { self.sessions }
+        if self.sessions == 0 {
+            self.transactions
+        } else {
+            self.sessions
+        }
     }
 
     /// Hands out the operations in the order in which they happened.
-    fn each_as_it_happened(&self, visit: &mut dyn FnMut(Generated) -> io::Result<()>) -> io::Result<()> {
+    fn each_as_it_happened(
+        &self,
+        visit: &mut dyn FnMut(Generated) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut random = fastrand::Rng::with_seed(self.seed);
         let keys = self.distribution.sampler(self.keys);
         let mut store = store::Store::new(self.view, self.keys, self.n_sessions());
         for transaction in 0..self.transactions {
-            let session = if self.sessions == 0 { transaction } else { random.u64(..self.sessions) };
+            let session = if self.sessions == 0 {
+                transaction
+            } else {
+                random.u64(..self.sessions)
+            };
             store.begin(transaction, session, &mut random);
-            let n_accesses = if self.mini { self.operations.min(2) } else { self.operations };
+            let n_accesses = if self.mini {
+                self.operations.min(2)
+            } else {
+                self.operations
+            };
             let mut used = None;
             for _ in 0..n_accesses {
                 let key = keys.draw(transaction, &mut random);
@@ -114,14 +129,27 @@ impl Workload {
                     continue;
                 }
                 let is_read = random.f64() < self.read_share || !store.may_write(key);
-                let is_update = self.mini || self.update_share > 0.0 && random.f64() < self.update_share;
+                let is_update =
+                    self.mini || self.update_share > 0.0 && random.f64() < self.update_share;
                 if is_read || is_update {
                     let value = store.read(key, random.f64() < self.stale_share);
-                    visit(Generated { kind: OperationKind::Read, key, value, session, transaction })?;
+                    visit(Generated {
+                        kind: OperationKind::Read,
+                        key,
+                        value,
+                        session,
+                        transaction,
+                    })?;
                 }
                 if !is_read {
                     let value = store.write(key);
-                    visit(Generated { kind: OperationKind::Write, key, value, session, transaction })?;
+                    visit(Generated {
+                        kind: OperationKind::Write,
+                        key,
+                        value,
+                        session,
+                        transaction,
+                    })?;
                 }
             }
         }
@@ -146,7 +174,10 @@ impl Workload {
 
     /// The history in memory.
     pub(crate) fn history(&self) -> History {
-        let mut builder = Builder::new(Origin { format: "generated", ..Origin::default() });
+        let mut builder = Builder::new(Origin {
+            format: "generated",
+            ..Origin::default()
+        });
         if !self.lists {
             builder.initial_value(Value(0));
         }
@@ -154,7 +185,13 @@ impl Workload {
             builder.session_number(session);
         }
         let mut current = None;
-        let mut visit = |Generated { kind, key, value, session, transaction }: Generated| {
+        let mut visit = |Generated {
+                             kind,
+                             key,
+                             value,
+                             session,
+                             transaction,
+                         }: Generated| {
             let draft = match current {
                 Some((number, draft)) if number == transaction => draft,
                 _ => {
@@ -181,8 +218,18 @@ impl Workload {
     /// The history as Plume text, without holding it in memory unless it has to be ordered. Lists have no such text.
     pub(crate) fn write_plume(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, out);
-        self.each(&mut |Generated { kind, key, value, session, transaction }| {
-            let letter = if kind == OperationKind::Read { 'r' } else { 'w' };
+        self.each(&mut |Generated {
+                            kind,
+                            key,
+                            value,
+                            session,
+                            transaction,
+                        }| {
+            let letter = if kind == OperationKind::Read {
+                'r'
+            } else {
+                'w'
+            };
             writeln!(out, "{letter}({key},{value},{session},{transaction})")
         })?;
         out.flush()

@@ -28,7 +28,9 @@ impl FromStr for FileOrder {
         match text {
             "happened" => Ok(FileOrder::Happened),
             "session" => Ok(FileOrder::Session),
-            _ => Err(format!("unknown order `{text}`, expected happened or session")),
+            _ => Err(format!(
+                "unknown order `{text}`, expected happened or session"
+            )),
         }
     }
 }

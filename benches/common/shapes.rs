@@ -56,8 +56,14 @@ impl Shape {
     pub(crate) fn of(self, plain: Workload) -> Workload {
         match self {
             Plain => plain,
-            NoSessions => Workload { sessions: 0, ..plain },
-            ManySessions => Workload { sessions: 10_000, ..plain },
+            NoSessions => Workload {
+                sessions: 0,
+                ..plain
+            },
+            ManySessions => Workload {
+                sessions: 10_000,
+                ..plain
+            },
             HotKey => Workload { keys: 1, ..plain },
             LongTransactions => Workload {
                 transactions: (plain.transactions / 100).max(1),
@@ -66,15 +72,41 @@ impl Shape {
             },
             Square => {
                 let side = plain.n_operations().isqrt().max(1);
-                Workload { transactions: side, operations: side, keys: side, ..plain }
+                Workload {
+                    transactions: side,
+                    operations: side,
+                    keys: side,
+                    ..plain
+                }
             }
-            WriteOnly => Workload { read_share: 0.0, ..plain },
-            FewReads => Workload { read_share: 0.02, ..plain },
-            Chain => Workload { distribution: Keys::Latest, keys: plain.transactions.max(1), ..plain },
-            FarBehind => Workload { view: View::Lagging(plain.transactions / 10), ..plain },
-            FarFromValid => Workload { stale_share: 0.1, ..plain },
+            WriteOnly => Workload {
+                read_share: 0.0,
+                ..plain
+            },
+            FewReads => Workload {
+                read_share: 0.02,
+                ..plain
+            },
+            Chain => Workload {
+                distribution: Keys::Latest,
+                keys: plain.transactions.max(1),
+                ..plain
+            },
+            FarBehind => Workload {
+                view: View::Lagging(plain.transactions / 10),
+                ..plain
+            },
+            FarFromValid => Workload {
+                stale_share: 0.1,
+                ..plain
+            },
             // Lists grow with the number of appends to a key, and so does what a read returns.
-            Lists => Workload { lists: true, keys: (plain.n_operations() / 20).max(1), view: View::Serial, ..plain },
+            Lists => Workload {
+                lists: true,
+                keys: (plain.n_operations() / 20).max(1),
+                view: View::Serial,
+                ..plain
+            },
         }
     }
 
@@ -109,7 +141,10 @@ impl FromStr for Shape {
         let found = Shape::ALL.into_iter().find(|shape| shape.name() == text);
         found.ok_or_else(|| {
             let names: Vec<&str> = Shape::ALL.into_iter().map(Shape::name).collect();
-            format!("unknown shape `{text}`, expected one of {}", names.join(", "))
+            format!(
+                "unknown shape `{text}`, expected one of {}",
+                names.join(", ")
+            )
         })
     }
 }

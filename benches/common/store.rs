@@ -41,12 +41,17 @@ impl FromStr for View {
     type Err = String;
 
     fn from_str(text: &str) -> Result<View, String> {
-        let number = |prefix: &str| text.strip_prefix(prefix).and_then(|number| number.parse().ok());
+        let number = |prefix: &str| {
+            text.strip_prefix(prefix)
+                .and_then(|number| number.parse().ok())
+        };
         match (text, number("lag:"), number("snapshot:")) {
             ("serial", ..) => Ok(View::Serial),
             (_, Some(lag), _) => Ok(View::Lagging(lag)),
             (_, _, Some(lag)) => Ok(View::Snapshot(lag)),
-            _ => Err(format!("unknown view `{text}`, expected serial, lag:TRANSACTIONS or snapshot:TRANSACTIONS")),
+            _ => Err(format!(
+                "unknown view `{text}`, expected serial, lag:TRANSACTIONS or snapshot:TRANSACTIONS"
+            )),
         }
     }
 }
@@ -75,10 +80,21 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new(view: View, keys: u64, sessions: u64) -> Store {
         // A serial store needs no memory of sessions, of which there may be as many as transactions.
-        let seen = if view == View::Serial { Vec::new() } else { vec![0; sessions as usize] };
+        let seen = if view == View::Serial {
+            Vec::new()
+        } else {
+            vec![0; sessions as usize]
+        };
         let next_of_session = seen.clone();
         let versions = vec![VecDeque::new(); keys as usize];
-        Store { view, versions, seen, next_of_session, transaction: 0, session: 0 }
+        Store {
+            view,
+            versions,
+            seen,
+            next_of_session,
+            transaction: 0,
+            session: 0,
+        }
     }
 
     /// The next transaction of the log.
@@ -88,7 +104,9 @@ impl Store {
             return;
         }
         let seen = &mut self.seen[session as usize];
-        *seen = transaction.saturating_sub(random.u64(..=self.view.lag())).max(*seen);
+        *seen = transaction
+            .saturating_sub(random.u64(..=self.view.lag()))
+            .max(*seen);
         if let View::Snapshot(_) = self.view {
             *seen = (*seen).max(self.next_of_session[session as usize]);
             self.next_of_session[session as usize] = transaction + 1;
@@ -97,9 +115,13 @@ impl Store {
 
     /// Whether the running transaction may write a key: at snapshots, if no other has since it took its own.
     pub(super) fn may_write(&self, key: u64) -> bool {
-        let View::Snapshot(_) = self.view else { return true };
+        let View::Snapshot(_) = self.view else {
+            return true;
+        };
         let newest = self.versions[key as usize].back();
-        newest.is_none_or(|v| v.transaction < self.seen[self.session as usize] || v.transaction == self.transaction)
+        newest.is_none_or(|v| {
+            v.transaction < self.seen[self.session as usize] || v.transaction == self.transaction
+        })
     }
 
     /// What the running transaction reads, 0 for the initial version; with `stale`, the version before that one unless
@@ -110,10 +132,16 @@ impl Store {
             View::Serial => self.transaction,
             View::Lagging(_) | View::Snapshot(_) => self.seen[self.session as usize],
         };
-        let own = versions.iter().rposition(|v| v.transaction < seen || v.session == self.session);
+        let own = versions
+            .iter()
+            .rposition(|v| v.transaction < seen || v.session == self.session);
         let newest = own.map_or(0, |at| at + 1);
         let is_own = newest > 0 && versions[newest - 1].transaction == self.transaction;
-        let shown = if stale && !is_own { newest.saturating_sub(1) } else { newest };
+        let shown = if stale && !is_own {
+            newest.saturating_sub(1)
+        } else {
+            newest
+        };
         shown.checked_sub(1).map_or(0, |at| versions[at].value)
     }
 
@@ -121,7 +149,11 @@ impl Store {
     pub(super) fn write(&mut self, key: u64) -> u64 {
         let versions = &mut self.versions[key as usize];
         let value = versions.back().map_or(0, |v| v.value) + 1;
-        let version = Version { transaction: self.transaction, session: self.session, value };
+        let version = Version {
+            transaction: self.transaction,
+            session: self.session,
+            value,
+        };
         match versions.back_mut() {
             Some(newest) if newest.transaction == self.transaction => *newest = version,
             _ => versions.push_back(version),

@@ -24,7 +24,13 @@ const BASE: Workload = Workload {
 
 #[divan::bench(args = [500, 2000, 10_000], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
 fn transactions<L: At>(bencher: Bencher<'_, '_>, transactions: u64) {
-    workload::<L>(bencher, Workload { transactions, ..BASE });
+    workload::<L>(
+        bencher,
+        Workload {
+            transactions,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(args = [5, 15, 30], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
@@ -50,7 +56,13 @@ fn read_share<L: At>(bencher: Bencher<'_, '_>, read_share: f64) {
 /// From blind writes only to none.
 #[divan::bench(args = [0.0, 0.5, 1.0], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
 fn update_share<L: At>(bencher: Bencher<'_, '_>, update_share: f64) {
-    workload::<L>(bencher, Workload { update_share, ..BASE });
+    workload::<L>(
+        bencher,
+        Workload {
+            update_share,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(
@@ -60,7 +72,13 @@ fn update_share<L: At>(bencher: Bencher<'_, '_>, update_share: f64) {
     sample_size = 1,
 )]
 fn distribution<L: At>(bencher: Bencher<'_, '_>, distribution: Keys) {
-    workload::<L>(bencher, Workload { distribution, ..BASE });
+    workload::<L>(
+        bencher,
+        Workload {
+            distribution,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(

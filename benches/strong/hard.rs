@@ -17,5 +17,8 @@ fn formulas<L: At>(bencher: Bencher<'_, '_>, ratio: f64) {
 
 #[divan::bench(args = [50, 100], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
 fn blind_writes<L: At>(bencher: Bencher<'_, '_>, writers: usize) {
-    bench::<L>(bencher, &Hard::Blind(writers, writers / 4, writers, 1).history());
+    bench::<L>(
+        bencher,
+        &Hard::Blind(writers, writers / 4, writers, 1).history(),
+    );
 }

@@ -51,15 +51,21 @@ impl At for Serial {
     const LEVEL: Level = Level::Serializability;
 }
 
-static POOL: LazyLock<rayon::ThreadPool> =
-    LazyLock::new(|| rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts"));
+static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread starts")
+});
 
 /// Checks a history at one level, as often as the bench wants.
 fn bench<L: At>(bencher: Bencher<'_, '_>, history: &History) {
-    bencher.counter(ItemsCount::new(history.n_operations())).bench_local(|| {
-        let control = Control::new();
-        POOL.install(|| common::check(history, Checker::Fast, L::LEVEL, &control))
-    });
+    bencher
+        .counter(ItemsCount::new(history.n_operations()))
+        .bench_local(|| {
+            let control = Control::new();
+            POOL.install(|| common::check(history, Checker::Fast, L::LEVEL, &control))
+        });
 }
 
 fn workload<L: At>(bencher: Bencher<'_, '_>, workload: Workload) {

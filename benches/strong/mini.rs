@@ -23,7 +23,13 @@ const BASE: Workload = Workload {
 
 #[divan::bench(args = [1000, 10_000, 100_000], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
 fn transactions<L: At>(bencher: Bencher<'_, '_>, transactions: u64) {
-    workload::<L>(bencher, Workload { transactions, ..BASE });
+    workload::<L>(
+        bencher,
+        Workload {
+            transactions,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(args = [10, 1000, 10_000], types = [Prefix, Snapshot, Serial], sample_count = 3, sample_size = 1)]
@@ -43,5 +49,11 @@ fn sessions<L: At>(bencher: Bencher<'_, '_>, sessions: u64) {
     sample_size = 1,
 )]
 fn distribution<L: At>(bencher: Bencher<'_, '_>, distribution: Keys) {
-    workload::<L>(bencher, Workload { distribution, ..BASE });
+    workload::<L>(
+        bencher,
+        Workload {
+            distribution,
+            ..BASE
+        },
+    );
 }

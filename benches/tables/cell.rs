@@ -61,16 +61,35 @@ impl Cell {
         let program = std::env::current_exe().context("this program's own file")?;
         let output = Command::new(program)
             .arg("--cell")
-            .args(["--checkers", self.checker.name(), "--levels", self.level.code()])
+            .args([
+                "--checkers",
+                self.checker.name(),
+                "--levels",
+                self.level.code(),
+            ])
             .args(["--time-limit", &self.limit.to_string()])
             .args(self.workload.flags())
-            .args(self.hard.iter().flat_map(|hard| ["--instance".to_owned(), hard.to_string()]))
+            .args(
+                self.hard
+                    .iter()
+                    .flat_map(|hard| ["--instance".to_owned(), hard.to_string()]),
+            )
             .output()?;
-        let told = output.status.success().then(|| serde_json::from_slice(&output.stdout).ok()).flatten();
+        let told = output
+            .status
+            .success()
+            .then(|| serde_json::from_slice(&output.stdout).ok())
+            .flatten();
         if told.is_none() {
             eprint!("{}", String::from_utf8_lossy(&output.stderr));
         }
-        let failed = Measured { outcome: Outcome::Failed, seconds: 0.0, peak: None, history: None, stages: [0.0; 4] };
+        let failed = Measured {
+            outcome: Outcome::Failed,
+            seconds: 0.0,
+            peak: None,
+            history: None,
+            stages: [0.0; 4],
+        };
         Ok(told.unwrap_or(failed))
     }
 
@@ -90,7 +109,8 @@ impl Cell {
             let control = Control::new();
             let done = Arc::new(AtomicBool::new(false));
             self.watch(&control, &done, resident);
-            let verdict = pool.install(|| common::check(&history, self.checker, self.level, &control));
+            let verdict =
+                pool.install(|| common::check(&history, self.checker, self.level, &control));
             done.store(true, Ordering::Relaxed);
             repeats += 1;
             for (spent, stage) in spent.iter_mut().zip(Stage::ALL) {
@@ -111,12 +131,19 @@ impl Cell {
         // Stages are measured on the wall, where others may have had the processor, too.
         let share = seconds / clock.elapsed().as_secs_f64().max(1e-9);
         let stages = spent.map(|spent| spent * share);
-        Ok(Measured { outcome, seconds, peak: self::resident("VmHWM:"), history: resident, stages })
+        Ok(Measured {
+            outcome,
+            seconds,
+            peak: self::resident("VmHWM:"),
+            history: resident,
+            stages,
+        })
     }
 
     /// Stops the check when it has used up its CPU time, and the process when it does not listen.
     fn watch(&self, control: &Control, done: &Arc<AtomicBool>, history: Option<f64>) {
-        let (control, done, limit, begin) = (control.clone(), Arc::clone(done), self.limit, user_cpu());
+        let (control, done, limit, begin) =
+            (control.clone(), Arc::clone(done), self.limit, user_cpu());
         std::thread::spawn(move || {
             while !done.load(Ordering::Relaxed) {
                 let used = user_cpu() - begin;
@@ -126,7 +153,13 @@ impl Cell {
                 if used > 2.0 * limit + 1.0 {
                     let peak = resident("VmHWM:");
                     let stages = [0.0; 4];
-                    print(&Measured { outcome: Outcome::TimeOut, seconds: used, peak, history, stages });
+                    print(&Measured {
+                        outcome: Outcome::TimeOut,
+                        seconds: used,
+                        peak,
+                        history,
+                        stages,
+                    });
                     std::process::exit(0);
                 }
                 std::thread::sleep(WATCH);
@@ -137,14 +170,19 @@ impl Cell {
 
 /// Tells the process that asked.
 pub(crate) fn print(measured: &Measured) {
-    println!("{}", serde_json::to_string(measured).expect("numbers and names are JSON"));
+    println!(
+        "{}",
+        serde_json::to_string(measured).expect("numbers and names are JSON")
+    );
 }
 
 /// Seconds of user CPU of this process so far.
 #[cfg(unix)]
 fn user_cpu() -> f64 {
     use nix::sys::resource::{UsageWho, getrusage};
-    let time = getrusage(UsageWho::RUSAGE_SELF).expect("a process may ask for its own usage").user_time();
+    let time = getrusage(UsageWho::RUSAGE_SELF)
+        .expect("a process may ask for its own usage")
+        .user_time();
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 

@@ -65,7 +65,12 @@ impl Parameter {
             Distribution => &["uniform", "zipf", "hotspot", "exponential", "latest"],
             View => &["serial", "lag:10", "lag:100", "lag:1000"],
             Order => &["happened", "session"],
-            Shape => return crate::common::Shape::ALL.iter().map(ToString::to_string).collect(),
+            Shape => {
+                return crate::common::Shape::ALL
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+            }
         };
         values.iter().map(|&value| value.to_owned()).collect()
     }
@@ -73,20 +78,53 @@ impl Parameter {
     /// `base` with this value of the parameter.
     fn set(self, base: Workload, text: &str) -> Result<Workload, String> {
         fn parse<T: FromStr>(text: &str, is_good: impl Fn(&T) -> bool) -> Result<T, String> {
-            text.parse().ok().filter(is_good).ok_or_else(|| format!("`{text}` is not a value of the parameter"))
+            text.parse()
+                .ok()
+                .filter(is_good)
+                .ok_or_else(|| format!("`{text}` is not a value of the parameter"))
         }
         let share = |text| parse(text, |share| (0.0..=1.0).contains(share));
         Ok(match self {
-            Transactions => Workload { transactions: parse(text, |_| true)?, ..base },
-            Operations => Workload { operations: parse(text, |_| true)?, ..base },
-            Sessions => Workload { sessions: parse(text, |_| true)?, ..base },
-            Keys => Workload { keys: parse(text, |&keys| keys > 0)?, ..base },
-            ReadShare => Workload { read_share: share(text)?, ..base },
-            UpdateShare => Workload { update_share: share(text)?, ..base },
-            StaleShare => Workload { stale_share: share(text)?, ..base },
-            Distribution => Workload { distribution: text.parse()?, ..base },
-            View => Workload { view: text.parse()?, ..base },
-            Order => Workload { order: text.parse()?, ..base },
+            Transactions => Workload {
+                transactions: parse(text, |_| true)?,
+                ..base
+            },
+            Operations => Workload {
+                operations: parse(text, |_| true)?,
+                ..base
+            },
+            Sessions => Workload {
+                sessions: parse(text, |_| true)?,
+                ..base
+            },
+            Keys => Workload {
+                keys: parse(text, |&keys| keys > 0)?,
+                ..base
+            },
+            ReadShare => Workload {
+                read_share: share(text)?,
+                ..base
+            },
+            UpdateShare => Workload {
+                update_share: share(text)?,
+                ..base
+            },
+            StaleShare => Workload {
+                stale_share: share(text)?,
+                ..base
+            },
+            Distribution => Workload {
+                distribution: text.parse()?,
+                ..base
+            },
+            View => Workload {
+                view: text.parse()?,
+                ..base
+            },
+            Order => Workload {
+                order: text.parse()?,
+                ..base
+            },
             Shape => text.parse::<crate::common::Shape>()?.of(base),
         })
     }
@@ -103,7 +141,10 @@ impl Figure {
     /// By row: the value and the workload.
     pub(crate) fn rows(&self, base: Workload) -> impl Iterator<Item = (&str, Workload)> {
         self.values.iter().map(move |value| {
-            let workload = self.parameter.set(base, value).expect("the value was tried when the figure was parsed");
+            let workload = self
+                .parameter
+                .set(base, value)
+                .expect("the value was tried when the figure was parsed");
             (value.as_str(), workload)
         })
     }
@@ -117,10 +158,16 @@ impl FromStr for Figure {
             Some((name, values)) => (name, Some(values)),
             None => (text, None),
         };
-        let parameter = Parameter::ALL.into_iter().find(|parameter| parameter.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Parameter::ALL.into_iter().map(Parameter::name).collect();
-            format!("unknown parameter `{name}`, expected one of {}", names.join(", "))
-        })?;
+        let parameter = Parameter::ALL
+            .into_iter()
+            .find(|parameter| parameter.name() == name)
+            .ok_or_else(|| {
+                let names: Vec<&str> = Parameter::ALL.into_iter().map(Parameter::name).collect();
+                format!(
+                    "unknown parameter `{name}`, expected one of {}",
+                    names.join(", ")
+                )
+            })?;
         let values = match values {
             Some(values) => values.split(',').map(str::to_owned).collect(),
             None => parameter.usual_values(),

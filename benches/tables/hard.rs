@@ -13,7 +13,13 @@ pub(crate) fn print(instances: &[Hard], levels: &[Level], limit: f64) -> anyhow:
     for hard in instances {
         let mut row = Vec::new();
         for &level in levels {
-            let cell = Cell { checker: Checker::Fast, level, workload: Workload::default(), hard: Some(*hard), limit };
+            let cell = Cell {
+                checker: Checker::Fast,
+                level,
+                workload: Workload::default(),
+                hard: Some(*hard),
+                limit,
+            };
             let measured = cell.measure_apart()?;
             eprintln!("{hard} {level}: {}", table::outcome(&measured));
             row.push(measured);
@@ -24,13 +30,27 @@ pub(crate) fn print(instances: &[Hard], levels: &[Level], limit: f64) -> anyhow:
         let cells = row.iter().map(table::outcome);
         lines.push(std::iter::once(hard.to_string()).chain(cells).collect());
     }
-    println!("Hard instances: seconds of user CPU, one thread (* violated)\n{}", table::aligned(&lines));
+    println!(
+        "Hard instances: seconds of user CPU, one thread (* violated)\n{}",
+        table::aligned(&lines)
+    );
     let mut of_stages = vec![lines[0].clone()];
     for (hard, row) in &rows {
-        of_stages.push(std::iter::once(hard.to_string()).chain(row.iter().map(table::stages)).collect());
+        of_stages.push(
+            std::iter::once(hard.to_string())
+                .chain(row.iter().map(table::stages))
+                .collect(),
+        );
     }
-    println!("Of these {}\n{}", table::stage_names(), table::aligned(&of_stages));
-    println!("Decided within {limit} s\n{}", table::aligned(&counted(&rows, levels)));
+    println!(
+        "Of these {}\n{}",
+        table::stage_names(),
+        table::aligned(&of_stages)
+    );
+    println!(
+        "Decided within {limit} s\n{}",
+        table::aligned(&counted(&rows, levels))
+    );
     Ok(())
 }
 
@@ -38,10 +58,14 @@ pub(crate) fn print(instances: &[Hard], levels: &[Level], limit: f64) -> anyhow:
 fn counted(rows: &[(&Hard, Vec<Measured>)], levels: &[Level]) -> Vec<Vec<String>> {
     let mut lines = vec![vec![String::new()]];
     lines[0].extend(levels.iter().map(|level| level.code().to_owned()));
-    let is_decided = |measured: &Measured| matches!(measured.outcome, Outcome::Satisfied | Outcome::Violated);
+    let is_decided =
+        |measured: &Measured| matches!(measured.outcome, Outcome::Satisfied | Outcome::Violated);
     for kind in ["cases", "sat", "blind"] {
-        let of_kind: Vec<&Vec<Measured>> =
-            rows.iter().filter(|(hard, _)| hard.kind() == kind).map(|(_, row)| row).collect();
+        let of_kind: Vec<&Vec<Measured>> = rows
+            .iter()
+            .filter(|(hard, _)| hard.kind() == kind)
+            .map(|(_, row)| row)
+            .collect();
         if of_kind.is_empty() {
             continue;
         }

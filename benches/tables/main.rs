@@ -83,32 +83,68 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = Arguments::parse();
     let mut base = arguments.workload.workload()?;
     if arguments.levels.is_empty() {
-        arguments.levels = if arguments.hard { STRONG_LEVELS.to_vec() } else { LEVELS.to_vec() };
+        arguments.levels = if arguments.hard {
+            STRONG_LEVELS.to_vec()
+        } else {
+            LEVELS.to_vec()
+        };
     }
     if arguments.cell {
         let (checker, level) = (arguments.checkers[0], arguments.levels[0]);
         let limit = arguments.time_limit.unwrap_or(f64::INFINITY);
         let hard = arguments.instances.first().copied();
-        cell::print(&Cell { checker, level, workload: base, hard, limit }.measure()?);
+        cell::print(
+            &Cell {
+                checker,
+                level,
+                workload: base,
+                hard,
+                limit,
+            }
+            .measure()?,
+        );
         return Ok(());
     }
     if arguments.hard {
-        let usual = if arguments.instances.is_empty() { Hard::usual() } else { Vec::new() };
+        let usual = if arguments.instances.is_empty() {
+            Hard::usual()
+        } else {
+            Vec::new()
+        };
         let instances = [arguments.instances, usual].concat();
-        return hard::print(&instances, &arguments.levels, arguments.time_limit.unwrap_or(60.0));
+        return hard::print(
+            &instances,
+            &arguments.levels,
+            arguments.time_limit.unwrap_or(60.0),
+        );
     }
-    let plot = arguments.plot.as_deref().map(plot::Output::new).transpose()?;
+    let plot = arguments
+        .plot
+        .as_deref()
+        .map(plot::Output::new)
+        .transpose()?;
     let figures = match &arguments.from {
         Some(path) => {
             let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
             let figures = table::from_csv(&text).with_context(|| path.display().to_string())?;
-            figures.iter().for_each(|(figure, rows)| show(&arguments, figure, rows));
+            figures
+                .iter()
+                .for_each(|(figure, rows)| show(&arguments, figure, rows));
             figures
         }
         None => {
-            let limit = arguments.time_limit.unwrap_or(if arguments.figures.is_empty() { 2.0 } else { 10.0 });
+            let limit = arguments
+                .time_limit
+                .unwrap_or(if arguments.figures.is_empty() {
+                    2.0
+                } else {
+                    10.0
+                });
             if arguments.figures.is_empty() {
-                base = Workload { transactions: 1000, ..base };
+                base = Workload {
+                    transactions: 1000,
+                    ..base
+                };
                 let small = ["transactions=300,1000,3000", "sessions=5,50"];
                 arguments.figures = small.map(|figure| figure.parse().expect("a figure")).into();
             }
@@ -138,12 +174,25 @@ fn show(arguments: &Arguments, figure: &Figure, rows: &[Row]) {
 }
 
 /// Measures a figure, row by row.
-fn measure(arguments: &Arguments, figure: &Figure, base: Workload, limit: f64) -> anyhow::Result<Vec<Row>> {
+fn measure(
+    arguments: &Arguments,
+    figure: &Figure,
+    base: Workload,
+    limit: f64,
+) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     for (value, workload) in figure.rows(base) {
-        let mut row = Row { value: value.to_owned(), operations: workload.n_operations(), cells: Vec::new() };
+        let mut row = Row {
+            value: value.to_owned(),
+            operations: workload.n_operations(),
+            cells: Vec::new(),
+        };
         for &level in &arguments.levels {
-            for &checker in arguments.checkers.iter().filter(|checker| checker.levels().contains(&level)) {
+            for &checker in arguments
+                .checkers
+                .iter()
+                .filter(|checker| checker.levels().contains(&level))
+            {
                 // More transactions than those that took too long need not be tried.
                 let is_hopeless = figure.parameter == Parameter::Transactions
                     && rows.iter().any(|row| {
@@ -152,7 +201,14 @@ fn measure(arguments: &Arguments, figure: &Figure, base: Workload, limit: f64) -
                             && before.is_none_or(|measured| measured.outcome == Outcome::TimeOut)
                     });
                 if !is_hopeless {
-                    let measured = Cell { checker, level, workload, hard: None, limit }.measure_apart()?;
+                    let measured = Cell {
+                        checker,
+                        level,
+                        workload,
+                        hard: None,
+                        limit,
+                    }
+                    .measure_apart()?;
                     row.cells.push((level, checker, measured));
                 }
             }

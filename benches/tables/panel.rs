@@ -21,15 +21,45 @@ const ARROW: f64 = 16.0;
 const STYLES: [(Checker, Level, &str, &str); 11] = [
     (Checker::Fast, Level::ReadCommitted, "#56b4e9", "2 3"),
     (Checker::Fast, Level::ReadAtomic, "#0072b2", "8 3"),
-    (Checker::Fast, Level::TransactionalCausalConsistency, "#000000", "none"),
+    (
+        Checker::Fast,
+        Level::TransactionalCausalConsistency,
+        "#000000",
+        "none",
+    ),
     (Checker::Fast, Level::PrefixConsistency, "#009e73", "2 3"),
     (Checker::Fast, Level::SnapshotIsolation, "#d55e00", "8 3"),
     (Checker::Fast, Level::Serializability, "#b0609a", "none"),
-    (Checker::Plume, Level::TransactionalCausalConsistency, "#d55e00", "none"),
-    (Checker::PlumeTreeClocks, Level::TransactionalCausalConsistency, "#e69f00", "10 3 2 3"),
-    (Checker::PlumeSearch, Level::TransactionalCausalConsistency, "#b0609a", "6 3"),
-    (Checker::C4, Level::TransactionalCausalConsistency, "#009e73", "12 4"),
-    (Checker::BiswasEneaSaturation, Level::TransactionalCausalConsistency, "#777777", "3 3"),
+    (
+        Checker::Plume,
+        Level::TransactionalCausalConsistency,
+        "#d55e00",
+        "none",
+    ),
+    (
+        Checker::PlumeTreeClocks,
+        Level::TransactionalCausalConsistency,
+        "#e69f00",
+        "10 3 2 3",
+    ),
+    (
+        Checker::PlumeSearch,
+        Level::TransactionalCausalConsistency,
+        "#b0609a",
+        "6 3",
+    ),
+    (
+        Checker::C4,
+        Level::TransactionalCausalConsistency,
+        "#009e73",
+        "12 4",
+    ),
+    (
+        Checker::BiswasEneaSaturation,
+        Level::TransactionalCausalConsistency,
+        "#777777",
+        "3 3",
+    ),
 ];
 
 /// A point that was measured; `is_bound` where the check was stopped and took at least this.
@@ -56,29 +86,53 @@ impl Panel {
     /// `None` where the parameter is not a number above zero, or nothing was measured.
     pub(crate) fn new(figure: &Figure, rows: &[Row]) -> Option<Panel> {
         let operations = figure.parameter == Parameter::Transactions;
-        let x = |row: &Row| if operations { Some(row.operations as f64) } else { row.value.parse::<f64>().ok() };
+        let x = |row: &Row| {
+            if operations {
+                Some(row.operations as f64)
+            } else {
+                row.value.parse::<f64>().ok()
+            }
+        };
         if rows.iter().any(|row| x(row).is_none_or(|x| x <= 0.0)) {
             return None;
         }
-        let series = STYLES.iter().filter_map(|&(checker, level, colour, dashes)| {
-            let point = |row: &Row| {
-                let measured = row.cell(level, checker)?;
-                let is_bound = measured.outcome == Outcome::TimeOut;
-                let is_shown = is_bound || matches!(measured.outcome, Outcome::Satisfied | Outcome::Violated);
-                let y = 1e6 * measured.seconds / row.operations.max(1) as f64;
-                (is_shown && y > 0.0).then_some(Point { x: x(row)?, y, is_bound })
-            };
-            let points: Vec<Point> = rows.iter().filter_map(point).collect();
-            let label = format!("{checker} {level}");
-            (!points.is_empty()).then_some(Series { label, colour, dashes, points })
-        });
+        let series = STYLES
+            .iter()
+            .filter_map(|&(checker, level, colour, dashes)| {
+                let point = |row: &Row| {
+                    let measured = row.cell(level, checker)?;
+                    let is_bound = measured.outcome == Outcome::TimeOut;
+                    let is_shown = is_bound
+                        || matches!(measured.outcome, Outcome::Satisfied | Outcome::Violated);
+                    let y = 1e6 * measured.seconds / row.operations.max(1) as f64;
+                    (is_shown && y > 0.0).then_some(Point {
+                        x: x(row)?,
+                        y,
+                        is_bound,
+                    })
+                };
+                let points: Vec<Point> = rows.iter().filter_map(point).collect();
+                let label = format!("{checker} {level}");
+                (!points.is_empty()).then_some(Series {
+                    label,
+                    colour,
+                    dashes,
+                    points,
+                })
+            });
         let mut series: Vec<Series> = series.collect();
         // The legend has the order in which the lines end.
         let end = |series: &Series| series.points.last().map_or(0.0, |point| point.y);
         series.sort_by(|a, b| end(b).total_cmp(&end(a)));
-        let name = if operations { "operations" } else { figure.parameter.name() };
+        let name = if operations {
+            "operations"
+        } else {
+            figure.parameter.name()
+        };
         let title = format!("User CPU per operation by number of {name}");
-        let title = if figure.parameter == Parameter::ReadShare || figure.parameter == Parameter::StaleShare {
+        let title = if figure.parameter == Parameter::ReadShare
+            || figure.parameter == Parameter::StaleShare
+        {
             format!("User CPU per operation by {}", name.replace('-', " "))
         } else {
             title
@@ -92,7 +146,11 @@ impl Panel {
         let xs = Scale::new(points().map(|p| p.x), LEFT + 12.0, RIGHT - 12.0, false);
         let ys = Scale::new(points().map(|p| p.y), BOTTOM, TOP, true);
         let mut out = String::new();
-        let _ = writeln!(out, r#"<text x="{LEFT}" y="24" font-size="16">{}</text>"#, self.title);
+        let _ = writeln!(
+            out,
+            r#"<text x="{LEFT}" y="24" font-size="16">{}</text>"#,
+            self.title
+        );
         grid(&mut out, &ys);
         self.x_axis(&mut out, &xs);
         let mut bounds: Vec<(f64, f64)> = Vec::new();
@@ -101,7 +159,10 @@ impl Panel {
             for point in series.points.iter().filter(|point| point.is_bound) {
                 let (x, y) = (xs.place(point.x), ys.place(point.y));
                 // Those that were stopped at the same place stand side by side.
-                let before = bounds.iter().filter(|(x2, y2)| (x - x2).abs() < 1.0 && (y - y2).abs() < 10.0).count();
+                let before = bounds
+                    .iter()
+                    .filter(|(x2, y2)| (x - x2).abs() < 1.0 && (y - y2).abs() < 10.0)
+                    .count();
                 arrow(&mut out, x - ARROW * before as f64, y, series.colour);
                 bounds.push((x, y));
             }
@@ -109,12 +170,21 @@ impl Panel {
         for (place, series) in self.series.iter().enumerate() {
             let y = TOP + 10.0 + LINE * place as f64;
             let (from, to, text) = (RIGHT + 14.0, RIGHT + 52.0, RIGHT + 60.0);
-            let Series { colour, dashes, label, .. } = series;
+            let Series {
+                colour,
+                dashes,
+                label,
+                ..
+            } = series;
             let _ = writeln!(
                 out,
                 r#"<path d="M{from} {y}H{to}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dashes}"/>"#
             );
-            let _ = writeln!(out, r#"<text x="{text}" y="{}" font-size="13" fill="{colour}">{label}</text>"#, y + 4.5);
+            let _ = writeln!(
+                out,
+                r#"<text x="{text}" y="{}" font-size="13" fill="{colour}">{label}</text>"#,
+                y + 4.5
+            );
         }
         if points().any(|point| point.is_bound) {
             let (x, y) = (RIGHT + 14.0, TOP + 16.0 + LINE * self.series.len() as f64);
@@ -130,14 +200,22 @@ impl Panel {
     }
 
     fn x_axis(&self, out: &mut String, xs: &Scale) {
-        let mut values: Vec<f64> = self.series.iter().flat_map(|s| &s.points).map(|p| p.x).collect();
+        let mut values: Vec<f64> = self
+            .series
+            .iter()
+            .flat_map(|s| &s.points)
+            .map(|p| p.x)
+            .collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         for value in values {
             let (x, label) = (xs.place(value), short(value));
             let _ = writeln!(out, r##"<path d="M{x:.1} {BOTTOM}v6" stroke="#444444"/>"##);
             let y = BOTTOM + 22.0;
-            let _ = writeln!(out, r#"<text x="{x:.1}" y="{y}" font-size="13" text-anchor="middle">{label}</text>"#);
+            let _ = writeln!(
+                out,
+                r#"<text x="{x:.1}" y="{y}" font-size="13" text-anchor="middle">{label}</text>"#
+            );
         }
     }
 }
@@ -147,38 +225,70 @@ fn grid(out: &mut String, ys: &Scale) {
     for decade in low..=high {
         let value = 10f64.powi(decade);
         let y = ys.place(value);
-        let _ = writeln!(out, r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#bbbbbb"/>"##);
+        let _ = writeln!(
+            out,
+            r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#bbbbbb"/>"##
+        );
         let (x, baseline, label) = (LEFT - 8.0, y + 4.5, format!("{} µs", short(value)));
-        let _ = writeln!(out, r#"<text x="{x}" y="{baseline:.1}" font-size="13" text-anchor="end">{label}</text>"#);
+        let _ = writeln!(
+            out,
+            r#"<text x="{x}" y="{baseline:.1}" font-size="13" text-anchor="end">{label}</text>"#
+        );
         if decade < high {
             for minor in 2..10 {
                 let y = ys.place(value * f64::from(minor));
-                let _ = writeln!(out, r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#eeeeee"/>"##);
+                let _ = writeln!(
+                    out,
+                    r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#eeeeee"/>"##
+                );
             }
         }
     }
-    let _ = writeln!(out, r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" stroke="#444444"/>"##);
+    let _ = writeln!(
+        out,
+        r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" stroke="#444444"/>"##
+    );
 }
 
 fn draw_series(out: &mut String, series: &Series, xs: &Scale, ys: &Scale) {
-    let Series { colour, dashes, points, .. } = series;
+    let Series {
+        colour,
+        dashes,
+        points,
+        ..
+    } = series;
     let mut path = String::new();
     // A bound says nothing of the slope, so no line leads there.
     for (at, point) in points.iter().filter(|point| !point.is_bound).enumerate() {
-        let _ = write!(path, "{}{:.1} {:.1}", if at == 0 { 'M' } else { 'L' }, xs.place(point.x), ys.place(point.y));
+        let _ = write!(
+            path,
+            "{}{:.1} {:.1}",
+            if at == 0 { 'M' } else { 'L' },
+            xs.place(point.x),
+            ys.place(point.y)
+        );
     }
     if !path.is_empty() {
-        let _ = writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dashes}"/>"#);
+        let _ = writeln!(
+            out,
+            r#"<path d="{path}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dashes}"/>"#
+        );
     }
     for point in points.iter().filter(|point| !point.is_bound) {
         let (x, y) = (xs.place(point.x), ys.place(point.y));
-        let _ = writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2" fill="{colour}"/>"#);
+        let _ = writeln!(
+            out,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2" fill="{colour}"/>"#
+        );
     }
 }
 
 /// Points up: the value is here or higher.
 fn arrow(out: &mut String, x: f64, y: f64, colour: &str) {
-    let _ = writeln!(out, r#"<path d="M{x:.1} {y:.1}v-14m-5 6l5 -6l5 6" stroke="{colour}" stroke-width="2.5"/>"#);
+    let _ = writeln!(
+        out,
+        r#"<path d="M{x:.1} {y:.1}v-14m-5 6l5 -6l5 6" stroke="{colour}" stroke-width="2.5"/>"#
+    );
 }
 
 /// A logarithmic axis.
@@ -202,7 +312,12 @@ impl Scale {
         if high <= low {
             high = low + 1.0;
         }
-        Scale { low, high, from, to }
+        Scale {
+            low,
+            high,
+            from,
+            to,
+        }
     }
 
     fn place(&self, value: f64) -> f64 {

@@ -9,7 +9,11 @@ use isoscope::checkers::{Checker, Level};
 const TCC: Level = Level::TransactionalCausalConsistency;
 
 /// Small enough for the plain searches.
-const SMALL: Workload = Workload { transactions: 2000, keys: 2000, ..BASE };
+const SMALL: Workload = Workload {
+    transactions: 2000,
+    keys: 2000,
+    ..BASE
+};
 
 /// A variant of Plume as a type, so that its name is in the output.
 trait Variant {
@@ -39,7 +43,15 @@ fn plume_by_sessions<V: Variant>(bencher: Bencher<'_, '_>, sessions: u64) {
 
 #[divan::bench(args = [500, 2000], types = [Vectors, TreeClocks, Searches], sample_count = 3, sample_size = 1)]
 fn plume_by_transactions<V: Variant>(bencher: Bencher<'_, '_>, transactions: u64) {
-    bench(bencher, Workload { transactions, ..SMALL }, V::CHECKER, TCC);
+    bench(
+        bencher,
+        Workload {
+            transactions,
+            ..SMALL
+        },
+        V::CHECKER,
+        TCC,
+    );
 }
 
 #[divan::bench(args = CHECKERS, sample_count = 3, sample_size = 1)]

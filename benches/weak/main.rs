@@ -69,14 +69,20 @@ impl At for CausalConsistency {
     const LEVEL: Level = Level::TransactionalCausalConsistency;
 }
 
-static POOL: LazyLock<rayon::ThreadPool> =
-    LazyLock::new(|| rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts"));
+static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread starts")
+});
 
 /// Checks the history of `workload` at one level, as often as the bench wants.
 fn bench(bencher: Bencher<'_, '_>, workload: Workload, checker: Checker, level: Level) {
     let history = workload.history();
-    bencher.counter(ItemsCount::new(workload.n_operations())).bench_local(|| {
-        let control = Control::new();
-        POOL.install(|| common::check(&history, checker, level, &control))
-    });
+    bencher
+        .counter(ItemsCount::new(workload.n_operations()))
+        .bench_local(|| {
+            let control = Control::new();
+            POOL.install(|| common::check(&history, checker, level, &control))
+        });
 }

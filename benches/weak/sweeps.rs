@@ -11,7 +11,13 @@ fn fast<L: At>(bencher: Bencher<'_, '_>, workload: Workload) {
 
 #[divan::bench(args = [1000, 5000, 25_000, 100_000], types = [ReadCommitted, ReadAtomic, CausalConsistency], sample_count = 5)]
 fn transactions<L: At>(bencher: Bencher<'_, '_>, transactions: u64) {
-    fast::<L>(bencher, Workload { transactions, ..BASE });
+    fast::<L>(
+        bencher,
+        Workload {
+            transactions,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(args = [5, 20, 100], types = [ReadCommitted, ReadAtomic, CausalConsistency], sample_count = 5)]
@@ -40,7 +46,13 @@ fn read_share<L: At>(bencher: Bencher<'_, '_>, read_share: f64) {
     sample_count = 5,
 )]
 fn distribution<L: At>(bencher: Bencher<'_, '_>, distribution: Keys) {
-    fast::<L>(bencher, Workload { distribution, ..BASE });
+    fast::<L>(
+        bencher,
+        Workload {
+            distribution,
+            ..BASE
+        },
+    );
 }
 
 #[divan::bench(

@@ -22,7 +22,12 @@ pub fn text(bytes: &[u8]) -> String {
     while n_operations < MOST_OPERATIONS {
         let Some(byte) = bytes.next() else { break };
         if byte & 3 == 3 {
-            end(&mut sessions, &mut transaction, byte, with_times.then_some(&mut clock));
+            end(
+                &mut sessions,
+                &mut transaction,
+                byte,
+                with_times.then_some(&mut clock),
+            );
             continue;
         }
         n_operations += 1;
@@ -36,9 +41,18 @@ pub fn text(bytes: &[u8]) -> String {
             (_, true) => format!("r {key} [{}]", list(bytes.next().unwrap_or(0))),
         });
     }
-    end(&mut sessions, &mut transaction, 0, with_times.then_some(&mut clock));
+    end(
+        &mut sessions,
+        &mut transaction,
+        0,
+        with_times.then_some(&mut clock),
+    );
     let mut text = String::new();
-    for (number, transactions) in sessions.iter().enumerate().filter(|(_, transactions)| !transactions.is_empty()) {
+    for (number, transactions) in sessions
+        .iter()
+        .enumerate()
+        .filter(|(_, transactions)| !transactions.is_empty())
+    {
         let _ = writeln!(text, "s{number}:{transactions}");
     }
     text
@@ -67,6 +81,9 @@ fn end(sessions: &mut [String], transaction: &mut Vec<String>, byte: u8, clock: 
 /// Up to three elements.
 fn list(byte: u8) -> String {
     let elements = [byte & 3, byte >> 2 & 3, byte >> 4 & 3];
-    let shown = elements.iter().take_while(|element| **element > 0).map(|element| element.to_string());
+    let shown = elements
+        .iter()
+        .take_while(|element| **element > 0)
+        .map(|element| element.to_string());
     shown.collect::<Vec<_>>().join(" ")
 }

@@ -111,12 +111,18 @@ impl Undo {
 
 /// Whether only the text of the filter, of one note or of one mark differs.
 fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
-    let same_but_filter = Arrangement { filter: after.filter.clone(), ..before.clone() } == *after;
+    let same_but_filter = Arrangement {
+        filter: after.filter.clone(),
+        ..before.clone()
+    } == *after;
     // A word that a click adds or removes is not typing.
     let letters = before.filter.len().abs_diff(after.filter.len()) <= 1;
     let texts = |arrangement: &Arrangement| {
         let mut without = arrangement.clone();
-        without.notes.values_mut().for_each(|note| note.text.clear());
+        without
+            .notes
+            .values_mut()
+            .for_each(|note| note.text.clear());
         without.notes.retain(|_, note| !note.is_empty());
         without.marks.iter_mut().for_each(|mark| mark.text.clear());
         without
@@ -128,13 +134,25 @@ impl App {
     /// The current arrangement.
     pub(super) fn arrangement(&self) -> Option<Arrangement> {
         let document = self.state.document.as_ref()?;
-        let name = |t: &TransactionId| document.history.as_ref().map(|history| history.transaction_name(*t));
+        let name = |t: &TransactionId| {
+            document
+                .history
+                .as_ref()
+                .map(|history| history.transaction_name(*t))
+        };
         let named = document.visibility.hidden.iter().filter_map(name);
         Some(Arrangement {
             filter: document.tree.filter().to_owned(),
             group_by: document.tree.by().word().to_owned(),
-            hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
-            hidden_transactions: named.chain(document.visibility.hidden_names.iter().cloned()).collect(),
+            hidden_relations: self
+                .state
+                .hidden
+                .iter()
+                .map(|relation| relation.code().to_owned())
+                .collect(),
+            hidden_transactions: named
+                .chain(document.visibility.hidden_names.iter().cloned())
+                .collect(),
             layout: layout_word(self.state.layout).to_owned(),
             overrides: document
                 .visibility
@@ -154,21 +172,28 @@ impl App {
     pub(super) fn arrange(&mut self, arrangement: Arrangement) {
         let hidden = |relation: &Relation| arrangement.hidden_relations.contains(relation.code());
         self.state.hidden = Relation::ALL.into_iter().filter(hidden).collect();
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
         document.notes = arrangement.notes;
         document.marks.replace(arrangement.marks);
         document.tree.prepare(arrangement.filter, by);
         // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
         let names = arrangement.hidden_transactions;
-        let transactions: BTreeSet<TransactionId> =
-            names.iter().filter_map(|name| document.visibility.named.get(name)).flatten().copied().collect();
+        let transactions: BTreeSet<TransactionId> = names
+            .iter()
+            .filter_map(|name| document.visibility.named.get(name))
+            .flatten()
+            .copied()
+            .collect();
         if document.history.is_none() {
             document.visibility.hidden_names = names;
         }
         document.parts.chosen = arrangement.chosen;
         let (of, evidence) = arrangement.evidence;
-        let unfolded = of == document.selected && evidence.is_some() && evidence != document.argument.evidence;
+        let unfolded =
+            of == document.selected && evidence.is_some() && evidence != document.argument.evidence;
         if unfolded {
             document.argument.evidence = evidence;
         }
@@ -180,7 +205,11 @@ impl App {
         let kind = layout_of(&arrangement.layout);
         if self.state.layout != kind || redraw {
             self.state.layout = kind;
-            let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
+            let expanded = self
+                .state
+                .document
+                .as_ref()
+                .and_then(|document| document.argument.evidence.clone());
             self.redraw(expanded);
         }
     }
@@ -204,7 +233,11 @@ impl App {
 
     /// Undoes the last change, or redoes it.
     pub(super) fn undo(&mut self, forward: bool) {
-        let arrangement = if forward { self.state.undo.redo() } else { self.state.undo.undo() };
+        let arrangement = if forward {
+            self.state.undo.redo()
+        } else {
+            self.state.undo.undo()
+        };
         if let Some(arrangement) = arrangement {
             self.arrange(arrangement);
         }
@@ -223,7 +256,9 @@ pub fn layout_word(kind: LayoutKind) -> &'static str {
 /// The layout of this name; the default one for any other name.
 pub fn layout_of(word: &str) -> LayoutKind {
     let all = [LayoutKind::Auto, LayoutKind::Lanes, LayoutKind::Layered];
-    all.into_iter().find(|kind| layout_word(*kind) == word).unwrap_or_default()
+    all.into_iter()
+        .find(|kind| layout_word(*kind) == word)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -231,13 +266,18 @@ mod tests {
     use super::*;
 
     fn filtered(filter: &str) -> Arrangement {
-        Arrangement { filter: filter.to_owned(), ..Arrangement::default() }
+        Arrangement {
+            filter: filter.to_owned(),
+            ..Arrangement::default()
+        }
     }
 
     #[test]
     fn typing_is_one_change_and_a_word_another() {
         let mut undo = Undo::default();
-        ["", "a", "ab", "abc"].into_iter().for_each(|text| undo.note(filtered(text)));
+        ["", "a", "ab", "abc"]
+            .into_iter()
+            .for_each(|text| undo.note(filtered(text)));
         undo.pause();
         undo.note(filtered("abc key:4"));
         assert_eq!(undo.undo(), Some(filtered("abc")));
@@ -246,6 +286,10 @@ mod tests {
         assert_eq!(undo.redo(), Some(filtered("abc")));
         undo.note(filtered("abcd"));
         assert_eq!(undo.redo(), None, "a new change forgets those taken back");
-        assert_eq!(undo.undo(), Some(filtered("abc")), "and can be taken back itself");
+        assert_eq!(
+            undo.undo(),
+            Some(filtered("abc")),
+            "and can be taken back itself"
+        );
     }
 }

@@ -43,7 +43,11 @@ pub struct Drawn {
 impl Drawn {
     /// What a counterexample shows, listed as `shown`.
     pub fn of(shown: ViolationId, example: &Counterexample) -> Drawn {
-        Drawn { shown, label: label(&example.history, &example.violation), size: example.history.n_transactions() }
+        Drawn {
+            shown,
+            label: label(&example.history, &example.violation),
+            size: example.history.n_transactions(),
+        }
     }
 }
 
@@ -79,23 +83,59 @@ const NAMED: usize = 4;
 impl Catalogue {
     /// Prepares `findings` about `history`. O(violations and their edges).
     pub fn new(history: &History, findings: Findings) -> Catalogue {
-        let mut entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
-        for (place, simpler) in simpler_ones(history, &findings.violations).into_iter().enumerate() {
+        let mut entries: Vec<Entry> = findings
+            .violations
+            .iter()
+            .map(|violation| entry(history, violation))
+            .collect();
+        for (place, simpler) in simpler_ones(history, &findings.violations)
+            .into_iter()
+            .enumerate()
+        {
             entries[place].simpler = simpler.map(|simpler| findings.violations[simpler].id);
         }
-        let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
-        let groupings = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
-            .map(|by| AnomalyGroups::new(history, &findings, by));
+        let places = entries
+            .iter()
+            .enumerate()
+            .map(|(place, entry)| (entry.id, place))
+            .collect();
+        let groupings = [
+            GroupBy::Cause,
+            GroupBy::Component,
+            GroupBy::Key,
+            GroupBy::Session,
+        ]
+        .map(|by| AnomalyGroups::new(history, &findings, by));
         let level = |pattern: Pattern| {
-            let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
-            listed.filter_map(weakest_shown).min().unwrap_or(pattern.row().level)
+            let listed = findings
+                .violations
+                .iter()
+                .filter(|violation| violation.id.pattern == pattern);
+            listed
+                .filter_map(weakest_shown)
+                .min()
+                .unwrap_or(pattern.row().level)
         };
         let levels = Pattern::all().map(level).collect();
-        let mut identities: Vec<(u64, u32)> = entries.iter().map(|entry| hash(&entry.identity)).zip(0..).collect();
+        let mut identities: Vec<(u64, u32)> = entries
+            .iter()
+            .map(|entry| hash(&entry.identity))
+            .zip(0..)
+            .collect();
         identities.sort_unstable();
         let first = first(&findings.violations, &entries);
         let smallest = Level::EVERY.map(|level| smallest_of(&findings.violations, level));
-        Catalogue { findings, as_checked: None, entries, levels, groupings, places, identities, first, smallest }
+        Catalogue {
+            findings,
+            as_checked: None,
+            entries,
+            levels,
+            groupings,
+            places,
+            identities,
+            first,
+            smallest,
+        }
     }
 
     /// What the checkers found, without the instances that were listed later.
@@ -105,17 +145,35 @@ impl Catalogue {
 
     /// The same with further instances of what was counted.
     pub fn with(&self, history: &History, more: Vec<Violation>) -> Catalogue {
-        let as_checked = self.as_checked.clone().unwrap_or_else(|| Arc::new(self.findings.clone()));
+        let as_checked = self
+            .as_checked
+            .clone()
+            .unwrap_or_else(|| Arc::new(self.findings.clone()));
         let mut findings = self.findings.clone();
         add_instances(&mut findings, more);
-        Catalogue { as_checked: Some(as_checked), ..Catalogue::new(history, findings) }
+        Catalogue {
+            as_checked: Some(as_checked),
+            ..Catalogue::new(history, findings)
+        }
     }
 
     /// The first instance of a pattern, from 0, that is counted but not listed. O(listed instances).
     pub fn first_unlisted(&self, pattern: Pattern) -> Option<u64> {
-        let listed = self.entries.iter().map(|entry| entry.id).filter(|id| id.pattern == pattern);
-        let first = listed.zip(1..).find(|(id, ordinal)| id.ordinal != *ordinal).map(|(_, ordinal)| ordinal - 1);
-        let n_listed = || self.entries.iter().filter(|entry| entry.id.pattern == pattern).count() as u64;
+        let listed = self
+            .entries
+            .iter()
+            .map(|entry| entry.id)
+            .filter(|id| id.pattern == pattern);
+        let first = listed
+            .zip(1..)
+            .find(|(id, ordinal)| id.ordinal != *ordinal)
+            .map(|(_, ordinal)| ordinal - 1);
+        let n_listed = || {
+            self.entries
+                .iter()
+                .filter(|entry| entry.id.pattern == pattern)
+                .count() as u64
+        };
         let first = first.map_or_else(n_listed, u64::from);
         (first < self.counted(pattern)).then_some(first)
     }
@@ -137,7 +195,8 @@ impl Catalogue {
 
     /// The violation of this name.
     pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
-        self.place(id).and_then(|place| self.findings.violations.get(place))
+        self.place(id)
+            .and_then(|place| self.findings.violations.get(place))
     }
 
     /// The violation that a window shows first: one that is not a consequence of another and violates the weakest
@@ -149,12 +208,16 @@ impl Catalogue {
 
     /// The smallest listed violation that violates `level`, preferably one that violates no weaker level.
     pub fn smallest_of(&self, level: Level) -> Option<ViolationId> {
-        Level::EVERY.iter().position(|other| *other == level).and_then(|place| self.smallest[place])
+        Level::EVERY
+            .iter()
+            .position(|other| *other == level)
+            .and_then(|place| self.smallest[place])
     }
 
     /// A violation with its name in project files.
     pub fn named(&self, id: ViolationId) -> Option<(ViolationId, String)> {
-        self.place(id).map(|place| (id, self.entries[place].identity.clone()))
+        self.place(id)
+            .map(|place| (id, self.entries[place].identity.clone()))
     }
 
     /// Its index in [`entries`](Self::entries). O(log violations).
@@ -166,20 +229,28 @@ impl Catalogue {
     pub fn of_identity(&self, identity: &str) -> Option<ViolationId> {
         let wanted = hash(identity);
         let begin = self.identities.partition_point(|(hash, _)| *hash < wanted);
-        let alike = self.identities[begin..].iter().take_while(|(hash, _)| *hash == wanted);
+        let alike = self.identities[begin..]
+            .iter()
+            .take_while(|(hash, _)| *hash == wanted);
         let mut entries = alike.map(|(_, place)| &self.entries[*place as usize]);
-        entries.find(|entry| entry.identity == identity).map(|entry| entry.id)
+        entries
+            .find(|entry| entry.identity == identity)
+            .map(|entry| entry.id)
     }
 
     /// The component of a listed anomaly: a number.
     pub fn component(&self, of: ViolationId) -> Option<u32> {
         let place = self.place(of)?;
-        self.groupings(GroupBy::Component).map(|components| components.of(place))
+        self.groupings(GroupBy::Component)
+            .map(|components| components.of(place))
     }
 
     /// The listed anomalies of a component.
     pub fn of_component(&self, component: u32) -> impl Iterator<Item = &Violation> {
-        self.findings.violations.iter().filter(move |violation| self.component(violation.id) == Some(component))
+        self.findings
+            .violations
+            .iter()
+            .filter(move |violation| self.component(violation.id) == Some(component))
     }
 
     /// The groupings of a way to group, if it is not the usual one.
@@ -196,20 +267,44 @@ impl Catalogue {
 
 /// The weakest level of the strip that a violation breaks, or of all if it breaks none of these.
 fn weakest_shown(violation: &Violation) -> Option<Level> {
-    let usual = violation.levels.iter().filter(|level| level.row().usual).min();
+    let usual = violation
+        .levels
+        .iter()
+        .filter(|level| level.row().usual)
+        .min();
     usual.or(violation.levels.weakest())
 }
 
 fn first(violations: &[Violation], entries: &[Entry]) -> Option<ViolationId> {
     let rank = |(v, entry): &(&Violation, &Entry)| {
-        (entry.simpler.is_some(), v.edges.is_empty(), v.levels.weakest(), v.size(), v.id)
+        (
+            entry.simpler.is_some(),
+            v.edges.is_empty(),
+            v.levels.weakest(),
+            v.size(),
+            v.id,
+        )
     };
-    violations.iter().zip(entries).min_by_key(rank).map(|(violation, _)| violation.id)
+    violations
+        .iter()
+        .zip(entries)
+        .min_by_key(rank)
+        .map(|(violation, _)| violation.id)
 }
 
 fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
-    let breaking = violations.iter().filter(|violation| violation.levels.contains(level));
-    let rank = |v: &&Violation| (v.levels.weakest() != Some(level), v.implied, v.edges.is_empty(), v.size(), v.id);
+    let breaking = violations
+        .iter()
+        .filter(|violation| violation.levels.contains(level));
+    let rank = |v: &&Violation| {
+        (
+            v.levels.weakest() != Some(level),
+            v.implied,
+            v.edges.is_empty(),
+            v.size(),
+            v.id,
+        )
+    };
     breaking.min_by_key(rank).map(|violation| violation.id)
 }
 
@@ -222,9 +317,20 @@ fn hash(text: &str) -> u64 {
 
 /// The name of a violation in project files.
 pub fn identity(history: &History, violation: &Violation) -> String {
-    let names: Vec<String> = violation.transactions.iter().map(|t| history.transaction_name(*t)).collect();
-    let key = violation.key.map(|key| history.key_name(key)).unwrap_or_default();
-    as_typed(&format!("{} {key} {}", violation.id.pattern.row().id, names.join(" ")))
+    let names: Vec<String> = violation
+        .transactions
+        .iter()
+        .map(|t| history.transaction_name(*t))
+        .collect();
+    let key = violation
+        .key
+        .map(|key| history.key_name(key))
+        .unwrap_or_default();
+    as_typed(&format!(
+        "{} {key} {}",
+        violation.id.pattern.row().id,
+        names.join(" ")
+    ))
 }
 
 fn entry(history: &History, violation: &Violation) -> Entry {
@@ -232,16 +338,38 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     let mut search = format!("|{}|{}|{}|{}|", violation.id, row.id, row.name, row.title);
     let mut keys: BTreeSet<_> = violation.key.into_iter().collect();
     keys.extend(violation.edges.iter().filter_map(|edge| edge.key));
-    keys.extend(violation.operations.iter().map(|&operation| history.operation(operation).key));
-    keys.iter().for_each(|&key| search.push_str(&format!("key:{}|", history.key_name(key))));
-    let real = || violation.transactions.iter().copied().filter(|t| !t.is_initial());
+    keys.extend(
+        violation
+            .operations
+            .iter()
+            .map(|&operation| history.operation(operation).key),
+    );
+    keys.iter()
+        .for_each(|&key| search.push_str(&format!("key:{}|", history.key_name(key))));
+    let real = || {
+        violation
+            .transactions
+            .iter()
+            .copied()
+            .filter(|t| !t.is_initial())
+    };
     let sessions: BTreeSet<_> = real().map(|t| history.session_of(t)).collect();
-    sessions.iter().for_each(|&session| search.push_str(&format!("session:{}|", history.session_name(session))));
+    sessions.iter().for_each(|&session| {
+        search.push_str(&format!("session:{}|", history.session_name(session)))
+    });
     real().for_each(|t| search.push_str(&format!("txn:{}|", history.transaction_name(t))));
     let relations: BTreeSet<_> = violation.edges.iter().map(|edge| edge.relation).collect();
-    relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
-    violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
-    for name in [row.id, row.name].into_iter().chain(violation.also.iter().map(String::as_str)) {
+    relations
+        .iter()
+        .for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
+    violation
+        .levels
+        .iter()
+        .for_each(|level| search.push_str(&format!("level:{}|", level.code())));
+    for name in [row.id, row.name]
+        .into_iter()
+        .chain(violation.also.iter().map(String::as_str))
+    {
         search.push_str(&format!("pattern:{name}|"));
     }
     let label = label(history, violation);
@@ -260,11 +388,21 @@ fn entry(history: &History, violation: &Violation) -> Entry {
 /// The text of a line: the transactions and the key; for a contradiction inside one transaction, the operation.
 fn label(history: &History, violation: &Violation) -> String {
     if let ([only], [.., operation]) = (&violation.transactions[..], &violation.operations[..]) {
-        return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));
+        return format!(
+            "{} · {}",
+            history.transaction_name(*only),
+            history.operation_text(*operation)
+        );
     }
     let named = violation.transactions.iter().take(NAMED);
     // The font of lists lacks the sign ⊥.
-    let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
+    let name = |t: TransactionId| {
+        if t.is_initial() {
+            "initial".to_owned()
+        } else {
+            history.transaction_name(t)
+        }
+    };
     let mut names: Vec<String> = named.map(|&t| name(t)).collect();
     if violation.transactions.len() > NAMED {
         names.push("…".to_owned());

@@ -38,13 +38,21 @@ pub struct CheckerComparison {
 impl CheckerComparison {
     /// Whether there is nothing to show of what the page is about.
     pub fn has_nothing(&self) -> bool {
-        if self.is_sweep { self.sweep.points.is_empty() } else { self.runs.is_empty() }
+        if self.is_sweep {
+            self.sweep.points.is_empty()
+        } else {
+            self.runs.is_empty()
+        }
     }
 
     /// Levels on which two checkers with a known answer disagree.
     pub fn disputed(&self) -> Vec<Level> {
         let differs = |level: &Level| {
-            let known = self.runs.iter().filter_map(|run| run.conclusion(*level)).map(Conclusion::word);
+            let known = self
+                .runs
+                .iter()
+                .filter_map(|run| run.conclusion(*level))
+                .map(Conclusion::word);
             let known: BTreeSet<&str> = known.filter(|word| *word != "undecided").collect();
             known.len() > 1
         };
@@ -53,16 +61,29 @@ impl CheckerComparison {
 
     /// The table as comma-separated values.
     pub fn csv(&self) -> String {
-        let stages = Stage::ALL.map(|stage| format!("{}_seconds", stage.name())).join(",");
+        let stages = Stage::ALL
+            .map(|stage| format!("{}_seconds", stage.name()))
+            .join(",");
         let mut text = format!("checker,level,verdict,seconds,cpu_seconds,memory_mb,{stages}\n");
         for run in &self.runs {
             let cpu = run.cpu.map_or(String::new(), |cpu| format!("{cpu:.3}"));
             let none = ",".repeat(Stage::ALL.len());
             for (level, verdict, seconds) in &run.levels {
-                let _ = writeln!(text, "{},{level},{},{seconds:.6},,{none}", run.checker, verdict.word());
+                let _ = writeln!(
+                    text,
+                    "{},{level},{},{seconds:.6},,{none}",
+                    run.checker,
+                    verdict.word()
+                );
             }
             let stages = run.stages.map(|seconds| format!("{seconds:.6}")).join(",");
-            let _ = writeln!(text, "{},all,,{:.6},{cpu},{:.1},{stages}", run.checker, run.seconds, run.most_memory());
+            let _ = writeln!(
+                text,
+                "{},all,,{:.6},{cpu},{:.1},{stages}",
+                run.checker,
+                run.seconds,
+                run.most_memory()
+            );
         }
         text
     }
@@ -71,12 +92,24 @@ impl CheckerComparison {
     pub fn charts(&self) -> [Chart; 2] {
         let line = |run: &CheckerRun, used: fn(&Sample) -> f64| Series {
             label: run.title(),
-            points: run.samples.iter().map(|sample| (sample.at, used(sample))).collect(),
+            points: run
+                .samples
+                .iter()
+                .map(|sample| (sample.at, used(sample)))
+                .collect(),
         };
         let chart = |title: &str, unit, used| Chart {
             title: title.to_owned(),
-            x: Axis { name: "time since the start of each".to_owned(), unit: Unit::Seconds, logarithmic: false },
-            y: Axis { name: title.to_owned(), unit, logarithmic: false },
+            x: Axis {
+                name: "time since the start of each".to_owned(),
+                unit: Unit::Seconds,
+                logarithmic: false,
+            },
+            y: Axis {
+                name: title.to_owned(),
+                unit,
+                logarithmic: false,
+            },
             series: self.runs.iter().map(|run| line(run, used)).collect(),
             marks: Marks::Lines,
             bands: Vec::new(),
@@ -95,7 +128,9 @@ impl CheckerComparison {
 
 /// Finding out which checkers are for the open history.
 static FIT: Task<BTreeMap<Checker, Cause>> = Task::new("obstacles", FAILED, |app, obstacles| {
-    let Some(comparison) = app.comparison_mut() else { return };
+    let Some(comparison) = app.comparison_mut() else {
+        return;
+    };
     comparison.obstacles = Some(obstacles);
 });
 
@@ -115,7 +150,9 @@ const FAILED: Failure = Failure::Message("A checker ended unexpectedly");
 static COMPARE: Task<Message> = Task {
     end: |app, _| app.no_checker_runs(),
     ..Task::new("comparison", FAILED, |app, message| {
-        let Some(comparison) = app.comparison_mut() else { return };
+        let Some(comparison) = app.comparison_mut() else {
+            return;
+        };
         match message {
             Message::Begun(checker) => comparison.running = Some((checker, None)),
             Message::Ended(run) => comparison.runs.push(*run),
@@ -127,9 +164,13 @@ static COMPARE: Task<Message> = Task {
 static SWEEP: Task<sweep::Message> = Task {
     end: |app, _| app.no_checker_runs(),
     ..Task::new("sweep", FAILED, |app, message| {
-        let Some(comparison) = app.comparison_mut() else { return };
+        let Some(comparison) = app.comparison_mut() else {
+            return;
+        };
         match message {
-            sweep::Message::Begun(value, checker) => comparison.running = Some((checker, Some(value))),
+            sweep::Message::Begun(value, checker) => {
+                comparison.running = Some((checker, Some(value)))
+            }
             sweep::Message::Ended(point) => comparison.sweep.points.push(*point),
             sweep::Message::Failed(text) => comparison.sweep.error = Some(text),
         }
@@ -137,7 +178,13 @@ static SWEEP: Task<sweep::Message> = Task {
 };
 
 /// Runs the checkers, one after another.
-fn run_all(history: &History, checkers: Vec<Checker>, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
+fn run_all(
+    history: &History,
+    checkers: Vec<Checker>,
+    pool: &Pool,
+    control: &Control,
+    outbox: &Outbox<Message>,
+) {
     for checker in checkers {
         if control.check().is_err() {
             return;
@@ -153,15 +200,25 @@ fn run_all(history: &History, checkers: Vec<Checker>, pool: &Pool, control: &Con
 impl App {
     /// Asks which checkers are for the open history.
     pub(super) fn prepare_comparison(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
-        let (Some(history), Some(resolution)) = (document.history.clone(), document.results.resolution.clone()) else {
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let (Some(history), Some(resolution)) = (
+            document.history.clone(),
+            document.results.resolution.clone(),
+        ) else {
             return;
         };
         if std::mem::replace(&mut document.comparison.looked, true) {
             return;
         }
         self.ask(&FIT, move |control| {
-            let obstacle = |checker| Some((checker, papers::obstacle(&history, &resolution, checker, control).ok()??));
+            let obstacle = |checker| {
+                Some((
+                    checker,
+                    papers::obstacle(&history, &resolution, checker, control).ok()??,
+                ))
+            };
             let obstacles = Checker::ALL.into_iter().filter_map(obstacle).collect();
             control.check().is_ok().then_some(obstacles)
         });
@@ -169,8 +226,12 @@ impl App {
 
     /// Lets the chosen checkers run, on the open history or over what the sweep's plan says.
     pub(super) fn start_comparison(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(history) = document.history.clone() else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(history) = document.history.clone() else {
+            return;
+        };
         let comparison = &mut document.comparison;
         if comparison.chosen.is_empty() {
             self.state.tell(Tone::Note, "Choose at least one checker");
@@ -179,17 +240,27 @@ impl App {
         let checkers: Vec<Checker> = comparison.chosen.iter().copied().collect();
         let pool = self.pool.clone();
         self.stop_comparison();
-        let Some(comparison) = self.comparison_mut() else { return };
+        let Some(comparison) = self.comparison_mut() else {
+            return;
+        };
         if !comparison.is_sweep {
             comparison.runs.clear();
-            self.start(&COMPARE, move |control, outbox| run_all(&history, checkers, &pool, control, outbox));
+            self.start(&COMPARE, move |control, outbox| {
+                run_all(&history, checkers, &pool, control, outbox)
+            });
             return;
         }
         let plan = comparison.sweep.plan.clone();
-        let asked = plan.generations().and_then(|generations| Ok((generations, plan.asked_levels()?)));
+        let asked = plan
+            .generations()
+            .and_then(|generations| Ok((generations, plan.asked_levels()?)));
         match asked {
             Ok((generations, levels)) => {
-                comparison.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
+                comparison.sweep = Sweep {
+                    ran: plan.clone(),
+                    plan,
+                    ..Sweep::default()
+                };
                 self.start(&SWEEP, move |control, outbox| {
                     sweep::run_all(generations, &checkers, &levels, (&pool, control), outbox);
                 });
@@ -199,7 +270,10 @@ impl App {
     }
 
     pub(super) fn comparison_mut(&mut self) -> Option<&mut CheckerComparison> {
-        self.state.document.as_mut().map(|document| &mut document.comparison)
+        self.state
+            .document
+            .as_mut()
+            .map(|document| &mut document.comparison)
     }
 
     /// Ends what the page of checkers has started; whether there was anything.
@@ -217,7 +291,9 @@ impl App {
 
     /// Writes the results next to the history, under its name with another ending.
     pub(super) fn write_comparison(&mut self, ending: &str) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         let comparison = &document.comparison;
         let (text, what) = match (ending, comparison.is_sweep) {
             ("csv", false) => (comparison.csv(), "checkers"),
@@ -239,12 +315,19 @@ mod tests {
         let text = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let run = |checker| measure(&history, checker, &[], &Pool::new(), &Control::new());
-        let comparison =
-            CheckerComparison { runs: vec![run(Checker::Fast), run(Checker::Plume)], ..CheckerComparison::default() };
+        let comparison = CheckerComparison {
+            runs: vec![run(Checker::Fast), run(Checker::Plume)],
+            ..CheckerComparison::default()
+        };
         assert!(comparison.disputed().is_empty(), "{:?}", comparison.runs);
-        let verdict = comparison.runs[1].conclusion(Level::ReadAtomic).map(Conclusion::word);
+        let verdict = comparison.runs[1]
+            .conclusion(Level::ReadAtomic)
+            .map(Conclusion::word);
         assert_eq!(verdict, Some("violated"));
-        assert!(comparison.csv().contains("plume,RA,violated,") && comparison.csv().starts_with("checker,level,"));
+        assert!(
+            comparison.csv().contains("plume,RA,violated,")
+                && comparison.csv().starts_with("checker,level,")
+        );
         assert!(comparison.svg().contains(">plume, ") && comparison.svg().ends_with("</svg>\n"));
         let n_fields = |line: &str| line.split(',').count();
         let lines: Vec<usize> = comparison.csv().lines().map(n_fields).collect();
@@ -263,7 +346,17 @@ mod tests {
             samples: Vec::new(),
             stages: Default::default(),
         };
-        let runs = vec![run(Checker::Fast, Conclusion::Broken), run(Checker::Plume, Conclusion::Holds)];
-        assert_eq!(CheckerComparison { runs, ..CheckerComparison::default() }.disputed(), [Level::ReadAtomic]);
+        let runs = vec![
+            run(Checker::Fast, Conclusion::Broken),
+            run(Checker::Plume, Conclusion::Holds),
+        ];
+        assert_eq!(
+            CheckerComparison {
+                runs,
+                ..CheckerComparison::default()
+            }
+            .disputed(),
+            [Level::ReadAtomic]
+        );
     }
 }

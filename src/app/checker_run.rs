@@ -60,12 +60,17 @@ impl CheckerRun {
 
     /// Its conclusion on a level.
     pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
-        self.levels.iter().find(|(other, ..)| *other == level).map(|(_, conclusion, _)| *conclusion)
+        self.levels
+            .iter()
+            .find(|(other, ..)| *other == level)
+            .map(|(_, conclusion, _)| *conclusion)
     }
 
     /// Peak memory in excess of that before the run, megabytes.
     pub fn most_memory(&self) -> f64 {
-        self.samples.iter().fold(0.0, |most, sample| f64::max(most, sample.megabytes))
+        self.samples
+            .iter()
+            .fold(0.0, |most, sample| f64::max(most, sample.megabytes))
     }
 }
 
@@ -80,10 +85,22 @@ pub(super) fn measure(
 ) -> CheckerRun {
     let possible = Level::of(history);
     let levels: Vec<Level> = match asked.is_empty() {
-        true => checker.levels().into_iter().filter(|level| possible.contains(level)).collect(),
-        false => asked.iter().copied().filter(|level| checker.decides(*level)).collect(),
+        true => checker
+            .levels()
+            .into_iter()
+            .filter(|level| possible.contains(level))
+            .collect(),
+        false => asked
+            .iter()
+            .copied()
+            .filter(|level| checker.decides(*level))
+            .collect(),
     };
-    let options = Options { levels, max_instances: 1, ..Options::default() };
+    let options = Options {
+        levels,
+        max_instances: 1,
+        ..Options::default()
+    };
     let own = control.branch().with_time_limit(EACH);
     let ended = AtomicBool::new(false);
     let stages_before = Stage::ALL.map(|stage| own.spent(stage).as_secs_f64());
@@ -106,12 +123,18 @@ pub(super) fn measure(
         seconds,
         cpu: cpu_seconds().zip(cpu).map(|(after, before)| after - before),
         samples,
-        stages: std::array::from_fn(|at| own.spent(Stage::ALL[at]).as_secs_f64() - stages_before[at]),
+        stages: std::array::from_fn(|at| {
+            own.spent(Stage::ALL[at]).as_secs_f64() - stages_before[at]
+        }),
     }
 }
 
 fn decided(result: &LevelResult) -> (Level, Conclusion, f64) {
-    (result.level, Conclusion::of(&result.verdict), result.seconds)
+    (
+        result.level,
+        Conclusion::of(&result.verdict),
+        result.seconds,
+    )
 }
 
 fn cause(result: &LevelResult) -> Option<(Level, Cause)> {
@@ -130,7 +153,9 @@ fn watch(ended: &AtomicBool, started: Instant) -> Vec<Sample> {
         samples.push(Sample {
             at: started.elapsed().as_secs_f64(),
             megabytes: used().saturating_sub(before) as f64 / f64::from(1 << 20),
-            cpu: cpu_seconds().zip(cpu_before).map_or(0.0, |(now, before)| now - before),
+            cpu: cpu_seconds()
+                .zip(cpu_before)
+                .map_or(0.0, |(now, before)| now - before),
         });
         if samples.len() > SAMPLES {
             // From here on, every second one is enough.

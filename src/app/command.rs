@@ -33,7 +33,13 @@ pub enum Group {
 
 impl Group {
     /// All groups, in menu order.
-    pub const ALL: [Group; 5] = [Group::File, Group::Edit, Group::Go, Group::View, Group::Help];
+    pub const ALL: [Group; 5] = [
+        Group::File,
+        Group::Edit,
+        Group::Go,
+        Group::View,
+        Group::Help,
+    ];
 
     /// Title of the menu.
     pub fn title(self) -> &'static str {
@@ -68,11 +74,17 @@ pub struct CommandRow {
 
 impl CommandRow {
     const fn line_above(self) -> CommandRow {
-        CommandRow { line_above: true, ..self }
+        CommandRow {
+            line_above: true,
+            ..self
+        }
     }
 
     const fn without_history(self) -> CommandRow {
-        CommandRow { needs_history: false, ..self }
+        CommandRow {
+            needs_history: false,
+            ..self
+        }
     }
 }
 
@@ -221,7 +233,12 @@ static ROWS: LazyLock<Vec<CommandRow>> = LazyLock::new(|| {
         needs_history: true,
     };
     let pages = Page::table().iter().map(of_page);
-    BEFORE_PAGES.iter().copied().chain(pages).chain(AFTER_PAGES.iter().copied()).collect()
+    BEFORE_PAGES
+        .iter()
+        .copied()
+        .chain(pages)
+        .chain(AFTER_PAGES.iter().copied())
+        .collect()
 });
 
 impl Command {
@@ -232,7 +249,9 @@ impl Command {
 
     /// Its row in the table.
     pub fn row(self) -> &'static CommandRow {
-        ROWS.iter().find(|row| row.command == self).unwrap_or(&ROWS[0])
+        ROWS.iter()
+            .find(|row| row.command == self)
+            .unwrap_or(&ROWS[0])
     }
 
     /// The key shown for it: `Ctrl+O`, `n`, `Esc`.
@@ -251,9 +270,17 @@ impl Command {
         // about Shift, and a shortcut without Shift would take it.
         let hit = |shift: bool, input: &mut egui::InputState| {
             let has = |keys: &&KeyboardShortcut| keys.modifiers.shift == shift;
-            ROWS.iter().find(|row| row.keys.iter().filter(usable).filter(has).any(|keys| consume(input, keys)))
+            ROWS.iter().find(|row| {
+                row.keys
+                    .iter()
+                    .filter(usable)
+                    .filter(has)
+                    .any(|keys| consume(input, keys))
+            })
         };
-        hit(true, input).or_else(|| hit(false, input)).map(|row| row.command)
+        hit(true, input)
+            .or_else(|| hit(false, input))
+            .map(|row| row.command)
     }
 }
 
@@ -281,7 +308,12 @@ fn belongs_to_field(keys: &KeyboardShortcut) -> bool {
 /// twice. A plain key does not match with Alt, nor one with Ctrl with Shift.
 fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
     let hit = |event: &egui::Event| match event {
-        egui::Event::Key { key, modifiers, pressed: true, .. } => {
+        egui::Event::Key {
+            key,
+            modifiers,
+            pressed: true,
+            ..
+        } => {
             let other = match keys.modifiers.command {
                 // Many keyboards have + above another character.
                 true => modifiers.shift && !keys.modifiers.shift && keys.logical_key != Key::Plus,
@@ -309,7 +341,11 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
     };
     match keys.modifiers.command {
         true => {
-            let control = if cfg!(target_os = "macos") { "Cmd" } else { "Ctrl" };
+            let control = if cfg!(target_os = "macos") {
+                "Cmd"
+            } else {
+                "Ctrl"
+            };
             let shift = if keys.modifiers.shift { "Shift+" } else { "" };
             format!("{control}+{shift}{name}")
         }
@@ -511,7 +547,13 @@ mod tests {
         for row in Command::table() {
             for keys in row.keys {
                 let earlier = owners.insert(key_text(keys), row.command);
-                assert_eq!(earlier, None, "{} means {:?} too", key_text(keys), row.command);
+                assert_eq!(
+                    earlier,
+                    None,
+                    "{} means {:?} too",
+                    key_text(keys),
+                    row.command
+                );
             }
         }
         assert!(owners.len() >= Command::table().len());
@@ -521,7 +563,11 @@ mod tests {
     fn every_command_has_one_row_and_every_row_a_key() {
         for row in Command::table() {
             assert_eq!(row.command.row().name, row.name);
-            assert!(!row.keys.is_empty() && !row.tooltip.is_empty() && !row.tooltip.ends_with('.'), "{}", row.name);
+            assert!(
+                !row.keys.is_empty() && !row.tooltip.is_empty() && !row.tooltip.ends_with('.'),
+                "{}",
+                row.name
+            );
         }
     }
 
@@ -530,22 +576,49 @@ mod tests {
         let pressed = |modifiers: Modifiers| {
             let mut input = egui::InputState::default();
             input.modifiers = modifiers;
-            let event = egui::Event::Key { key: Key::O, physical_key: None, pressed: true, repeat: false, modifiers };
+            let event = egui::Event::Key {
+                key: Key::O,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers,
+            };
             input.events.push(event);
             Command::pressed(&mut input, Focused::Nothing)
         };
         assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
-        assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
+        assert_eq!(
+            pressed(Modifiers::COMMAND | Modifiers::SHIFT),
+            Some(Command::OpenFolder)
+        );
         assert_eq!(pressed(Modifiers::NONE), Some(Command::CheckOnly));
         // Shift is released by the end of the frame.
         let mut input = egui::InputState::default();
         let (key, modifiers) = (Key::O, Modifiers::COMMAND | Modifiers::SHIFT);
-        input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
-        assert_eq!(Command::pressed(&mut input, Focused::Nothing), Some(Command::OpenFolder));
+        input.events.push(egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        });
+        assert_eq!(
+            Command::pressed(&mut input, Focused::Nothing),
+            Some(Command::OpenFolder)
+        );
         assert_eq!(pressed(Modifiers::ALT), None);
         let (key, modifiers) = (Key::Plus, Modifiers::COMMAND | Modifiers::SHIFT);
-        input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
-        assert_eq!(Command::pressed(&mut input, Focused::Nothing), Some(Command::LargerText));
+        input.events.push(egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        });
+        assert_eq!(
+            Command::pressed(&mut input, Focused::Nothing),
+            Some(Command::LargerText)
+        );
     }
 
     #[test]
@@ -553,7 +626,13 @@ mod tests {
         let pressed = |focused: Focused| {
             let mut input = egui::InputState::default();
             let (key, modifiers) = (Key::Space, Modifiers::NONE);
-            input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
+            input.events.push(egui::Event::Key {
+                key,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers,
+            });
             Command::pressed(&mut input, focused)
         };
         assert_eq!(pressed(Focused::Nothing), Some(Command::HoldLanes));
@@ -563,8 +642,18 @@ mod tests {
     #[test]
     fn keys_are_written_as_people_type_them() {
         assert_eq!(Command::NextAnomaly.key_text(), "n");
-        assert_eq!(Command::Open.key_text(), if cfg!(target_os = "macos") { "Cmd+O" } else { "Ctrl+O" });
-        assert_eq!(Command::OpenFolder.key_text().replace("Cmd", "Ctrl"), "Ctrl+Shift+O");
+        assert_eq!(
+            Command::Open.key_text(),
+            if cfg!(target_os = "macos") {
+                "Cmd+O"
+            } else {
+                "Ctrl+O"
+            }
+        );
+        assert_eq!(
+            Command::OpenFolder.key_text().replace("Cmd", "Ctrl"),
+            "Ctrl+Shift+O"
+        );
         assert_eq!(Command::Escape.key_text(), "Esc");
     }
 }

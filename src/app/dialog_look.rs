@@ -34,19 +34,30 @@ pub(super) fn dialog() -> FileDialog {
         err_empty_file_name: word("Type a name for the file"),
         ..FileDialogLabels::default()
     };
-    FileDialog::new().labels(labels).anchor(egui::Align2::CENTER_CENTER, Vec2::ZERO).default_size(SIZE)
+    FileDialog::new()
+        .labels(labels)
+        .anchor(egui::Align2::CENTER_CENTER, Vec2::ZERO)
+        .default_size(SIZE)
 }
 
 /// Draws it, no larger than the window.
 pub(super) fn update(dialog: &mut FileDialog, ctx: &Context) {
     dialog.config_mut().max_size = Some((ctx.content_rect().size() - AROUND).min(SIZE));
     dialog.update(ctx);
-    let palette = if ctx.global_style().visuals.dark_mode { style::DARK } else { style::LIGHT };
+    let palette = if ctx.global_style().visuals.dark_mode {
+        style::DARK
+    } else {
+        style::LIGHT
+    };
     let layer = LayerId::new(Order::Middle, dialog.get_window_id());
     ctx.graphics_mut(|graphics| {
-        let Some(list) = graphics.get_mut(layer) else { return };
+        let Some(list) = graphics.get_mut(layer) else {
+            return;
+        };
         for place in 0..list.next_idx().0 {
-            list.mutate_shape(egui::layers::ShapeIdx(place), |clipped| correct(&mut clipped.shape, &palette));
+            list.mutate_shape(egui::layers::ShapeIdx(place), |clipped| {
+                correct(&mut clipped.shape, &palette)
+            });
         }
     });
 }
@@ -56,11 +67,15 @@ pub(super) fn searched(dialog: &FileDialog, ctx: &Context) -> Option<PathBuf> {
     if !ctx.input(|input| input.key_pressed(egui::Key::Enter)) {
         return None;
     }
-    let focused = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id))?;
+    let focused = ctx
+        .memory(|memory| memory.focused())
+        .and_then(|id| ctx.read_response(id))?;
     let whole = ctx.memory(|memory| memory.area_rect(dialog.get_window_id()))?;
     // The other field, for a path, is on the left.
     let is_search = whole.contains_rect(focused.rect) && focused.rect.center().x > whole.center().x;
-    let selected = dialog.selected_entry().filter(|entry| is_search && entry.is_file());
+    let selected = dialog
+        .selected_entry()
+        .filter(|entry| is_search && entry.is_file());
     selected.map(DirectoryEntry::to_path_buf)
 }
 
@@ -72,7 +87,8 @@ fn correct(shape: &mut Shape, palette: &Palette) {
             rect.stroke = Stroke::new(1.0, palette.shade);
         }
         Shape::Text(text) => {
-            let is_selected = |section: &egui::text::LayoutSection| section.format.color == palette.selected;
+            let is_selected =
+                |section: &egui::text::LayoutSection| section.format.color == palette.selected;
             if text.galley.job.sections.iter().any(is_selected) {
                 text.override_text_color = Some(palette.accent);
             }
@@ -96,18 +112,31 @@ mod tests {
 
     #[test]
     fn its_fields_have_the_colours_of_the_window() {
-        for (theme, palette) in [(egui::Theme::Light, style::LIGHT), (egui::Theme::Dark, style::DARK)] {
+        for (theme, palette) in [
+            (egui::Theme::Light, style::LIGHT),
+            (egui::Theme::Dark, style::DARK),
+        ] {
             let mut dialog = dialog();
             dialog.save_file();
             let draw = move |ui: &mut egui::Ui| {
                 style::install(ui.ctx());
                 update(&mut dialog, ui.ctx());
             };
-            let mut window = Harness::builder().with_size([1000.0, 700.0]).with_theme(theme).build_ui(draw);
+            let mut window = Harness::builder()
+                .with_size([1000.0, 700.0])
+                .with_theme(theme)
+                .build_ui(draw);
             window.run_steps(6);
             let mut found = Vec::new();
-            window.output().shapes.iter().for_each(|clipped| fills(&clipped.shape, &mut found));
-            assert!(!found.contains(&BLACK) && found.contains(&palette.ground), "{theme:?}: {found:?}");
+            window
+                .output()
+                .shapes
+                .iter()
+                .for_each(|clipped| fills(&clipped.shape, &mut found));
+            assert!(
+                !found.contains(&BLACK) && found.contains(&palette.ground),
+                "{theme:?}: {found:?}"
+            );
         }
     }
 }

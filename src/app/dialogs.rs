@@ -57,7 +57,13 @@ pub struct Dialogs {
 impl Default for Dialogs {
     fn default() -> Dialogs {
         let (revision, suggestion) = (Revision::default(), PathBuf::new());
-        Dialogs { revision, pending: None, suggestion, own: dialog_look::dialog(), own_purpose: None }
+        Dialogs {
+            revision,
+            pending: None,
+            suggestion,
+            own: dialog_look::dialog(),
+            own_purpose: None,
+        }
     }
 }
 
@@ -66,8 +72,14 @@ impl Dialogs {
     pub fn ask(&mut self, purpose: Purpose, suggestion: &Path, wake: Wake) {
         // The future is created here, on the thread of the window, as some systems require.
         let dialog = rfd::AsyncFileDialog::new();
-        let mut name = suggestion.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let dialog = match suggestion.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut name = suggestion
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let dialog = match suggestion
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             Some(folder) => dialog.set_directory(folder),
             None => dialog,
         };

@@ -28,7 +28,11 @@ const ZOOM_STEP: f32 = 1.25;
 
 impl App {
     /// Carries out requests in order and returns what the pointer is over.
-    pub(super) fn handle_all(&mut self, ctx: &egui::Context, requests: Requests) -> Option<Attention> {
+    pub(super) fn handle_all(
+        &mut self,
+        ctx: &egui::Context,
+        requests: Requests,
+    ) -> Option<Attention> {
         let mut hovered = None;
         let any = !requests.is_empty();
         let mut changed = false;
@@ -68,7 +72,9 @@ impl App {
             }
             Request::Focus(Focus::Hover(_)) => {}
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
-            Request::ShowLayer(layer) => self.set_stage(layer.map_or(Stage::Argument, Stage::Layer)),
+            Request::ShowLayer(layer) => {
+                self.set_stage(layer.map_or(Stage::Argument, Stage::Layer))
+            }
             Request::ShowCase(place) => self.show_case(place),
             Request::ToggleCase(place) => self.toggle_case(place),
             Request::ReplayStep(step) => self.go_to_replay_step(step, false),
@@ -106,7 +112,9 @@ impl App {
             Request::ChooseNone => self.with_document(|document| document.parts.chosen.clear()),
             Request::ClearWhatIf => {
                 self.tasks.cancel(&CHECK_PART);
-                self.with_document(|document| jobs::discard(std::mem::take(&mut document.parts.asked)));
+                self.with_document(|document| {
+                    jobs::discard(std::mem::take(&mut document.parts.asked))
+                });
             }
             Request::Tour(stop) => self.go_on_tour(stop),
             Request::Hide(transactions) => self.hide(Some(transactions)),
@@ -142,14 +150,17 @@ impl App {
             Request::HidePasswords => self.state.collect.form.hide_passwords(),
             Request::ChooseRecording => {
                 let suggestion = self.state.collect.form.file().unwrap_or_default();
-                self.dialogs.ask(Purpose::Record, &suggestion, Arc::clone(&self.wake));
+                self.dialogs
+                    .ask(Purpose::Record, &suggestion, Arc::clone(&self.wake));
             }
             Request::CancelCollecting => drop(self.cancel_collecting()),
             Request::ShowFollowing(is_shown) => self.show_following(is_shown),
             Request::StopFollowing => drop(self.stop_following()),
             Request::OpenFound(place) => self.open_found(Some(place)),
             Request::OpenCollected(place) => self.open_collected(Some(place)),
-            Request::ArrangeBrowser(wanted) => self.with_document(|document| document.browser.wanted = wanted),
+            Request::ArrangeBrowser(wanted) => {
+                self.with_document(|document| document.browser.wanted = wanted)
+            }
             Request::Compare(row) => self.compare(row),
             Request::EndComparison => drop(self.end_comparison()),
             Request::GroupHistories => self.with_batch(Batch::group),
@@ -165,7 +176,9 @@ impl App {
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
             Request::DetailsHeight(height) => self.state.preferences.details_height = Some(height),
             Request::AllLanes(all) => self.state.preferences.all_lanes = all,
-            Request::WholeGroup(whole) => self.with_document(|document| document.component.whole = whole),
+            Request::WholeGroup(whole) => {
+                self.with_document(|document| document.component.whole = whole)
+            }
             Request::PaletteText(text) => self.search(text),
             Request::PaletteMove(step) => {
                 if let Some(palette) = &mut self.state.palette {
@@ -176,14 +189,23 @@ impl App {
             Request::GoToStep(step) => self.go_to_step(step, false),
             Request::ShowOperation(operation) => self.handle_operation(operation),
             Request::OpenFinding(place) => self.with_document(|document| {
-                document.trust.open_finding = (document.trust.open_finding != Some(place)).then_some(place)
+                document.trust.open_finding =
+                    (document.trust.open_finding != Some(place)).then_some(place)
             }),
-            Request::SetRule(name, word) => self.with_document(|document| document.form.set(name, word)),
+            Request::SetRule(name, word) => {
+                self.with_document(|document| document.form.set(name, word))
+            }
             Request::ReadAgain => self.read_again(),
             Request::WriteExport(kind, path) => self.write_export(kind, path),
             Request::ChooseExportPath(kind) => {
-                let suggestion = self.state.export.as_ref().map(|form| PathBuf::from(&form.path)).unwrap_or_default();
-                self.dialogs.ask(Purpose::Export(kind), &suggestion, Arc::clone(&self.wake));
+                let suggestion = self
+                    .state
+                    .export
+                    .as_ref()
+                    .map(|form| PathBuf::from(&form.path))
+                    .unwrap_or_default();
+                self.dialogs
+                    .ask(Purpose::Export(kind), &suggestion, Arc::clone(&self.wake));
             }
             Request::UseOwnDialog => self.dialogs.use_own(),
             Request::Dismiss(place) => {
@@ -209,9 +231,15 @@ impl App {
             Command::Report => self.write_report(),
             Command::CopyMarkdown if self.shows_order() => self.copy_order(),
             Command::CopyMarkdown => {
-                if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
+                if let Some(picture) = self
+                    .state
+                    .document
+                    .as_ref()
+                    .and_then(Document::current_picture)
+                {
                     ctx.copy_text(picture.argument.markdown.clone());
-                    self.state.tell(Tone::Done, "The argument is on the clipboard as Markdown");
+                    self.state
+                        .tell(Tone::Done, "The argument is on the clipboard as Markdown");
                 }
             }
             Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
@@ -225,10 +253,14 @@ impl App {
             Command::SaveProject => self.save_project(),
             Command::CopyLink => match self.link() {
                 Some(link) => {
-                    self.state.tell(Tone::Done, format!("On the clipboard: {link}"));
+                    self.state
+                        .tell(Tone::Done, format!("On the clipboard: {link}"));
                     ctx.copy_text(link);
                 }
-                None => self.state.tell(Tone::Note, "Only a history that was opened from a file has links"),
+                None => self.state.tell(
+                    Tone::Note,
+                    "Only a history that was opened from a file has links",
+                ),
             },
             Command::Bookmark => self.bookmark(),
             Command::Mark => self.mark(),
@@ -237,15 +269,30 @@ impl App {
             Command::EditNote => self.edit_note(),
             Command::GroupBy if self.state.show_batch => self.with_batch(Batch::group),
             Command::GroupBy => {
-                let by = self.state.document.as_ref().map(|document| document.tree.by().next());
+                let by = self
+                    .state
+                    .document
+                    .as_ref()
+                    .map(|document| document.tree.by().next());
                 by.into_iter().for_each(|by| self.group_by(by));
             }
             Command::ListMore => {
-                let selected = self.state.document.as_ref().and_then(|document| document.selected);
-                selected.into_iter().for_each(|id| self.list_more(id.pattern));
+                let selected = self
+                    .state
+                    .document
+                    .as_ref()
+                    .and_then(|document| document.selected);
+                selected
+                    .into_iter()
+                    .for_each(|id| self.list_more(id.pattern));
             }
             Command::Choose => {
-                let pinned = self.state.document.as_ref().map(Document::attended).unwrap_or_default();
+                let pinned = self
+                    .state
+                    .document
+                    .as_ref()
+                    .map(Document::attended)
+                    .unwrap_or_default();
                 self.choose(pinned, true);
             }
             Command::CheckOnly => self.what_if(true),
@@ -253,7 +300,9 @@ impl App {
             Command::Hide => self.hide_pinned(),
             Command::Keep => self.keep_pinned(),
             Command::FoldSession => self.fold_pinned(),
-            Command::SwitchScope => self.with_document(|document| document.component.whole = !document.component.whole),
+            Command::SwitchScope => {
+                self.with_document(|document| document.component.whole = !document.component.whole)
+            }
             Command::NextLayer => self.step_layer(1),
             Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
@@ -281,7 +330,11 @@ impl App {
                 self.state.preferences.no_details =
                     self.state.page == Page::Graph && !self.state.preferences.no_details;
                 self.state.page = Page::Graph;
-                let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
+                let expanded = self
+                    .state
+                    .document
+                    .as_ref()
+                    .and_then(|document| document.argument.evidence.clone());
                 self.redraw(expanded);
             }
             Command::Locate => self.locate(),
@@ -304,7 +357,8 @@ impl App {
             Command::ShowBatch => {
                 let covered = self.state.is_covered();
                 self.state.uncover();
-                self.state.show_batch = (covered || !self.state.show_batch) && self.state.batch.is_some();
+                self.state.show_batch =
+                    (covered || !self.state.show_batch) && self.state.batch.is_some();
             }
             Command::ShowCollect => {
                 let is_shown = self.state.cover == Some(Cover::Collect);
@@ -318,15 +372,23 @@ impl App {
             Command::CompareLevels => self.start_collecting(Collect::Compare),
             Command::OpenCollected => self.open_collected(None),
             Command::WriteRounds => self.write_rounds(),
-            Command::SwitchTime => self.state.preferences.true_time = !self.state.preferences.true_time,
+            Command::SwitchTime => {
+                self.state.preferences.true_time = !self.state.preferences.true_time
+            }
             Command::SwitchTheme => {
-                ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
+                ctx.set_theme(if self.state.dark {
+                    egui::Theme::Light
+                } else {
+                    egui::Theme::Dark
+                });
             }
             Command::LargerText => {
-                self.state.preferences.text_size = text_size::next(self.state.preferences.text_size, true)
+                self.state.preferences.text_size =
+                    text_size::next(self.state.preferences.text_size, true)
             }
             Command::SmallerText => {
-                self.state.preferences.text_size = text_size::next(self.state.preferences.text_size, false)
+                self.state.preferences.text_size =
+                    text_size::next(self.state.preferences.text_size, false)
             }
             Command::UsualText => self.state.preferences.text_size = text_size::SIZES[0],
             Command::Tour => self.go_on_tour(Some(0)),
@@ -367,9 +429,14 @@ impl App {
         if self.shows_order() {
             return self.open_order_export();
         }
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         let Some(picture) = document.current_picture() else {
-            self.state.tell(Tone::Note, "Select an anomaly first: there is nothing to export yet");
+            self.state.tell(
+                Tone::Note,
+                "Select an anomaly first: there is nothing to export yet",
+            );
             return;
         };
         let kind = ExportKind::Svg;
@@ -380,41 +447,94 @@ impl App {
         } else {
             Page::Graph
         };
-        self.state.export = Some(ExportForm { kind, view, path: path.display().to_string() });
+        self.state.export = Some(ExportForm {
+            kind,
+            view,
+            path: path.display().to_string(),
+        });
         // They can be exported without having been looked at.
         self.prepare_key();
     }
 
     fn write_export(&mut self, kind: ExportKind, path: PathBuf) {
-        if self.state.export.as_ref().is_some_and(|form| form.view == Page::Order) {
+        if self
+            .state
+            .export
+            .as_ref()
+            .is_some_and(|form| form.view == Page::Order)
+        {
             self.state.export = None;
             return self.write_order(kind, path);
         }
-        let Some(document) = &self.state.document else { return };
-        let Some(picture) = document.current_picture().cloned() else { return };
-        let Some(history) = document.history.clone() else { return };
-        let page = self.state.export.as_ref().map_or(Page::Graph, |form| form.view);
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some(picture) = document.current_picture().cloned() else {
+            return;
+        };
+        let Some(history) = document.history.clone() else {
+            return;
+        };
+        let page = self
+            .state
+            .export
+            .as_ref()
+            .map_or(Page::Graph, |form| form.view);
         let view = document.view(page).unwrap_or_default();
-        let what = exporting::What { kind, path, picture, history, view, hidden: self.state.hidden.clone() };
-        self.ask(&EXPORT, move |control| Some(exporting::write(&what, control)));
+        let what = exporting::What {
+            kind,
+            path,
+            picture,
+            history,
+            view,
+            hidden: self.state.hidden.clone(),
+        };
+        self.ask(&EXPORT, move |control| {
+            Some(exporting::write(&what, control))
+        });
         self.state.export = None;
     }
 
     /// Writes everything about the selected anomaly into a new folder next to the history.
     fn write_report(&mut self) {
-        let Some(document) = &self.state.document else { return };
-        let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
-            self.state.tell(Tone::Note, "Select an anomaly first: there is nothing to report yet");
+        let Some(document) = &self.state.document else {
             return;
         };
-        let (Some(history), Some(health)) = (document.history.clone(), document.trust.health.clone()) else { return };
+        let (Some(picture), Some(catalogue)) = (
+            document.current_picture().cloned(),
+            document.catalogue.clone(),
+        ) else {
+            self.state.tell(
+                Tone::Note,
+                "Select an anomaly first: there is nothing to report yet",
+            );
+            return;
+        };
+        let (Some(history), Some(health)) =
+            (document.history.clone(), document.trust.health.clone())
+        else {
+            return;
+        };
         let id = picture.argument.shown.to_string().replace('/', "-");
         let folder = document.file_beside(&format!("{id}-report"));
-        let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
+        let file = document
+            .path()
+            .map_or_else(|| document.title.clone(), |path| path.display().to_string());
         let promise = self.state.lattice.promise();
         let annotations = document.marks.all.clone();
-        let what = exporting::Report { folder, picture, history, catalogue, health, file, annotations, promise };
-        self.ask(&EXPORT, move |control| Some(exporting::write_report(&what, control)));
+        let what = exporting::Report {
+            folder,
+            picture,
+            history,
+            catalogue,
+            health,
+            file,
+            annotations,
+            promise,
+        };
+        self.ask(&EXPORT, move |control| {
+            Some(exporting::write_report(&what, control))
+        });
     }
 
     /// Handles Esc: closes the topmost thing, else stops work, else releases the selection.
@@ -426,7 +546,12 @@ impl App {
             self.state.help = false;
         } else if self.state.export.is_some() {
             self.state.export = None;
-        } else if self.state.document.as_mut().is_some_and(|document| document.marks.open.take().is_some()) {
+        } else if self
+            .state
+            .document
+            .as_mut()
+            .is_some_and(|document| document.marks.open.take().is_some())
+        {
         } else if self.was_typing {
             // egui itself releases the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
@@ -480,7 +605,9 @@ impl App {
             self.with_document(|document| document.phase = Phase::Cancelled);
             return true;
         }
-        let Some(document) = &mut self.state.document else { return false };
+        let Some(document) = &mut self.state.document else {
+            return false;
+        };
         if document.drawing {
             document.drawing = false;
             self.tasks.cancel(&DRAW);

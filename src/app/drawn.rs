@@ -28,11 +28,22 @@ const AT_ONCE: usize = 16;
 static DRAWN: Task<(Arc<Catalogue>, AllDrawn)> = Task {
     shows_progress: false,
     ..Task::new("naming", Failure::Silent, |app: &mut App, (of, drawn)| {
-        let Some(document) = &mut app.state.document else { return };
-        if document.catalogue.as_ref().is_some_and(|current| Arc::ptr_eq(current, &of)) {
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
+        if document
+            .catalogue
+            .as_ref()
+            .is_some_and(|current| Arc::ptr_eq(current, &of))
+        {
             document.drawn.extend(drawn);
-            let others = document.drawn.iter().filter(|(id, drawn)| **id != drawn.shown);
-            document.tree.shown_as(&others.map(|(id, drawn)| (*id, drawn.shown)).collect());
+            let others = document
+                .drawn
+                .iter()
+                .filter(|(id, drawn)| **id != drawn.shown);
+            document
+                .tree
+                .shown_as(&others.map(|(id, drawn)| (*id, drawn.shown)).collect());
         }
     })
 };
@@ -40,10 +51,17 @@ static DRAWN: Task<(Arc<Catalogue>, AllDrawn)> = Task {
 impl App {
     /// Finds out what the pictures of the listed anomalies show, for those that contain no simpler one.
     pub(super) fn name_what_is_drawn(&mut self) {
-        let Some(document) = &self.state.document else { return };
-        let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone())
+        else {
+            return;
+        };
         if history.n_operations() <= MOST_OPERATIONS && !catalogue.entries.is_empty() {
-            self.start(&DRAWN, move |control, outbox| minimize_all(&history, &catalogue, control, outbox));
+            self.start(&DRAWN, move |control, outbox| {
+                minimize_all(&history, &catalogue, control, outbox)
+            });
         }
     }
 }
@@ -56,7 +74,11 @@ fn minimize_all(
 ) {
     let control = control.with_time_limit(TIME);
     let examples = Examples::new(history, &catalogue.findings);
-    let roots = catalogue.entries.iter().filter(|entry| entry.simpler.is_none()).take(MOST);
+    let roots = catalogue
+        .entries
+        .iter()
+        .filter(|entry| entry.simpler.is_none())
+        .take(MOST);
     let roots: Vec<ViolationId> = roots.map(|entry| entry.id).collect();
     let mut first: FxHashMap<(Vec<TransactionId>, String), ViolationId> = FxHashMap::default();
     for some in roots.chunks(AT_ONCE) {
@@ -67,7 +89,10 @@ fn minimize_all(
             if control.check().is_err() {
                 break;
             }
-            let what = (example.counterexample.renaming.transactions.clone(), example.explanation.summary);
+            let what = (
+                example.counterexample.renaming.transactions.clone(),
+                example.explanation.summary,
+            );
             let shown = *first.entry(what).or_insert(example.violation.id);
             drawn.insert(violation.id, Drawn::of(shown, &example.counterexample));
         }

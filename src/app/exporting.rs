@@ -21,10 +21,16 @@ use std::sync::Arc;
 pub(super) static EXPORT: Task<Result<PathBuf, String>> = Task {
     is_of_history: false,
     replaces: false,
-    ..Task::new("export", Failure::Message("The export ended unexpectedly"), |app, result| match result {
-        Ok(path) => app.state.tell(Tone::Done, format!("Written: {}", path.display())),
-        Err(text) => app.state.tell(Tone::Problem, text),
-    })
+    ..Task::new(
+        "export",
+        Failure::Message("The export ended unexpectedly"),
+        |app, result| match result {
+            Ok(path) => app
+                .state
+                .tell(Tone::Done, format!("Written: {}", path.display())),
+            Err(text) => app.state.tell(Tone::Problem, text),
+        },
+    )
 };
 
 /// What to write, and where.
@@ -52,7 +58,12 @@ pub(super) fn write(what: &What, control: &Control) -> Result<PathBuf, String> {
         view: what.view.clone(),
         ..what.picture.options(&what.history)
     };
-    let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
+    let page = compose(
+        &argument.counterexample,
+        &argument.explanation,
+        &what.history,
+        &options,
+    );
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
     // A job cancelled in time leaves no file.
     control.check().map_err(|interrupt| interrupt.to_string())?;
@@ -83,7 +94,10 @@ pub struct Report {
 /// Writes a report, and returns its folder.
 pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
-    let violation = what.catalogue.violation(argument.shown).ok_or("the anomaly is gone")?;
+    let violation = what
+        .catalogue
+        .violation(argument.shown)
+        .ok_or("the anomaly is gone")?;
     let mut options = what.picture.options(&what.history);
     if options.overrides.kept.is_empty() {
         // A report must convince by itself: evidence that is only folded in the window is in it.
@@ -102,7 +116,10 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
         promise: what.promise,
         isolation: None,
         annotations: &what.annotations,
-        command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.shown),
+        command: format!(
+            "isoscope report '{}' --violation {} -o '{name}'",
+            what.file, argument.shown
+        ),
     };
     let report = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     control.check().map_err(|interrupt| interrupt.to_string())?;
@@ -118,5 +135,7 @@ fn free_name(path: &Path) -> PathBuf {
         path.with_file_name(name)
     };
     let mut names = std::iter::once(path.to_owned()).chain((2..).map(numbered));
-    names.find(|name| !name.exists()).unwrap_or_else(|| path.to_owned())
+    names
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| path.to_owned())
 }

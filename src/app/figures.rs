@@ -43,14 +43,24 @@ pub struct FiguresView {
 }
 
 /// Counting.
-pub(super) static COUNT: Task<Arc<Figures>> = Task::new("figures", Failure::Page(Page::Statistics), |app, figures| {
-    let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.statistics.figures, Some(figures));
-});
+pub(super) static COUNT: Task<Arc<Figures>> = Task::new(
+    "figures",
+    Failure::Page(Page::Statistics),
+    |app, figures| {
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
+        jobs::replace(&mut document.statistics.figures, Some(figures));
+    },
+);
 
 impl Figures {
     /// Counts. O(operations · log operations).
-    pub fn new(history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Result<Figures, Interrupt> {
+    pub fn new(
+        history: &History,
+        catalogue: Option<&Catalogue>,
+        control: &Control,
+    ) -> Result<Figures, Interrupt> {
         let order = order(history, control)?;
         let n = history.n_transactions();
         let stretch = n.div_ceil(POINTS).max(1);
@@ -70,7 +80,10 @@ impl Figures {
         let mut begin = vec![0.0; n_stretches];
         if let Some(catalogue) = catalogue {
             let mut place = vec![0; n];
-            order.iter().enumerate().for_each(|(at, t)| place[t.index()] = at);
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(at, t)| place[t.index()] = at);
             for violation in going(control, &catalogue.findings.violations) {
                 let own = violation.transactions.iter().filter(|t| !t.is_initial());
                 if let Some(first) = own.map(|t| place[t.index()]).min() {
@@ -90,7 +103,11 @@ impl Figures {
             by_time: history.has_times(),
             aborted: share(Outcome::Aborted),
             unknown: share(Outcome::Unknown),
-            anomalies: begin.into_iter().enumerate().map(|(at, count)| (middle(at), count)).collect(),
+            anomalies: begin
+                .into_iter()
+                .enumerate()
+                .map(|(at, count)| (middle(at), count))
+                .collect(),
         })
     }
 }
@@ -101,7 +118,9 @@ fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Int
     let start = |t: &TransactionId| history.interval(*t).map(|interval| interval.start);
     match history.has_times() {
         true => sort_by(&mut order, control, |a, b| start(a).cmp(&start(b)))?,
-        false => sort_by(&mut order, control, |a, b| history.position_of(*a).cmp(&history.position_of(*b)))?,
+        false => sort_by(&mut order, control, |a, b| {
+            history.position_of(*a).cmp(&history.position_of(*b))
+        })?,
     }
     Ok(order)
 }
@@ -109,7 +128,10 @@ fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Int
 /// See [`Figures::skew`].
 fn skew(uses: &[usize]) -> Vec<(f64, f64)> {
     let step = uses.len().div_ceil(POINTS).max(1);
-    (0..uses.len()).step_by(step).map(|place| ((place + 1) as f64, uses[place] as f64)).collect()
+    (0..uses.len())
+        .step_by(step)
+        .map(|place| ((place + 1) as f64, uses[place] as f64))
+        .collect()
 }
 
 fn sizes(history: &History, control: &Control) -> Vec<(f64, f64)> {
@@ -117,8 +139,15 @@ fn sizes(history: &History, control: &Control) -> Vec<(f64, f64)> {
     for t in going(control, history.transactions()) {
         counts[history.operation_range(t).len().min(POINTS)] += 1.0;
     }
-    let last = counts.iter().rposition(|count| *count > 0.0).map_or(0, |last| last + 1);
-    counts[..last].iter().enumerate().map(|(size, count)| (size as f64, *count)).collect()
+    let last = counts
+        .iter()
+        .rposition(|count| *count > 0.0)
+        .map_or(0, |last| last + 1);
+    counts[..last]
+        .iter()
+        .enumerate()
+        .map(|(size, count)| (size as f64, *count))
+        .collect()
 }
 
 #[cfg(test)]

@@ -21,29 +21,50 @@ pub fn none() -> Files {
 
 /// Writes a file, whole or not at all ([`files::write_file`]). The folder must exist. Errors: one line that names the file.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    files::write_file(path, |file| Ok::<(), anyhow::Error>(file.write_all(bytes)?)).map_err(|error| error.to_string())
+    files::write_file(path, |file| Ok::<(), anyhow::Error>(file.write_all(bytes)?))
+        .map_err(|error| error.to_string())
 }
 
 impl App {
     /// Writes a file and reports `done` when it is written, or what went wrong.
     pub(super) fn write_file(&mut self, path: PathBuf, text: String, done: &str) {
         let done = format!("{done}: {}", path.display());
-        self.files.push(Arc::clone(&self.wake), move || match write_whole(&path, text.as_bytes()) {
-            Ok(()) => Some(Banner { text: done, tone: Tone::Done }),
-            Err(error) => Some(Banner { text: error, tone: Tone::Problem }),
+        self.files.push(Arc::clone(&self.wake), move || {
+            match write_whole(&path, text.as_bytes()) {
+                Ok(()) => Some(Banner {
+                    text: done,
+                    tone: Tone::Done,
+                }),
+                Err(error) => Some(Banner {
+                    text: error,
+                    tone: Tone::Problem,
+                }),
+            }
         });
     }
 
     /// Writes a chart next to the open history, or where the Collect page records to.
     pub(super) fn save_chart(&mut self, chart: &Chart) {
         let words = chart.title.to_lowercase();
-        let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = words
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
         let name = format!("{}.svg", words.join("-"));
-        let path = match self.state.document.as_ref().filter(|_| !self.state.is_covered()) {
+        let path = match self
+            .state
+            .document
+            .as_ref()
+            .filter(|_| !self.state.is_covered())
+        {
             Some(document) => document.file_beside(&name),
             None => {
                 let recorded = self.state.collect.form.file().unwrap_or_default();
-                recorded.parent().map(Path::to_owned).unwrap_or_default().join(format!("collect-{name}"))
+                recorded
+                    .parent()
+                    .map(Path::to_owned)
+                    .unwrap_or_default()
+                    .join(format!("collect-{name}"))
             }
         };
         self.write_file(path, chart::svg(std::slice::from_ref(chart)), "Written");
@@ -64,7 +85,10 @@ impl App {
             match said {
                 Ok(Some(banner)) => self.state.tell(banner.tone, banner.text),
                 Ok(None) => {}
-                Err(text) => self.state.tell(Tone::Problem, format!("A file could not be written: {text}")),
+                Err(text) => self.state.tell(
+                    Tone::Problem,
+                    format!("A file could not be written: {text}"),
+                ),
             }
         }
     }
@@ -85,18 +109,25 @@ mod tests {
         drop(app);
         let text = std::fs::read_to_string(&path).expect("it was written");
         assert_eq!(text, "29", "the last one wins");
-        let n = std::fs::read_dir(path.parent().expect("it has a folder")).expect("it is a folder").count();
+        let n = std::fs::read_dir(path.parent().expect("it has a folder"))
+            .expect("it is a folder")
+            .count();
         assert_eq!(n, 1, "nothing half-written is left");
     }
 
     #[test]
     fn what_cannot_be_written_is_said() {
         let mut app = App::new(None);
-        app.write_file(PathBuf::from("/no/such/folder/x.csv"), String::new(), "Written");
+        app.write_file(
+            PathBuf::from("/no/such/folder/x.csv"),
+            String::new(),
+            "Written",
+        );
         app.files.finish();
         app.poll_files_written();
         assert!(
-            app.state.banners[0].tone == Tone::Problem && app.state.banners[0].text.contains("x.csv"),
+            app.state.banners[0].tone == Tone::Problem
+                && app.state.banners[0].text.contains("x.csv"),
             "{:?}",
             app.state.banners
         );

@@ -38,7 +38,9 @@ impl Term {
     /// Whether it passes if a letter may be missing, extra or wrong; fields must still match whole.
     pub fn is_like(&self, search: &str, title: &str, own: impl FnOnce(&str) -> bool) -> bool {
         match self {
-            Term::Part(word) => search.contains(word) || (word.chars().count() >= 4 && is_nearly_in(word, title)),
+            Term::Part(word) => {
+                search.contains(word) || (word.chars().count() >= 4 && is_nearly_in(word, title))
+            }
             _ => self.matches(search, own),
         }
     }
@@ -51,7 +53,9 @@ fn is_nearly_in(word: &str, text: &str) -> bool {
     for letter in text.chars() {
         let mut diagonal = column[0];
         for (row, wanted) in word.iter().enumerate() {
-            let here = (diagonal + usize::from(*wanted != letter)).min(column[row] + 1).min(column[row + 1] + 1);
+            let here = (diagonal + usize::from(*wanted != letter))
+                .min(column[row] + 1)
+                .min(column[row + 1] + 1);
             diagonal = std::mem::replace(&mut column[row + 1], here);
         }
         if column[word.len()] <= 1 {
@@ -67,7 +71,9 @@ pub fn words(filter: &str) -> Vec<String> {
     for letter in filter.chars() {
         match letter {
             '"' => quoted = !quoted,
-            blank if blank.is_whitespace() && !quoted => words.extend(Some(std::mem::take(&mut word))),
+            blank if blank.is_whitespace() && !quoted => {
+                words.extend(Some(std::mem::take(&mut word)))
+            }
             other => word.push(other),
         }
     }
@@ -88,11 +94,18 @@ fn typed(word: &str) -> String {
 /// Adds a word to a filter, or removes it if present.
 pub fn toggle_word(filter: &str, word: &str) -> String {
     let mut words = words(filter);
-    match words.iter().position(|w| w.to_lowercase() == word.to_lowercase()) {
+    match words
+        .iter()
+        .position(|w| w.to_lowercase() == word.to_lowercase())
+    {
         Some(at) => drop(words.remove(at)),
         None => words.push(word.to_owned()),
     }
-    words.iter().map(|word| typed(word)).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| typed(word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ pub(super) static FOLLOW: Task<Arc<Snapshot>> = Task {
             following.goes_on = false;
         }
         if let End::Failed(why) = end {
-            app.state.tell(Tone::Problem, format!("The file cannot be followed: {why}"));
+            app.state
+                .tell(Tone::Problem, format!("The file cannot be followed: {why}"));
         }
     },
     ..Task::new("follow", Failure::Silent, |app, snapshot| {
@@ -53,7 +54,12 @@ pub(super) static FOLLOW: Task<Arc<Snapshot>> = Task {
 impl App {
     /// Shows what is followed, or the history again; begins to follow the open file if nothing is followed.
     pub(super) fn follow_or_return(&mut self) {
-        let open = self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned);
+        let open = self
+            .state
+            .document
+            .as_ref()
+            .and_then(|document| document.path())
+            .map(Path::to_owned);
         if self.state.cover == Some(Cover::Following) {
             return self.show_following(false);
         }
@@ -65,7 +71,10 @@ impl App {
         }
         match self.state.following {
             Some(_) => self.show_following(true),
-            None => self.state.tell(Tone::Note, "Only a history that was opened from a file can be followed"),
+            None => self.state.tell(
+                Tone::Note,
+                "Only a history that was opened from a file can be followed",
+            ),
         }
     }
 
@@ -73,7 +82,9 @@ impl App {
     fn obstacle(&self) -> Option<String> {
         let document = self.state.document.as_ref()?;
         if document.form.read_by != Rules::default() {
-            return Some("Only a history that is read by the usual rules can be followed".to_owned());
+            return Some(
+                "Only a history that is read by the usual rules can be followed".to_owned(),
+            );
         }
         let error = Stream::new(&document.title, Some(self.format()?)).err()?;
         Some(error.to_string())
@@ -86,21 +97,39 @@ impl App {
 
     /// Whether a file is followed now.
     fn is_following(&self) -> bool {
-        self.state.following.as_ref().is_some_and(|following| following.goes_on)
+        self.state
+            .following
+            .as_ref()
+            .is_some_and(|following| following.goes_on)
     }
 
     /// Begins to follow a file, in place of whatever was followed.
     fn follow(&mut self, path: PathBuf) {
-        self.state.following = Some(Following { path: path.clone(), live: Live::default(), goes_on: true });
+        self.state.following = Some(Following {
+            path: path.clone(),
+            live: Live::default(),
+            goes_on: true,
+        });
         // A few lines may not show the format.
         let format = self.format();
         self.start(&FOLLOW, move |control, outbox| {
             let mut listener = Listener::new(&path, &[]);
             let mut hear = |news: hunt::News<'_>| {
-                listener.hear(news).into_iter().for_each(|snapshot| outbox.send(snapshot));
-                if control.check().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                listener
+                    .hear(news)
+                    .into_iter()
+                    .for_each(|snapshot| outbox.send(snapshot));
+                if control.check().is_ok() {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             };
-            let live = hunt::Live { options: Options::default(), to_the_end: true, hear: &mut hear };
+            let live = hunt::Live {
+                options: Options::default(),
+                to_the_end: true,
+                hear: &mut hear,
+            };
             hunt::follow(&path, format, live);
         });
     }
@@ -116,18 +145,32 @@ impl App {
 
     /// The open file has changed: if it grows, it is followed; else it is read again, unless it is being read.
     pub(super) fn note_change(&mut self, change: Change) {
-        let Some(document) = &self.state.document else { return };
-        let Source::File(path) = document.source.clone() else { return };
-        let following = self.state.following.as_ref().filter(|following| following.path == path);
-        let (is_followed, followed) = (following.is_some(), following.and_then(|following| following.live.newest()));
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Source::File(path) = document.source.clone() else {
+            return;
+        };
+        let following = self
+            .state
+            .following
+            .as_ref()
+            .filter(|following| following.path == path);
+        let (is_followed, followed) = (
+            following.is_some(),
+            following.and_then(|following| following.live.newest()),
+        );
         let is_read = document.history.is_some();
         let has_failed = followed.is_some_and(|snapshot| snapshot.error.is_some());
         match change {
-            Change::Grew if !is_followed && !self.is_following() && is_read && self.obstacle().is_none() => {
+            Change::Grew
+                if !is_followed && !self.is_following() && is_read && self.obstacle().is_none() =>
+            {
                 self.follow(path);
                 let [show, read] = [Command::Follow, Command::Reload].map(Command::key_text);
-                let text =
-                    format!("The file grows and is followed: {show} shows what is new, {read} reads all of it again");
+                let text = format!(
+                    "The file grows and is followed: {show} shows what is new, {read} reads all of it again"
+                );
                 self.state.tell(Tone::Done, text);
             }
             Change::Grew => {}
@@ -138,7 +181,8 @@ impl App {
                     self.state.following = None;
                 }
                 self.reload();
-                self.state.tell(Tone::Note, "The file has changed and is read again");
+                self.state
+                    .tell(Tone::Note, "The file has changed and is read again");
             }
             Change::Rests { .. } => {}
         }
@@ -153,14 +197,18 @@ impl App {
     /// Opens what was found at this place of the list, or the first that can be opened: its smallest part while the
     /// history grows on.
     pub(super) fn open_found(&mut self, place: Option<usize>) {
-        let Some(snapshot) = self.state.live().and_then(Live::newest) else { return };
+        let Some(snapshot) = self.state.live().and_then(Live::newest) else {
+            return;
+        };
         let found = match place {
             Some(place) => snapshot.found.get(place),
             None => snapshot.found.iter().find(|found| found.part.is_some()),
         };
         match found.and_then(|found| found.part.clone()) {
             Some(part) => self.open(part),
-            None => self.state.tell(Tone::Note, "There is no anomaly yet that can be drawn"),
+            None => self
+                .state
+                .tell(Tone::Note, "There is no anomaly yet that can be drawn"),
         }
     }
 

@@ -17,11 +17,19 @@ pub fn score(wanted: &str, name: &str) -> Option<i32> {
 /// [`score`] for a longer text: each word of `wanted` must occur in it as it is.
 pub fn score_in_text(wanted: &str, text: &str) -> Option<i32> {
     let lower = text.to_lowercase();
-    wanted.to_lowercase().split_whitespace().all(|word| lower.contains(word)).then(|| score(wanted, text)).flatten()
+    wanted
+        .to_lowercase()
+        .split_whitespace()
+        .all(|word| lower.contains(word))
+        .then(|| score(wanted, text))
+        .flatten()
 }
 
 fn word_score(word: &[char], name: &[char]) -> Option<i32> {
-    if let Some(at) = name.windows(word.len().max(1)).position(|part| part == word) {
+    if let Some(at) = name
+        .windows(word.len().max(1))
+        .position(|part| part == word)
+    {
         let start = begins_word(name, at);
         return Some(word.len() as i32 * 8 + if start { 12 } else { 0 } - (at as i32).min(10) / 2);
     }
@@ -39,7 +47,9 @@ fn word_score(word: &[char], name: &[char]) -> Option<i32> {
 }
 
 fn begins_word(name: &[char], at: usize) -> bool {
-    at == 0 || !name[at - 1].is_alphanumeric() || (name[at].is_ascii_digit() && !name[at - 1].is_ascii_digit())
+    at == 0
+        || !name[at - 1].is_alphanumeric()
+        || (name[at].is_ascii_digit() && !name[at - 1].is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -47,13 +57,21 @@ mod tests {
     use super::*;
 
     fn best<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-        let scored = names.iter().filter_map(|name| score(wanted, name).map(|score| (score, *name)));
+        let scored = names
+            .iter()
+            .filter_map(|name| score(wanted, name).map(|score| (score, *name)));
         scored.max_by_key(|(score, _)| *score).map(|(_, name)| name)
     }
 
     #[test]
     fn the_name_that_is_meant_comes_first() {
-        let names = ["Zoom in", "Next anomaly", "Next step", "Export…", "Expand evidence"];
+        let names = [
+            "Zoom in",
+            "Next anomaly",
+            "Next step",
+            "Export…",
+            "Expand evidence",
+        ];
         assert_eq!(best("nan", &names), Some("Next anomaly"));
         assert_eq!(best("evid", &names), Some("Expand evidence"));
         assert_eq!(best("step next", &names), Some("Next step"));
@@ -64,8 +82,13 @@ mod tests {
 
     #[test]
     fn a_text_has_the_words_themselves() {
-        assert!(score_in_text("sweep over", "Checkers: a sweep over generated histories").is_some());
-        assert_eq!(score_in_text("sweep", "Save what the page shows as a picture"), None);
+        assert!(
+            score_in_text("sweep over", "Checkers: a sweep over generated histories").is_some()
+        );
+        assert_eq!(
+            score_in_text("sweep", "Save what the page shows as a picture"),
+            None
+        );
     }
 
     #[test]

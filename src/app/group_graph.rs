@@ -64,12 +64,15 @@ impl ComponentView {
 }
 
 /// Gathering a component; nothing comes if the anomaly is not listed.
-pub(super) static GATHER: Task<Arc<GroupGraph>> = Task::new("group", Failure::Page(Page::Matrix), |app, group| {
-    let Some(document) = &mut app.state.document else { return };
-    if document.component.asked == Some(group.of) {
-        jobs::replace(&mut document.component.graph, Some(group));
-    }
-});
+pub(super) static GATHER: Task<Arc<GroupGraph>> =
+    Task::new("group", Failure::Page(Page::Matrix), |app, group| {
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
+        if document.component.asked == Some(group.of) {
+            jobs::replace(&mut document.component.graph, Some(group));
+        }
+    });
 
 impl GroupGraph {
     /// Gathers the edges of the component of `of`, and draws them. O(edges · log edges), and the
@@ -78,12 +81,32 @@ impl GroupGraph {
         let component = catalogue.component(of)?;
         let members: Vec<&Violation> = catalogue.of_component(component).collect();
         let gathered = Gathered::of(&members);
-        let transactions: BTreeSet<TransactionId> =
-            members.iter().flat_map(|violation| violation.transactions.iter().copied()).take(MAX_CARDS).collect();
-        let (table, sketch) = (gathered.table(), gathered.sketch(history, &Vec::from_iter(transactions)));
-        let relations = gathered.edges.iter().map(|(edge, _)| edge.relation).collect();
-        let Gathered { edges, edges_of, .. } = gathered;
-        Some(GroupGraph { of: component, n: members.len(), table, sketch, relations, edges, edges_of })
+        let transactions: BTreeSet<TransactionId> = members
+            .iter()
+            .flat_map(|violation| violation.transactions.iter().copied())
+            .take(MAX_CARDS)
+            .collect();
+        let (table, sketch) = (
+            gathered.table(),
+            gathered.sketch(history, &Vec::from_iter(transactions)),
+        );
+        let relations = gathered
+            .edges
+            .iter()
+            .map(|(edge, _)| edge.relation)
+            .collect();
+        let Gathered {
+            edges, edges_of, ..
+        } = gathered;
+        Some(GroupGraph {
+            of: component,
+            n: members.len(),
+            table,
+            sketch,
+            relations,
+            edges,
+            edges_of,
+        })
     }
 }
 
@@ -108,11 +131,17 @@ impl Gathered {
                 let next = gathered.edges.len();
                 // Of a read that another anomaly is about, its own row: the same value may be read several times.
                 let operations = (edge.from_operation, edge.to_operation);
-                let place = *known.entry((edge.from, edge.to, edge.relation, edge.key, operations)).or_insert(next);
+                let place = *known
+                    .entry((edge.from, edge.to, edge.relation, edge.key, operations))
+                    .or_insert(next);
                 if place == next {
                     gathered.edges.push((edge.clone(), violation.id));
                 }
-                gathered.edges_of.entry(violation.id).or_default().push(place);
+                gathered
+                    .edges_of
+                    .entry(violation.id)
+                    .or_default()
+                    .push(place);
                 if cycle.contains(&index) {
                     gathered.on_cycle.insert(place);
                 }
@@ -124,8 +153,11 @@ impl Gathered {
     fn table(&self) -> Table {
         let mut known = BTreeSet::new();
         let edges = self.edges.iter().enumerate();
-        let distinct = edges.filter(|(_, (edge, _))| known.insert((edge.from, edge.to, edge.relation)));
-        let distinct: Vec<_> = distinct.map(|(place, (edge, _))| (place, edge.from, edge.to)).collect();
+        let distinct =
+            edges.filter(|(_, (edge, _))| known.insert((edge.from, edge.to, edge.relation)));
+        let distinct: Vec<_> = distinct
+            .map(|(place, (edge, _))| (place, edge.from, edge.to))
+            .collect();
         Table::new(distinct.into_iter())
     }
 

@@ -24,8 +24,13 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// All, in the order in which the user cycles through them.
-    pub const ALL: [GroupBy; 5] =
-        [GroupBy::Pattern, GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session];
+    pub const ALL: [GroupBy; 5] = [
+        GroupBy::Pattern,
+        GroupBy::Cause,
+        GroupBy::Component,
+        GroupBy::Key,
+        GroupBy::Session,
+    ];
 
     /// Its name in the list and in project files.
     pub fn word(self) -> &'static str {
@@ -63,19 +68,48 @@ impl AnomalyGroups {
     /// AnomalyGroups up what was found. O(anomalies · log anomalies).
     pub fn new(history: &History, findings: &Findings, by: GroupBy) -> AnomalyGroups {
         let names: Vec<String> = match by {
-            GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
-            GroupBy::Cause => names(history, &findings.violations, groups(history, &findings.violations)),
-            GroupBy::Component => names(history, &findings.violations, components(history, &findings.violations)),
-            GroupBy::Key => findings.violations.iter().map(|violation| key_of(history, violation)).collect(),
-            GroupBy::Session => findings.violations.iter().map(|violation| sessions_of(history, violation)).collect(),
+            GroupBy::Pattern => findings
+                .violations
+                .iter()
+                .map(|v| v.id.pattern.row().title.to_owned())
+                .collect(),
+            GroupBy::Cause => names(
+                history,
+                &findings.violations,
+                groups(history, &findings.violations),
+            ),
+            GroupBy::Component => names(
+                history,
+                &findings.violations,
+                components(history, &findings.violations),
+            ),
+            GroupBy::Key => findings
+                .violations
+                .iter()
+                .map(|violation| key_of(history, violation))
+                .collect(),
+            GroupBy::Session => findings
+                .violations
+                .iter()
+                .map(|violation| sessions_of(history, violation))
+                .collect(),
         };
         let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
-        names.iter().for_each(|name| *sizes.entry(name).or_default() += 1);
+        names
+            .iter()
+            .for_each(|name| *sizes.entry(name).or_default() += 1);
         let mut order: Vec<(&str, usize)> = sizes.into_iter().collect();
         order.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
-        let place: BTreeMap<&str, u32> = order.iter().zip(0..).map(|((name, _), place)| (*name, place)).collect();
+        let place: BTreeMap<&str, u32> = order
+            .iter()
+            .zip(0..)
+            .map(|((name, _), place)| (*name, place))
+            .collect();
         let heap_of = names.iter().map(|name| place[name.as_str()]).collect();
-        AnomalyGroups { heap_of, names: order.into_iter().map(|(name, _)| name.to_owned()).collect() }
+        AnomalyGroups {
+            heap_of,
+            names: order.into_iter().map(|(name, _)| name.to_owned()).collect(),
+        }
     }
 
     /// The heap of the anomaly at an index.
@@ -91,7 +125,9 @@ impl AnomalyGroups {
     /// The groupings that contain some of `places`, which are ascending, with those.
     pub fn filled(&self, places: &[usize]) -> BTreeMap<u32, Vec<usize>> {
         let mut filled: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        places.iter().for_each(|&place| filled.entry(self.heap_of[place]).or_default().push(place));
+        places
+            .iter()
+            .for_each(|&place| filled.entry(self.heap_of[place]).or_default().push(place));
         filled
     }
 }
@@ -100,12 +136,21 @@ impl AnomalyGroups {
 fn names(history: &History, violations: &[Violation], groups: Vec<Group>) -> Vec<String> {
     let mut names = vec![String::new(); violations.len()];
     for group in groups {
-        let Some(first) = group.smallest() else { continue };
-        let own = violations[first].transactions.iter().filter(|t| !t.is_initial()).take(3);
+        let Some(first) = group.smallest() else {
+            continue;
+        };
+        let own = violations[first]
+            .transactions
+            .iter()
+            .filter(|t| !t.is_initial())
+            .take(3);
         let own: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();
         // Two causes may involve the same transactions.
         let name = format!("around {} ({})", own.join(" "), violations[first].id);
-        group.members.iter().for_each(|&place| names[place] = name.clone());
+        group
+            .members
+            .iter()
+            .for_each(|&place| names[place] = name.clone());
     }
     names
 }

@@ -25,7 +25,11 @@ static MORE: Task<(Arc<Catalogue>, Answer)> = Task {
         }
     },
     ..Task::new("instances", Failure::Silent, |app, (before, answer)| {
-        let current = app.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
+        let current = app
+            .state
+            .document
+            .as_ref()
+            .and_then(|document| document.catalogue.as_ref());
         let is_current = current.is_some_and(|current| Arc::ptr_eq(current, &before));
         app.end_listing(answer.is_ok());
         match answer {
@@ -42,10 +46,20 @@ fn list(history: &History, catalogue: &Catalogue, page: Page, control: &Control)
     let more = match audit::instances(history, &mut findings, page, control) {
         Ok(more) => more,
         Err(Interrupt::Cancelled) => return None,
-        Err(interrupt) => return Some(Err(format!("Further instances could not be listed: {interrupt}"))),
+        Err(interrupt) => {
+            return Some(Err(format!(
+                "Further instances could not be listed: {interrupt}"
+            )));
+        }
     };
-    if more.iter().all(|violation| catalogue.place(violation.id).is_some()) {
-        return Some(Err(format!("No further instance of {} can be listed", page.pattern)));
+    if more
+        .iter()
+        .all(|violation| catalogue.place(violation.id).is_some())
+    {
+        return Some(Err(format!(
+            "No further instance of {} can be listed",
+            page.pattern
+        )));
     }
     Some(Ok(Arc::new(catalogue.with(history, more))))
 }
@@ -53,29 +67,58 @@ fn list(history: &History, catalogue: &Catalogue, page: Page, control: &Control)
 impl App {
     /// Lists the next instances of a pattern.
     pub(super) fn list_more(&mut self, pattern: Pattern) {
-        let catalogue = self.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
-        let Some(offset) = catalogue.and_then(|catalogue| catalogue.first_unlisted(pattern)) else { return };
-        self.list_page(Page { pattern, offset, limit: AT_ONCE });
+        let catalogue = self
+            .state
+            .document
+            .as_ref()
+            .and_then(|document| document.catalogue.as_ref());
+        let Some(offset) = catalogue.and_then(|catalogue| catalogue.first_unlisted(pattern)) else {
+            return;
+        };
+        self.list_page(Page {
+            pattern,
+            offset,
+            limit: AT_ONCE,
+        });
     }
 
     /// Shows a counted instance, listed or not.
     pub(super) fn show_instance(&mut self, id: ViolationId) {
-        let Some(document) = &mut self.state.document else { return };
-        if document.catalogue.as_ref().is_some_and(|catalogue| catalogue.place(id).is_some()) {
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        if document
+            .catalogue
+            .as_ref()
+            .is_some_and(|catalogue| catalogue.place(id).is_some())
+        {
             return self.select(id, true);
         }
         document.wish.id = Some(ViolationName::from(id));
-        self.list_page(Page { pattern: id.pattern, offset: u64::from(id.ordinal - 1), limit: 1 });
+        self.list_page(Page {
+            pattern: id.pattern,
+            offset: u64::from(id.ordinal - 1),
+            limit: 1,
+        });
     }
 
     fn list_page(&mut self, page: Page) {
         // Until everything is counted, the list is about to be replaced.
-        let Some(document) = self.state.document.as_mut().filter(|document| document.complete) else {
-            return self
-                .state
-                .tell(Tone::Note, "Not everything is counted yet: further instances are listed after that");
+        let Some(document) = self
+            .state
+            .document
+            .as_mut()
+            .filter(|document| document.complete)
+        else {
+            return self.state.tell(
+                Tone::Note,
+                "Not everything is counted yet: further instances are listed after that",
+            );
         };
-        let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
+        let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone())
+        else {
+            return;
+        };
         document.tree.lists_more = true;
         self.ask(&MORE, move |control| {
             let answer = list(&history, &catalogue, page, control)?;
@@ -95,7 +138,9 @@ impl App {
     /// Without an answer, the instance that was to be shown is no longer wanted.
     fn end_listing(&mut self, is_answered: bool) {
         self.tasks.cancel(&MORE);
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         document.tree.lists_more = false;
         if !is_answered {
             document.wish.id = None;

@@ -37,7 +37,11 @@ pub struct Wanted {
 impl Wanted {
     /// Whether everything is as in the file, so that there is nothing to compute.
     pub fn is_plain(&self) -> bool {
-        *self == Wanted { session: self.session, ..Wanted::default() }
+        *self
+            == Wanted {
+                session: self.session,
+                ..Wanted::default()
+            }
     }
 }
 
@@ -56,10 +60,13 @@ pub struct Listing {
 pub const MOST: usize = 10_000;
 
 /// Computing a listing.
-pub(super) static LIST: Task<Arc<Listing>> = Task::new("listing", Failure::Page(Page::Browser), |app, listing| {
-    let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.browser.listing, Some(listing));
-});
+pub(super) static LIST: Task<Arc<Listing>> =
+    Task::new("listing", Failure::Page(Page::Browser), |app, listing| {
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
+        jobs::replace(&mut document.browser.listing, Some(listing));
+    });
 
 impl Listing {
     /// O(sessions log sessions + operations of the session, or of the history where a text is searched).
@@ -71,16 +78,27 @@ impl Listing {
         }
         let text = as_typed(&wanted.text).to_lowercase();
         let says = |t: &TransactionId| {
-            as_typed(&history.transaction_name(*t)).to_lowercase().contains(&text)
-                || as_typed(&history.exact_transaction_name(*t)).to_lowercase().contains(&text)
-                || going(control, history.operations_of(*t))
-                    .any(|o| as_typed(&history.operation_text(o)).to_lowercase().contains(&text))
+            as_typed(&history.transaction_name(*t))
+                .to_lowercase()
+                .contains(&text)
+                || as_typed(&history.exact_transaction_name(*t))
+                    .to_lowercase()
+                    .contains(&text)
+                || going(control, history.operations_of(*t)).any(|o| {
+                    as_typed(&history.operation_text(o))
+                        .to_lowercase()
+                        .contains(&text)
+                })
         };
-        let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
-            _ if !text.is_empty() => going(control, history.transactions()).filter(says).take(MOST).collect(),
-            true => going(control, history.transactions_of(wanted.session)).collect(),
-            false => Vec::new(),
-        };
+        let mut transactions: Vec<TransactionId> =
+            match wanted.session.index() < history.n_sessions() {
+                _ if !text.is_empty() => going(control, history.transactions())
+                    .filter(says)
+                    .take(MOST)
+                    .collect(),
+                true => going(control, history.transactions_of(wanted.session)).collect(),
+                false => Vec::new(),
+            };
         match wanted.transactions {
             SortBy::Order => {}
             SortBy::Size => {
@@ -97,7 +115,11 @@ impl Listing {
             }
         }
         control.check()?;
-        Ok(Listing { wanted, sessions, transactions })
+        Ok(Listing {
+            wanted,
+            sessions,
+            transactions,
+        })
     }
 }
 
@@ -110,16 +132,59 @@ mod tests {
         let text = "a: [w x 1] [w x 2, w y 3] [w z 4]!\nb: [r x 1] [r x 2] [r x 2] [r y 3]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let list = |wanted: Wanted| -> Vec<String> {
-            let listing = Listing::new(&history, wanted, &Control::new()).expect("nothing stops it");
-            listing.transactions.iter().map(|t| history.transaction_name(*t)).collect()
+            let listing =
+                Listing::new(&history, wanted, &Control::new()).expect("nothing stops it");
+            listing
+                .transactions
+                .iter()
+                .map(|t| history.transaction_name(*t))
+                .collect()
         };
-        assert_eq!(list(Wanted { transactions: SortBy::Size, ..Wanted::default() }), ["a2", "a1", "a3"]);
-        assert_eq!(list(Wanted { transactions: SortBy::Outcome, ..Wanted::default() }), ["a3", "a1", "a2"]);
-        assert_eq!(list(Wanted { text: "W(X)".to_owned(), ..Wanted::default() }), ["a1", "a2"]);
-        assert_eq!(list(Wanted { text: "(x) = 2".to_owned(), ..Wanted::default() }), ["a2", "b2", "b3"]);
-        assert_eq!(list(Wanted { text: "a3".to_owned(), ..Wanted::default() }), ["a3"]);
-        let wanted = Wanted { sessions: SortBy::Size, ..Wanted::default() };
-        let sessions = Listing::new(&history, wanted, &Control::new()).expect("nothing stops it").sessions;
-        assert_eq!(sessions.iter().map(|s| s.index()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(
+            list(Wanted {
+                transactions: SortBy::Size,
+                ..Wanted::default()
+            }),
+            ["a2", "a1", "a3"]
+        );
+        assert_eq!(
+            list(Wanted {
+                transactions: SortBy::Outcome,
+                ..Wanted::default()
+            }),
+            ["a3", "a1", "a2"]
+        );
+        assert_eq!(
+            list(Wanted {
+                text: "W(X)".to_owned(),
+                ..Wanted::default()
+            }),
+            ["a1", "a2"]
+        );
+        assert_eq!(
+            list(Wanted {
+                text: "(x) = 2".to_owned(),
+                ..Wanted::default()
+            }),
+            ["a2", "b2", "b3"]
+        );
+        assert_eq!(
+            list(Wanted {
+                text: "a3".to_owned(),
+                ..Wanted::default()
+            }),
+            ["a3"]
+        );
+        let wanted = Wanted {
+            sessions: SortBy::Size,
+            ..Wanted::default()
+        };
+        let sessions = Listing::new(&history, wanted, &Control::new())
+            .expect("nothing stops it")
+            .sessions;
+        assert_eq!(
+            sessions.iter().map(|s| s.index()).collect::<Vec<_>>(),
+            [1, 0]
+        );
     }
 }

@@ -38,12 +38,25 @@ impl Stretch {
         let timeline = match history.has_times() {
             true => Timeline::new(&history, None, &control),
             false => {
-                let spans = places.iter().map(|&place| Span { from: place as f64, to: place as f64 + 0.8 }).collect();
+                let spans = places
+                    .iter()
+                    .map(|&place| Span {
+                        from: place as f64,
+                        to: place as f64 + 0.8,
+                    })
+                    .collect();
                 Timeline::of_order(&history, spans, &control)
             }
         };
-        let marks = found.iter().filter_map(|found| found.mark(&history)).collect();
-        timeline.ok().map(|timeline| Stretch { marks, history, timeline })
+        let marks = found
+            .iter()
+            .filter_map(|found| found.mark(&history))
+            .collect();
+        timeline.ok().map(|timeline| Stretch {
+            marks,
+            history,
+            timeline,
+        })
     }
 }
 
@@ -64,12 +77,29 @@ pub struct LiveViolation {
 
 impl LiveViolation {
     fn new(finding: Finding, delay: Option<Duration>, path: &Path) -> LiveViolation {
-        let Finding { level, line, title, summary, example, .. } = finding;
+        let Finding {
+            level,
+            line,
+            title,
+            summary,
+            example,
+            ..
+        } = finding;
         let part = example.map(|example| {
             let name = format!("{level} violated, line {line} of {}", file_name(path));
-            Source::Part(Part { name, history: Arc::new(example.counterexample.history), path: path.to_owned() })
+            Source::Part(Part {
+                name,
+                history: Arc::new(example.counterexample.history),
+                path: path.to_owned(),
+            })
         });
-        LiveViolation { levels: vec![level], text: [title, summary], line, delay, part }
+        LiveViolation {
+            levels: vec![level],
+            text: [title, summary],
+            line,
+            delay,
+            part,
+        }
     }
 
     /// `SI, SER violated`.
@@ -89,8 +119,12 @@ impl LiveViolation {
             let last = history.operations_of(*t).last();
             last.is_some_and(|operation| history.line_of(operation) == self.line)
         };
-        let place = MarkPlace::Transaction(Named::new(history, history.transactions().find(ends_here)?));
-        Some(Annotation { place, text: self.violated() })
+        let place =
+            MarkPlace::Transaction(Named::new(history, history.transactions().find(ends_here)?));
+        Some(Annotation {
+            place,
+            text: self.violated(),
+        })
     }
 }
 
@@ -129,7 +163,10 @@ impl Snapshot {
 
     /// The weakest violated level.
     pub fn weakest(&self) -> Option<Level> {
-        self.levels.iter().find(|(_, conclusion)| *conclusion == Conclusion::Broken).map(|(level, _)| *level)
+        self.levels
+            .iter()
+            .find(|(_, conclusion)| *conclusion == Conclusion::Broken)
+            .map(|(level, _)| *level)
     }
 }
 
@@ -168,27 +205,40 @@ impl Listener {
 
     /// Whether a level that was asked for is known to be violated.
     pub(super) fn is_violated(&self) -> bool {
-        self.levels.iter().any(|level| self.known.contains(&(*level, Conclusion::Broken)))
+        self.levels
+            .iter()
+            .any(|level| self.known.contains(&(*level, Conclusion::Broken)))
     }
 
     /// A snapshot, if it is time for one and there is something new.
     pub(super) fn hear(&mut self, news: News<'_>) -> Option<Arc<Snapshot>> {
         let fresh = news.follower.take_findings();
         let answers = news.follower.answers();
-        let known = answers.iter().map(|(level, answer)| (*level, Conclusion::so_far(answer))).collect();
+        let known = answers
+            .iter()
+            .map(|(level, answer)| (*level, Conclusion::so_far(answer)))
+            .collect();
         let differs = std::mem::replace(&mut self.known, known) != self.known;
         let is_pressing = differs || !fresh.is_empty() || matches!(news.of, Of::End(_));
         // Where no times are recorded, there is no answer at a level that counts them.
-        let has_answer = |finding: &Finding| self.known.iter().any(|(level, _)| *level == finding.level);
+        let has_answer =
+            |finding: &Finding| self.known.iter().any(|(level, _)| *level == finding.level);
         for finding in fresh.into_iter().filter(has_answer).collect::<Vec<_>>() {
             let delay = news.since(finding.line);
             self.add(LiveViolation::new(finding, delay, &self.path));
         }
-        let now = (Instant::now(), news.follower.status().arrived, news.stream.lines());
+        let now = (
+            Instant::now(),
+            news.follower.status().arrived,
+            news.stream.lines(),
+        );
         self.measure(now);
         let is_due = self.last.is_none_or(|(at, ..)| now.0 - at >= EVERY);
         // The speed falls to zero where nothing more comes.
-        let is_new = self.last.is_none_or(|(_, n, lines)| (n, lines) != (now.1, now.2)) || self.has_stopped();
+        let is_new = self
+            .last
+            .is_none_or(|(_, n, lines)| (n, lines) != (now.1, now.2))
+            || self.has_stopped();
         if !is_pressing && !(is_due && (is_new || matches!(news.of, Of::Change(_)))) {
             return None;
         }
@@ -198,12 +248,14 @@ impl Listener {
 
     /// Adds what was found; what shows the same is found once.
     fn add(&mut self, found: LiveViolation) {
-        let shows_the_same = |other: &&mut Arc<LiveViolation>| other.line == found.line && other.text == found.text;
+        let shows_the_same =
+            |other: &&mut Arc<LiveViolation>| other.line == found.line && other.text == found.text;
         match self.found.iter_mut().find(shows_the_same) {
             Some(other) => Arc::make_mut(other).levels.extend(found.levels),
             None => self.found.push(Arc::new(found)),
         }
-        self.found.sort_by_key(|found| !found.is_about(&self.levels));
+        self.found
+            .sort_by_key(|found| !found.is_about(&self.levels));
     }
 
     fn measure(&mut self, (now, n, _): (Instant, u64, u32)) {
@@ -232,7 +284,10 @@ impl Listener {
             open: news.stream.open(),
             per_second: self.per_second,
             levels: self.known.clone(),
-            waits_for: status.why.as_ref().map(|why| waits_for(why, news.stream.names())),
+            waits_for: status
+                .why
+                .as_ref()
+                .map(|why| waits_for(why, news.stream.names())),
             found: self.found.clone(),
             stretch: Stretch::new(news.recent, news.stream, &self.found).map(Arc::new),
             behind: [news.behind, news.longest],
@@ -244,10 +299,22 @@ impl Listener {
 
 /// What the oldest transaction that waits needs.
 fn waits_for(why: &WaitingFor, names: &Names) -> String {
-    let WaitingFor { line, session, key, value, writer_waits } = why;
+    let WaitingFor {
+        line,
+        session,
+        key,
+        value,
+        writer_waits,
+    } = why;
     let (session, key) = (names.sessions.name(*session), names.keys.name(*key));
-    let state = if *writer_waits { "whose writer waits, too" } else { "which no transaction that ended wrote" };
-    visible(&format!("line {line} of session {session} read {key} = {value}, {state}"))
+    let state = if *writer_waits {
+        "whose writer waits, too"
+    } else {
+        "which no transaction that ended wrote"
+    };
+    visible(&format!(
+        "line {line} of session {session} read {key} = {value}, {state}"
+    ))
 }
 
 /// The snapshots of a history that grows, as they are looked at.

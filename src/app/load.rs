@@ -88,7 +88,9 @@ pub enum Message {
 pub(super) static LOAD: Task<Message> = Task {
     shows_progress: false,
     end: |app, end| {
-        let Some(document) = &mut app.state.document else { return };
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
         match end {
             End::Finished if document.is_busy() => document.phase = Phase::Done,
             End::Stopped if document.is_busy() => document.phase = Phase::Cancelled,
@@ -96,7 +98,11 @@ pub(super) static LOAD: Task<Message> = Task {
             End::Failed(_) => document.phase = Phase::Failed,
         }
     },
-    ..Task::new("read and check", Failure::Message("The check ended unexpectedly"), receive)
+    ..Task::new(
+        "read and check",
+        Failure::Message("The check ended unexpectedly"),
+        receive,
+    )
 };
 
 impl Load {
@@ -105,7 +111,9 @@ impl Load {
         let started = Instant::now();
         // As it was before it is read: whatever is added from here on is noticed.
         if let Source::File(path) = &self.source {
-            WatchedFile::now(path).into_iter().for_each(|file| outbox.send(Message::Begins(file)));
+            WatchedFile::now(path)
+                .into_iter()
+                .for_each(|file| outbox.send(Message::Begins(file)));
         }
         match read(&self.source, &self.rules, control) {
             Ok(history) => {
@@ -113,7 +121,13 @@ impl Load {
                 let levels = Level::of(&history);
                 let named = find_named(&history, &self.names, control);
                 let seconds = started.elapsed().as_secs_f64();
-                outbox.send(Message::Read { history: Arc::clone(&history), recorded, levels, named, seconds });
+                outbox.send(Message::Read {
+                    history: Arc::clone(&history),
+                    recorded,
+                    levels,
+                    named,
+                    seconds,
+                });
                 let lacking = fonts::lacking(history.texts());
                 if !lacking.is_empty() {
                     outbox.send(Message::Fonts(fonts::fallback(lacking)));
@@ -128,12 +142,26 @@ impl Load {
 /// Takes in what is known of the history.
 fn receive(app: &mut App, message: Message) {
     let cancelled = app.tasks.is_stopped(&LOAD);
-    let Some(document) = &mut app.state.document else { return };
+    let Some(document) = &mut app.state.document else {
+        return;
+    };
     match message {
-        Message::Begins(file) => app.start(&WATCH, move |control, outbox| file.watch(control, outbox)),
-        Message::Read { history, recorded, levels, named, seconds } => {
+        Message::Begins(file) => {
+            app.start(&WATCH, move |control, outbox| file.watch(control, outbox))
+        }
+        Message::Read {
+            history,
+            recorded,
+            levels,
+            named,
+            seconds,
+        } => {
             document.browser.transaction = history.transactions().next();
-            document.browser.session = history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
+            document.browser.session = history
+                .transactions()
+                .next()
+                .map(|t| history.session_of(t))
+                .unwrap_or_default();
             document.results.expect(levels);
             document.recorded = Some(recorded);
             document.visibility.hidden_names.clear();
@@ -157,22 +185,42 @@ fn receive(app: &mut App, message: Message) {
             document.failed.remove(&Page::Lanes);
         }
         Message::Level(result) => document.results.take_in(result),
-        Message::Found { catalogue, levels, complete, seconds } => {
+        Message::Found {
+            catalogue,
+            levels,
+            complete,
+            seconds,
+        } => {
             document.results.seconds.1 = seconds;
             if complete {
-                levels.into_iter().for_each(|result| document.results.take_in(result));
-                document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
+                levels
+                    .into_iter()
+                    .for_each(|result| document.results.take_in(result));
+                document.phase = if cancelled {
+                    Phase::Cancelled
+                } else {
+                    Phase::Done
+                };
             }
-            let holds = document.results.strongest_satisfied().filter(|_| complete && document.results.all_hold());
+            let holds = document
+                .results
+                .strongest_satisfied()
+                .filter(|_| complete && document.results.all_hold());
             app.show_catalogue(catalogue, complete);
             // A history without an anomaly opens on the order that explains it.
             if let Some(level) = holds.filter(|_| app.state.page == Page::Graph) {
                 app.show_order(level);
             }
         }
-        Message::Others(others) => document.results.others = others.into_iter().map(Arc::new).collect(),
+        Message::Others(others) => {
+            document.results.others = others.into_iter().map(Arc::new).collect()
+        }
         Message::Failed(why) => {
-            document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
+            document.phase = if cancelled {
+                Phase::Cancelled
+            } else {
+                Phase::Failed
+            };
             if !cancelled {
                 let text = why.text.clone();
                 document.unreadable = Some(why);
@@ -200,10 +248,15 @@ fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) ->
 
 fn read(source: &Source, rules: &Rules, control: &Control) -> Result<Arc<History>, Unreadable> {
     control.phase("reading", 0);
-    let request = Request { format: None, rules: Some(rules) };
+    let request = Request {
+        format: None,
+        rules: Some(rules),
+    };
     let read = match source {
         Source::Part(part) => return Ok(Arc::clone(&part.history)),
-        Source::File(path) => formats::open(path, request, control).map_err(|error| Unreadable::of(&error)),
+        Source::File(path) => {
+            formats::open(path, request, control).map_err(|error| Unreadable::of(&error))
+        }
         Source::Sample(place) => {
             let none = || Unreadable::new("there is no such sample".to_owned());
             let sample = samples::ALL.get(*place).ok_or_else(none)?;
@@ -211,9 +264,8 @@ fn read(source: &Source, rules: &Rules, control: &Control) -> Result<Arc<History
             formats::read(&input, request, control)
                 .map_err(|error| Unreadable::new(format!("{}: {error}", sample.file)))
         }
-        Source::Bytes { name, bytes } => {
-            formats::open_bytes(name, bytes, request, control).map_err(|error| Unreadable::new(error.to_string()))
-        }
+        Source::Bytes { name, bytes } => formats::open_bytes(name, bytes, request, control)
+            .map_err(|error| Unreadable::new(error.to_string())),
     };
     read.map(Arc::new)
 }
@@ -226,20 +278,46 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     if let Some(resolution) = &resolution {
         control.phase("looking at the history", 0);
         if let Ok(health) = health::examine(history, resolution, control) {
-            outbox.send(Message::Health { health: Arc::new(health), resolution: Arc::clone(resolution) });
+            outbox.send(Message::Health {
+                health: Arc::new(health),
+                resolution: Arc::clone(resolution),
+            });
         }
     }
     // If reads are ambiguous, a strong level finds their writers at once, while a weak one alone must try them.
-    let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
-    let check = Check { history, resolution, started, control, outbox };
+    let is_ambiguous = resolution
+        .as_ref()
+        .is_some_and(|resolution| resolution.n_ambiguous() > 0);
+    let check = Check {
+        history,
+        resolution,
+        started,
+        control,
+        outbox,
+    };
     if history.n_operations() <= QUICK_LOOK_OPERATIONS && !is_ambiguous {
-        let levels = Level::ALL.into_iter().filter(|level| level.is_of_reads() || level.is_weak()).collect();
-        check.found(check.against(&Options { levels, ..Options::default() }), false);
+        let levels = Level::ALL
+            .into_iter()
+            .filter(|level| level.is_of_reads() || level.is_weak())
+            .collect();
+        check.found(
+            check.against(&Options {
+                levels,
+                ..Options::default()
+            }),
+            false,
+        );
     }
     if control.check().is_ok() {
         let (known, seconds) = check.run(Level::of(history));
-        if let Some(resolution) = check.resolution.as_ref().filter(|_| control.check().is_ok()) {
-            outbox.send(Message::Others(audit::on_other_orders(history, resolution, &known, seconds, control)));
+        if let Some(resolution) = check
+            .resolution
+            .as_ref()
+            .filter(|_| control.check().is_ok())
+        {
+            outbox.send(Message::Others(audit::on_other_orders(
+                history, resolution, &known, seconds, control,
+            )));
         }
     }
 }
@@ -259,13 +337,20 @@ impl Check<'_> {
     pub(super) fn run(&self, levels: Vec<Level>) -> (Vec<LevelResult>, f64) {
         let is_small = self.history.n_operations() <= QUICK_LOOK_OPERATIONS;
         let counts = is_small || checkers::has_repeated_elements(self.history);
-        let options = Options { levels, counts, ..Options::default() };
+        let options = Options {
+            levels,
+            counts,
+            ..Options::default()
+        };
         let first = self.against(&options);
         let verdicts = (first.levels.clone(), first.check_seconds);
         if let Some(resolution) = self.resolution.clone().filter(|_| first.can_be_counted()) {
             // The evidence of violated levels can be viewed while everything else is counted.
             self.found(first.clone(), false);
-            self.found(audit::count(self.history, resolution, first, &options, self.control), true);
+            self.found(
+                audit::count(self.history, resolution, first, &options, self.control),
+                true,
+            );
         } else {
             self.found(first, true);
         }
@@ -273,11 +358,16 @@ impl Check<'_> {
     }
 
     fn against(&self, options: &Options) -> Findings {
-        let observe = |result: &LevelResult| self.outbox.send(Message::Level(Arc::new(result.clone())));
+        let observe =
+            |result: &LevelResult| self.outbox.send(Message::Level(Arc::new(result.clone())));
         match &self.resolution {
-            Some(resolution) => {
-                audit::check_resolved(self.history, Arc::clone(resolution), options, self.control, &observe)
-            }
+            Some(resolution) => audit::check_resolved(
+                self.history,
+                Arc::clone(resolution),
+                options,
+                self.control,
+                &observe,
+            ),
             None => audit::check(self.history, options, self.control, &observe),
         }
     }
@@ -286,6 +376,11 @@ impl Check<'_> {
         let levels = findings.levels.iter().cloned().map(Arc::new).collect();
         let catalogue = Arc::new(Catalogue::new(self.history, findings));
         let seconds = self.started.elapsed().as_secs_f64();
-        self.outbox.send(Message::Found { catalogue, levels, complete, seconds });
+        self.outbox.send(Message::Found {
+            catalogue,
+            levels,
+            complete,
+            seconds,
+        });
     }
 }

@@ -10,7 +10,9 @@ use crate::history::{MarkPlace, Named, TransactionId};
 impl App {
     /// Carries out what is asked about marks.
     pub(super) fn marks(&mut self, ask: Ask) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         let marks = &mut document.marks;
         match ask {
             Ask::Open(at) => marks.open(at),
@@ -28,8 +30,12 @@ impl App {
 
     /// Marks what has attention: the transactions chosen, else a single one, else the stretch in sight.
     pub(super) fn mark(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(history) = document.history.clone() else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(history) = document.history.clone() else {
+            return;
+        };
         let named = |t| Named::new(&history, t);
         let single = match self.state.page {
             Page::Browser => document.browser.transaction,
@@ -39,34 +45,48 @@ impl App {
         let place = match (ends(document), single) {
             (Some((from, to)), _) => Some(MarkPlace::Between(named(from), named(to))),
             (None, Some(t)) => Some(MarkPlace::Transaction(named(t))),
-            (None, None) if is_all => self.lanes.stretch(document, self.state.preferences.true_time),
+            (None, None) if is_all => self
+                .lanes
+                .stretch(document, self.state.preferences.true_time),
             (None, None) => None,
         };
         match place {
             Some(place) => document.marks.add(place),
-            None => self
-                .state
-                .tell(Tone::Note, "Select a transaction first, or show all sessions on Lanes to mark what is in view"),
+            None => self.state.tell(
+                Tone::Note,
+                "Select a transaction first, or show all sessions on Lanes to mark what is in view",
+            ),
         }
     }
 
     /// Goes to the mark so many further than the last one gone to.
     pub(super) fn step_mark(&mut self, step: isize) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         match document.marks.further(step) {
             Some(at) => self.go_to_mark(at),
-            None => self.state.tell(Tone::Note, "Nothing is marked in this history yet"),
+            None => self
+                .state
+                .tell(Tone::Note, "Nothing is marked in this history yet"),
         }
     }
 
     /// Shows a marked transaction in the history or among all sessions, a marked stretch always there.
     fn go_to_mark(&mut self, at: usize) {
-        let Some(document) = &mut self.state.document else { return };
-        let (Some(mark), Some(history)) = (document.marks.all.get(at), &document.history) else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let (Some(mark), Some(history)) = (document.marks.all.get(at), &document.history) else {
+            return;
+        };
         document.marks.at = Some(at);
         if !mark.place.is_in(history) {
             let place = mark.place.describe(history);
-            self.state.tell(Tone::Problem, format!("{place}: this place is not in the history any more"));
+            self.state.tell(
+                Tone::Problem,
+                format!("{place}: this place is not in the history any more"),
+            );
             return;
         }
         match mark.place.transaction(history) {
@@ -82,7 +102,12 @@ impl App {
 
 /// The first and the last of several chosen transactions, by time where it is known.
 fn ends(document: &Document) -> Option<(TransactionId, TransactionId)> {
-    let span = |t: &TransactionId| document.timeline.as_ref().and_then(|timeline| timeline.steps.span(*t));
+    let span = |t: &TransactionId| {
+        document
+            .timeline
+            .as_ref()
+            .and_then(|timeline| timeline.steps.span(*t))
+    };
     let by = |end: fn(&crate::diagram::timeline::Span) -> f64| {
         move |a: &&TransactionId, b: &&TransactionId| {
             let of = |t| span(t).map_or(0.0, |span| end(&span));
@@ -90,6 +115,9 @@ fn ends(document: &Document) -> Option<(TransactionId, TransactionId)> {
         }
     };
     let chosen = &document.parts.chosen;
-    let (first, last) = (chosen.iter().min_by(by(|span| span.from))?, chosen.iter().max_by(by(|span| span.to))?);
+    let (first, last) = (
+        chosen.iter().min_by(by(|span| span.from))?,
+        chosen.iter().max_by(by(|span| span.to))?,
+    );
     (chosen.len() > 1).then_some((*first, *last))
 }

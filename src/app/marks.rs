@@ -38,7 +38,10 @@ impl Marks {
         let known = self.all.iter().position(|mark| mark.place == place);
         let at = known.unwrap_or(self.all.len());
         if known.is_none() {
-            self.all.push(Annotation { place, text: String::new() });
+            self.all.push(Annotation {
+                place,
+                text: String::new(),
+            });
         }
         self.open(at);
     }
@@ -66,7 +69,9 @@ impl Marks {
     /// The mark so many further than the last one gone to, around the end.
     pub fn further(&self, step: isize) -> Option<usize> {
         let n = self.all.len() as isize;
-        let from = self.at.map_or(if step > 0 { -1 } else { 0 }, |at| at as isize);
+        let from = self
+            .at
+            .map_or(if step > 0 { -1 } else { 0 }, |at| at as isize);
         (n > 0).then(|| (from + step).rem_euclid(n) as usize)
     }
 }
@@ -79,10 +84,15 @@ mod tests {
     fn a_place_is_marked_once_and_found_again() {
         let mut marks = Marks::default();
         assert_eq!(marks.further(1), None);
-        [(0, 5), (7, 9), (0, 5)].into_iter().for_each(|(from, to)| marks.add(MarkPlace::Time(from, to)));
+        [(0, 5), (7, 9), (0, 5)]
+            .into_iter()
+            .for_each(|(from, to)| marks.add(MarkPlace::Time(from, to)));
         assert_eq!((marks.all.len(), marks.open), (2, Some(0)));
         assert_eq!((marks.further(1), marks.further(-1)), (Some(1), Some(1)));
         marks.remove(0);
-        assert_eq!((marks.all.len(), marks.open, marks.further(1)), (1, None, Some(0)));
+        assert_eq!(
+            (marks.all.len(), marks.open, marks.further(1)),
+            (1, None, Some(0))
+        );
     }
 }

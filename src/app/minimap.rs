@@ -51,7 +51,9 @@ pub struct Overview {
 
 /// Computing the band.
 pub(super) static MAP: Task<Arc<Minimap>> = Task::new("minimap", Failure::Silent, |app, map| {
-    let Some(document) = &mut app.state.document else { return };
+    let Some(document) = &mut app.state.document else {
+        return;
+    };
     jobs::replace(&mut document.overview.map, Some(map));
 });
 
@@ -66,10 +68,19 @@ impl Minimap {
     ) -> Result<Minimap, Interrupt> {
         let axis = timeline.axis(wanted.0);
         let length = axis.length.max(1e-9);
-        let n = if timeline.clock.is_some() { BINS } else { (length.ceil() as usize).clamp(1, BINS) };
-        let bin = |t| axis.span(t).map(|span| ((span.from / length * n as f64) as usize).min(n - 1));
+        let n = if timeline.clock.is_some() {
+            BINS
+        } else {
+            (length.ceil() as usize).clamp(1, BINS)
+        };
+        let bin = |t| {
+            axis.span(t)
+                .map(|span| ((span.from / length * n as f64) as usize).min(n - 1))
+        };
         let mut counts = vec![0_u32; n];
-        going(control, history.transactions()).filter_map(bin).for_each(|bin| counts[bin] += 1);
+        going(control, history.transactions())
+            .filter_map(bin)
+            .for_each(|bin| counts[bin] += 1);
         control.check()?;
         let most = counts.iter().copied().max().unwrap_or(0).max(1) as f32;
         let mut marks: Vec<Option<Mark>> = vec![None; n];
@@ -80,12 +91,26 @@ impl Minimap {
             bins.sort_unstable();
             bins.dedup();
             for bin in bins {
-                marks[bin].get_or_insert(Mark { bin, first: violation.id, n: 0 }).n += 1;
+                marks[bin]
+                    .get_or_insert(Mark {
+                        bin,
+                        first: violation.id,
+                        n: 0,
+                    })
+                    .n += 1;
             }
         }
         control.check()?;
-        let density = counts.into_iter().map(|count| count as f32 / most).collect();
-        Ok(Minimap { wanted, density, marks: marks.into_iter().flatten().collect(), length })
+        let density = counts
+            .into_iter()
+            .map(|count| count as f32 / most)
+            .collect();
+        Ok(Minimap {
+            wanted,
+            density,
+            marks: marks.into_iter().flatten().collect(),
+            length,
+        })
     }
 }
 
@@ -97,14 +122,18 @@ mod tests {
     #[test]
     fn transactions_and_anomalies_are_where_they_began() {
         let control = Control::new();
-        let history = crate::formats::text::parse("a: [w x 1]@0..10 [w x 2]@500..510\nb: [r x 9]@900..1000\n")
-            .expect("a history in our notation");
+        let history = crate::formats::text::parse(
+            "a: [w x 1]@0..10 [w x 2]@500..510\nb: [r x 9]@900..1000\n",
+        )
+        .expect("a history in our notation");
         let findings = crate::checkers::check(&history, &Default::default(), &control, &|_| ());
         let catalogue = Catalogue::new(&history, findings);
         let resolution = relations::resolve(&history, &control).expect("nothing stops it");
-        let timeline = Timeline::new(&history, Some(&resolution), &control).expect("nothing stops it");
+        let timeline =
+            Timeline::new(&history, Some(&resolution), &control).expect("nothing stops it");
         let wanted = (true, Some(catalogue.entries.len()));
-        let map = Minimap::new(&history, &timeline, Some(&catalogue), wanted, &control).expect("nothing stops it");
+        let map = Minimap::new(&history, &timeline, Some(&catalogue), wanted, &control)
+            .expect("nothing stops it");
         let busy: Vec<usize> = (0..BINS).filter(|bin| map.density[*bin] > 0.0).collect();
         assert_eq!(busy, [0, 300, 540]);
         let marks: Vec<usize> = map.marks.iter().map(|mark| mark.bin).collect();

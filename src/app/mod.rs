@@ -123,28 +123,35 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
         .with_min_inner_size(text_size::SMALLEST_WINDOW)
         .with_drag_and_drop(true)
         .with_icon(icon());
-    let options = eframe::NativeOptions { viewport, ..eframe::NativeOptions::default() };
+    let options = eframe::NativeOptions {
+        viewport,
+        ..eframe::NativeOptions::default()
+    };
     let create = move |creation: &eframe::CreationContext<'_>| {
         let mut app = App::new(recent::place());
         app.attach(&creation.egui_ctx);
         app.open_all(files);
         Ok(Box::new(app) as Box<dyn eframe::App>)
     };
-    eframe::run_native("IsoScope", options, Box::new(create)).map_err(|error| no_window(&cause(&error.to_string())))
+    eframe::run_native("IsoScope", options, Box::new(create))
+        .map_err(|error| no_window(&cause(&error.to_string())))
 }
 
 /// The last part of a chain of causes, without the source location that some libraries put before it.
 fn cause(text: &str) -> String {
-    let after_place = text
-        .rsplit_once(".rs:")
-        .map_or(text, |(_, rest)| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
+    let after_place = text.rsplit_once(".rs:").map_or(text, |(_, rest)| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':')
+    });
     after_place.trim().to_owned()
 }
 
 /// Whether this system names a display to draw on; always true on systems without such names.
 fn display_is_named() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !cfg!(all(unix, not(target_os = "macos"))) || set("DISPLAY") || set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET")
+    !cfg!(all(unix, not(target_os = "macos")))
+        || set("DISPLAY")
+        || set("WAYLAND_DISPLAY")
+        || set("WAYLAND_SOCKET")
 }
 
 fn icon() -> egui::IconData {
@@ -181,12 +188,28 @@ pub struct App {
 impl App {
     /// The welcome page. The list of recent files is kept at `recent_place`, or not at all.
     pub fn new(recent_place: Option<PathBuf>) -> App {
-        let recent = recent_place.as_deref().map(recent::load).unwrap_or_default();
-        let settings = recent_place.as_deref().map(settings::load).unwrap_or_default();
-        let form = Form::new(settings.collect.clone(), collecting::folder(recent_place.as_deref()));
-        let collect = Collecting { form, ..Collecting::default() };
+        let recent = recent_place
+            .as_deref()
+            .map(recent::load)
+            .unwrap_or_default();
+        let settings = recent_place
+            .as_deref()
+            .map(settings::load)
+            .unwrap_or_default();
+        let form = Form::new(
+            settings.collect.clone(),
+            collecting::folder(recent_place.as_deref()),
+        );
+        let collect = Collecting {
+            form,
+            ..Collecting::default()
+        };
         App {
-            state: State { recent, collect, ..State::default() },
+            state: State {
+                recent,
+                collect,
+                ..State::default()
+            },
             canvas: Canvas::default(),
             dialogs: Dialogs::default(),
             pool: Pool::new(),
@@ -230,7 +253,11 @@ impl App {
     pub fn open_all(&mut self, files: Vec<PathBuf>) {
         let mut files = files.into_iter();
         if let Some(path) = files.next() {
-            self.look(paths::Request { path, others: files.collect(), ..paths::Request::default() });
+            self.look(paths::Request {
+                path,
+                others: files.collect(),
+                ..paths::Request::default()
+            });
         }
     }
 
@@ -270,8 +297,12 @@ impl App {
                 run.scroll &= run.run.is_none();
             }
         }
-        let changed = requests.iter().any(|request| !matches!(request, command::Request::Focus(_)));
-        let switches_theme = requests.iter().any(|r| matches!(r, command::Request::Run(command::Command::SwitchTheme)));
+        let changed = requests
+            .iter()
+            .any(|request| !matches!(request, command::Request::Focus(_)));
+        let switches_theme = requests
+            .iter()
+            .any(|r| matches!(r, command::Request::Run(command::Command::SwitchTheme)));
         if changed {
             self.note_arrangement();
         }
@@ -279,7 +310,11 @@ impl App {
         self.prepare_page();
         if changed {
             self.note_changes(ctx.text_edit_focused());
-            let theme = switches_theme.then_some(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
+            let theme = switches_theme.then_some(if self.state.dark {
+                egui::Theme::Light
+            } else {
+                egui::Theme::Dark
+            });
             self.keep_settings(theme);
         }
         self.hover(&ctx, hovered);
@@ -292,12 +327,18 @@ impl App {
 
     /// Removes messages after a while, except problems.
     fn forget_good_news(&mut self, ctx: &egui::Context) {
-        let any = self.state.banners.iter().any(|banner| banner.tone != Tone::Problem);
+        let any = self
+            .state
+            .banners
+            .iter()
+            .any(|banner| banner.tone != Tone::Problem);
         let since = *self.good_since.get_or_insert_with(Instant::now);
         if !any {
             self.good_since = None;
         } else if since.elapsed() >= GOOD_NEWS {
-            self.state.banners.retain(|banner| banner.tone == Tone::Problem);
+            self.state
+                .banners
+                .retain(|banner| banner.tone == Tone::Problem);
             self.good_since = None;
         } else {
             ctx.request_repaint_after(GOOD_NEWS - since.elapsed());
@@ -321,7 +362,12 @@ impl App {
             (false, false) => Focused::Nothing,
         };
         while let Some(command) = ctx.input_mut(|input| Command::pressed(input, focused)) {
-            if !over || matches!(command, Command::Escape | Command::Help | Command::Quit | Command::Palette) {
+            if !over
+                || matches!(
+                    command,
+                    Command::Escape | Command::Help | Command::Quit | Command::Palette
+                )
+            {
                 requests.push(command::Request::Run(command));
             }
         }
@@ -339,7 +385,10 @@ impl App {
 
     fn is_working(&self) -> bool {
         let state = &self.state;
-        state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
+        state
+            .document
+            .as_ref()
+            .is_some_and(|document| document.is_busy() || document.drawing)
             || self.tasks.shows_progress()
             || self.files.is_busy()
             || self.dialogs.is_waiting()
@@ -356,29 +405,44 @@ impl App {
 
     fn panels(&mut self, ui: &mut Ui, requests: &mut Requests) {
         let palette = Palette::of(ui);
-        let bar = |fill, x, y| Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
+        let bar = |fill, x, y| {
+            Frame::new()
+                .fill(fill)
+                .inner_margin(Margin::symmetric(x, y))
+        };
         let state = &self.state;
-        Panel::top("top bar").exact_size(40.0).frame(bar(palette.bar, 14, 0)).show_separator_line(false).show(
-            ui,
-            |ui| {
+        Panel::top("top bar")
+            .exact_size(40.0)
+            .frame(bar(palette.bar, 14, 0))
+            .show_separator_line(false)
+            .show(ui, |ui| {
                 panels::top_bar::top_bar_ui(ui, state, requests);
-            },
-        );
-        Panel::bottom("status").exact_size(26.0).frame(bar(palette.bar, 14, 0)).show_separator_line(false).show(
-            ui,
-            |ui| {
-                panels::status::status_ui(ui, state);
-            },
-        );
-        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch && !state.is_covered()) {
-            let progress = self.tasks.progress(&load::LOAD);
-            Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
-                panels::levels::levels_ui(ui, document, progress, requests);
             });
-            if state.lattice.open {
-                Panel::top("lattice").frame(bar(palette.panel, 14, 6)).show(ui, |ui| {
-                    panels::lattice::lattice_ui(ui, document, &state.lattice, requests);
+        Panel::bottom("status")
+            .exact_size(26.0)
+            .frame(bar(palette.bar, 14, 0))
+            .show_separator_line(false)
+            .show(ui, |ui| {
+                panels::status::status_ui(ui, state);
+            });
+        if let Some(document) = state
+            .document
+            .as_ref()
+            .filter(|_| !state.show_batch && !state.is_covered())
+        {
+            let progress = self.tasks.progress(&load::LOAD);
+            Panel::top("levels")
+                .exact_size(54.0)
+                .frame(bar(palette.ground, 14, 0))
+                .show(ui, |ui| {
+                    panels::levels::levels_ui(ui, document, progress, requests);
                 });
+            if state.lattice.open {
+                Panel::top("lattice")
+                    .frame(bar(palette.panel, 14, 6))
+                    .show(ui, |ui| {
+                        panels::lattice::lattice_ui(ui, document, &state.lattice, requests);
+                    });
             }
         }
         self.body(ui, requests);
@@ -387,37 +451,63 @@ impl App {
 
     fn body(&mut self, ui: &mut Ui, requests: &mut Requests) {
         let palette = Palette::of(ui);
-        let side = Frame::new().fill(palette.panel).inner_margin(Margin::same(style::MARGIN));
+        let side = Frame::new()
+            .fill(palette.panel)
+            .inner_margin(Margin::same(style::MARGIN));
         let ground = Frame::new().fill(palette.ground);
         let state = &self.state;
         if state.cover == Some(Cover::Collect) {
             let waiting = self.dialogs.is_waiting();
-            Panel::left("collect form").default_size(360.0).size_range(300.0..=480.0).frame(side).show(ui, |ui| {
-                panels::collect::form_ui(ui, &state.collect, waiting, requests);
-            });
+            Panel::left("collect form")
+                .default_size(360.0)
+                .size_range(300.0..=480.0)
+                .frame(side)
+                .show(ui, |ui| {
+                    panels::collect::form_ui(ui, &state.collect, waiting, requests);
+                });
             let progress = self.tasks.progress(&collecting::COLLECT);
-            egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
-                panels::collect::collect_ui(ui, &state.collect, progress, &mut self.live_lanes, requests);
-            });
+            egui::CentralPanel::default()
+                .frame(side.fill(palette.ground))
+                .show(ui, |ui| {
+                    panels::collect::collect_ui(
+                        ui,
+                        &state.collect,
+                        progress,
+                        &mut self.live_lanes,
+                        requests,
+                    );
+                });
             return;
         }
-        if let Some(following) = state.following.as_ref().filter(|_| state.cover == Some(Cover::Following)) {
-            Panel::left("following").default_size(300.0).size_range(240.0..=420.0).frame(side).show(ui, |ui| {
-                panels::following::state_ui(ui, following, requests);
-            });
-            egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
-                panels::following::following_ui(ui, following, &mut self.live_lanes, requests);
-            });
+        if let Some(following) = state
+            .following
+            .as_ref()
+            .filter(|_| state.cover == Some(Cover::Following))
+        {
+            Panel::left("following")
+                .default_size(300.0)
+                .size_range(240.0..=420.0)
+                .frame(side)
+                .show(ui, |ui| {
+                    panels::following::state_ui(ui, following, requests);
+                });
+            egui::CentralPanel::default()
+                .frame(side.fill(palette.ground))
+                .show(ui, |ui| {
+                    panels::following::following_ui(ui, following, &mut self.live_lanes, requests);
+                });
             return;
         }
         if let Some(batch) = state.batch.as_ref().filter(|_| state.show_batch) {
-            egui::CentralPanel::default()
-                .frame(side)
-                .show(ui, |ui| panels::batch::batch_ui(ui, batch, state.focus_filter, requests));
+            egui::CentralPanel::default().frame(side).show(ui, |ui| {
+                panels::batch::batch_ui(ui, batch, state.focus_filter, requests)
+            });
             return;
         }
         let Some(document) = &state.document else {
-            egui::CentralPanel::default().frame(ground).show(ui, |ui| panels::welcome::welcome_ui(ui, state, requests));
+            egui::CentralPanel::default()
+                .frame(ground)
+                .show(ui, |ui| panels::welcome::welcome_ui(ui, state, requests));
             return;
         };
         if let Some(why) = document
@@ -425,7 +515,9 @@ impl App {
             .as_ref()
             .filter(|_| document.phase == state::Phase::Failed && state.page != Page::Health)
         {
-            let frame = side.fill(palette.ground).inner_margin(Margin::symmetric(40, 0));
+            let frame = side
+                .fill(palette.ground)
+                .inner_margin(Margin::symmetric(40, 0));
             egui::CentralPanel::default().frame(frame).show(ui, |ui| {
                 panels::unreadable::unreadable_ui(ui, state, why, requests);
             });
@@ -433,7 +525,13 @@ impl App {
         }
         // In a narrow window the middle keeps its share.
         let width = ui.ctx().content_rect().width();
-        let widest = |usual: f32, least: f32, share: f32| if width < NARROW { least.max(width * share) } else { usual };
+        let widest = |usual: f32, least: f32, share: f32| {
+            if width < NARROW {
+                least.max(width * share)
+            } else {
+                usual
+            }
+        };
         // In a wide one the sides get more, too.
         let usual = |least: f32, share: f32, most: f32| (width * share).clamp(least, most);
         Panel::left("anomalies")
@@ -460,14 +558,25 @@ impl App {
                     panels::argument::argument_ui(ui, state, document, requests);
                 });
         }
-        let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
+        let header = Frame::new()
+            .fill(palette.ground)
+            .inner_margin(Margin::symmetric(14, 0));
         let canvas = &mut self.canvas;
         let lanes = &mut self.lanes;
         egui::CentralPanel::default().frame(ground).show(ui, |ui| {
-            Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
-                panels::graph::header_ui(ui, state, requests);
-            });
-            if let Some(run) = document.argument.run.as_ref().filter(|_| state.page.is_drawing()) {
+            Panel::top("header")
+                .exact_size(40.0)
+                .frame(header)
+                .show_separator_line(false)
+                .show(ui, |ui| {
+                    panels::graph::header_ui(ui, state, requests);
+                });
+            if let Some(run) = document
+                .argument
+                .run
+                .as_ref()
+                .filter(|_| state.page.is_drawing())
+            {
                 Panel::bottom("replay")
                     .resizable(true)
                     .default_size((ui.available_height() * 0.42).clamp(120.0, 250.0))
@@ -477,33 +586,60 @@ impl App {
                         panels::replay::replay_ui(ui, document, run, requests);
                     });
             }
-            let has_details = state.page == Page::Graph && !state.preferences.no_details && document.picture.is_some();
+            let has_details = state.page == Page::Graph
+                && !state.preferences.no_details
+                && document.picture.is_some();
             let has_room = ui.available_height() >= DETAILS_FROM;
             // A layer is drawn on the graph alone, which needs the room.
             let is_layer = matches!(document.argument.stage, vocabulary::Stage::Layer(_));
-            if has_details && has_room && document.argument.run.is_none() && !document.component.whole && !is_layer {
+            if has_details
+                && has_room
+                && document.argument.run.is_none()
+                && !document.component.whole
+                && !is_layer
+            {
                 let height = state.preferences.details_height.map_or_else(
                     || {
-                        document
-                            .current_picture()
-                            .map_or(0.0, |picture| panels::details::height(ui.available_size(), picture))
+                        document.current_picture().map_or(0.0, |picture| {
+                            panels::details::height(ui.available_size(), picture)
+                        })
                     },
                     f32::from,
                 );
                 let most = (ui.available_height() - 160.0).max(121.0);
                 // egui keeps the size of a panel, whatever becomes of the window's.
                 let id = egui::Id::new(("details", height as u32));
-                let pane = Panel::bottom(id).resizable(true).default_size(height).size_range(120.0..=most).frame(side);
-                let shown = pane.show(ui, |ui| panels::details::details_ui(ui, state, document, requests));
+                let pane = Panel::bottom(id)
+                    .resizable(true)
+                    .default_size(height)
+                    .size_range(120.0..=most)
+                    .frame(side);
+                let shown = pane.show(ui, |ui| {
+                    panels::details::details_ui(ui, state, document, requests)
+                });
                 let now = shown.response.rect.height();
                 if ui.input(|input| input.pointer.any_released()) && (now - height).abs() > 2.0 {
                     requests.push(command::Request::DetailsHeight(now as u16));
                 }
             }
-            let inner = if state.page.is_drawing() { Margin::ZERO } else { Margin::same(style::MARGIN) };
-            let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);
-            let shown = pages::PageContent { state, document, canvas, lanes };
-            egui::CentralPanel::default().frame(frame).show(ui, |ui| pages::page_ui(ui, shown, requests));
+            let inner = if state.page.is_drawing() {
+                Margin::ZERO
+            } else {
+                Margin::same(style::MARGIN)
+            };
+            let frame = Frame::new()
+                .fill(palette.ground)
+                .inner_margin(inner)
+                .stroke(Stroke::NONE);
+            let shown = pages::PageContent {
+                state,
+                document,
+                canvas,
+                lanes,
+            };
+            egui::CentralPanel::default()
+                .frame(frame)
+                .show(ui, |ui| pages::page_ui(ui, shown, requests));
         });
     }
 
@@ -523,7 +659,13 @@ impl App {
         if let Some(form) = &mut self.state.export
             && !self.dialogs.own_is_open()
         {
-            panels::export_form::export_ui(ui, form, self.state.document.as_ref(), waiting, requests);
+            panels::export_form::export_ui(
+                ui,
+                form,
+                self.state.document.as_ref(),
+                waiting,
+                requests,
+            );
         } else if waiting {
             panels::export_form::waiting_ui(ui, requests);
         }
@@ -552,7 +694,10 @@ impl eframe::App for App {
 
 /// Draws once more when a dialog has opened: in its first frame, tooltips of what is below it are still shown.
 fn end_tooltips(ctx: &egui::Context) {
-    let (now, id) = (ctx.memory(|memory| memory.top_modal_layer()), egui::Id::new("dialog of the last frame"));
+    let (now, id) = (
+        ctx.memory(|memory| memory.top_modal_layer()),
+        egui::Id::new("dialog of the last frame"),
+    );
     let last: Option<egui::LayerId> = ctx.data(|data| data.get_temp(id)).flatten();
     if now != last {
         ctx.data_mut(|data| data.insert_temp(id, now));
@@ -568,6 +713,9 @@ mod tests {
     fn causes_do_not_name_source_files() {
         let text = "winit EventLoopError: os error at /a/b/linux/mod.rs:788: Failed to open connection to X server";
         assert_eq!(cause(text), "Failed to open connection to X server");
-        assert_eq!(cause("no config matching the template"), "no config matching the template");
+        assert_eq!(
+            cause("no config matching the template"),
+            "no config matching the template"
+        );
     }
 }

@@ -34,7 +34,10 @@ impl Places {
         match self.list.get_mut(self.now) {
             Some(now) if *now == place => return,
             // Going through steps or cards of one picture is one place that changes, not many.
-            Some(now) if (now.page, now.selected, now.browsed) == (place.page, place.selected, place.browsed) => {
+            Some(now)
+                if (now.page, now.selected, now.browsed)
+                    == (place.page, place.selected, place.browsed) =>
+            {
                 *now = place;
                 return;
             }
@@ -58,7 +61,9 @@ impl Places {
 
     /// Whether there is a place in that direction.
     pub fn can_go(&self, step: isize) -> bool {
-        self.now.checked_add_signed(step).is_some_and(|next| next < self.list.len())
+        self.now
+            .checked_add_signed(step)
+            .is_some_and(|next| next < self.list.len())
     }
 
     /// Forgets everything: another history is open.
@@ -72,14 +77,19 @@ mod tests {
     use super::*;
 
     fn place(page: Page) -> ViewPlace {
-        ViewPlace { page, ..ViewPlace::default() }
+        ViewPlace {
+            page,
+            ..ViewPlace::default()
+        }
     }
 
     #[test]
     fn back_and_forward_until_one_goes_elsewhere() {
         let mut places = Places::default();
         assert_eq!(places.go(-1), None);
-        [Page::Graph, Page::Text, Page::Text, Page::Key].into_iter().for_each(|page| places.visit(place(page)));
+        [Page::Graph, Page::Text, Page::Text, Page::Key]
+            .into_iter()
+            .for_each(|page| places.visit(place(page)));
         assert_eq!(places.go(-1), Some(place(Page::Text)));
         assert_eq!(places.go(-1), Some(place(Page::Graph)));
         assert!(!places.can_go(-1));

@@ -21,20 +21,42 @@ use std::sync::Arc;
 impl App {
     /// Opens the system's dialog in the folder of the open history.
     pub(super) fn ask_for(&mut self, purpose: Purpose) {
-        let folder = self.state.document.as_ref().map(|document| document.source.folder()).unwrap_or_default();
-        self.dialogs.ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
+        let folder = self
+            .state
+            .document
+            .as_ref()
+            .map(|document| document.source.folder())
+            .unwrap_or_default();
+        self.dialogs
+            .ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
     }
 
     /// Opens a file, or what a folder or a link leads to.
     pub(super) fn open_path(&mut self, path: PathBuf) {
-        self.look(paths::Request { path, ..paths::Request::default() });
+        self.look(paths::Request {
+            path,
+            ..paths::Request::default()
+        });
     }
 
     /// Compares the open history with another.
     pub(super) fn compare_with(&mut self, other: PathBuf) {
-        match self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned) {
-            Some(path) => self.look(paths::Request { path, others: vec![other], ..paths::Request::default() }),
-            None => self.state.tell(Tone::Note, "Only a history that was opened from a file can be compared"),
+        match self
+            .state
+            .document
+            .as_ref()
+            .and_then(|document| document.path())
+            .map(Path::to_owned)
+        {
+            Some(path) => self.look(paths::Request {
+                path,
+                others: vec![other],
+                ..paths::Request::default()
+            }),
+            None => self.state.tell(
+                Tone::Note,
+                "Only a history that was opened from a file can be compared",
+            ),
         }
     }
 
@@ -55,9 +77,16 @@ impl App {
     }
 
     fn open_as(&mut self, opening: Opening) {
-        self.open_under(opening.source, opening.rules, opening.project.map(|project| project.arrangement));
+        self.open_under(
+            opening.source,
+            opening.rules,
+            opening.project.map(|project| project.arrangement),
+        );
         opening.wish.into_iter().for_each(|wish| self.wish(wish));
-        opening.said.into_iter().for_each(|banner| self.state.tell(banner.tone, banner.text));
+        opening
+            .said
+            .into_iter()
+            .for_each(|banner| self.state.tell(banner.tone, banner.text));
     }
 
     /// Remembers files, the newest last.
@@ -65,7 +94,9 @@ impl App {
         if files.is_empty() {
             return;
         }
-        files.into_iter().for_each(|file| recent::remember(&mut self.state.recent, file));
+        files
+            .into_iter()
+            .for_each(|file| recent::remember(&mut self.state.recent, file));
         if let Some(place) = self.recent_place.clone() {
             self.write_quietly(place, recent::text(&self.state.recent));
         }
@@ -73,7 +104,9 @@ impl App {
 
     /// Reads the open history again by the rules of the form, which stays visible.
     pub(super) fn read_again(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         match document.form.rules() {
             Ok(rules) => {
                 let source = document.source.clone();
@@ -100,11 +133,30 @@ impl App {
             Source::Bytes { name, .. } => name.clone(),
             Source::Part(part) => part.name.clone(),
         };
-        self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &Options::default().levels));
-        let names = arrangement.as_ref().map(|arrangement| arrangement.hidden_transactions.clone()).unwrap_or_default();
-        arrangement.into_iter().for_each(|arrangement| self.arrange(arrangement));
-        let (request, pool) = (Load { source, rules, names }, self.pool.clone());
-        self.start(&LOAD, move |control, outbox| request.run(&pool, control, outbox));
+        self.state.document = Some(Document::new(
+            source.clone(),
+            title,
+            rules.clone(),
+            &Options::default().levels,
+        ));
+        let names = arrangement
+            .as_ref()
+            .map(|arrangement| arrangement.hidden_transactions.clone())
+            .unwrap_or_default();
+        arrangement
+            .into_iter()
+            .for_each(|arrangement| self.arrange(arrangement));
+        let (request, pool) = (
+            Load {
+                source,
+                rules,
+                names,
+            },
+            self.pool.clone(),
+        );
+        self.start(&LOAD, move |control, outbox| {
+            request.run(&pool, control, outbox)
+        });
     }
 
     /// Stops all work on the open history and forgets it.
@@ -116,7 +168,9 @@ impl App {
         self.state.palette = None;
         self.state.places.clear();
         jobs::discard(std::mem::take(&mut self.pictures));
-        self.state.banners.retain(|banner| banner.tone != Tone::Problem);
+        self.state
+            .banners
+            .retain(|banner| banner.tone != Tone::Problem);
         self.state.export = None;
         self.state.show_batch = self.state.batch.is_some();
         self.state.page = Page::Graph;
@@ -125,7 +179,9 @@ impl App {
 
     /// Reads the open history again; selection, page and arrangement stay.
     pub(super) fn reload(&mut self) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         let (source, rules) = (document.source.clone(), document.form.read_by.clone());
         let wish = RestoreTarget {
             identity: document.identity().map(str::to_owned),
@@ -161,13 +217,22 @@ impl App {
             Some((Purpose::Record, path)) => self.fill_in(Field::File, path.display().to_string()),
             None => {}
         }
-        let (dropped, hovering) =
-            ctx.input(|input| (input.raw.dropped_files.clone(), !input.raw.hovered_files.is_empty()));
+        let (dropped, hovering) = ctx.input(|input| {
+            (
+                input.raw.dropped_files.clone(),
+                !input.raw.hovered_files.is_empty(),
+            )
+        });
         self.state.drop_hint = hovering;
         let mut files = dropped.into_iter();
         let Some(first) = files.next() else { return };
         let path = first.path().to_owned();
         let others = files.map(|other| other.path().to_owned()).collect();
-        self.look(paths::Request { path, dropped: Some(first), others, wish: None });
+        self.look(paths::Request {
+            path,
+            dropped: Some(first),
+            others,
+            wish: None,
+        });
     }
 }

@@ -18,7 +18,12 @@ pub(super) struct PageContent<'a> {
 
 /// Draws a page in the middle of the window.
 pub(super) fn page_ui(ui: &mut Ui, shown: PageContent<'_>, requests: &mut Requests) {
-    let PageContent { state, document, canvas, lanes } = shown;
+    let PageContent {
+        state,
+        document,
+        canvas,
+        lanes,
+    } = shown;
     match state.page {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),

@@ -84,29 +84,57 @@ impl Palette {
             .filter(|row| row.command != Command::Palette && (has_document || !row.needs_history));
         let commands = commands.filter_map(|row| {
             let by_name = fuzzy::score(&self.text, row.name).map(|score| score + 20);
-            let score = by_name.max(fuzzy::score_in_text(&self.text, &format!("{} {}", row.name, row.tooltip)))?;
+            let score = by_name.max(fuzzy::score_in_text(
+                &self.text,
+                &format!("{} {}", row.name, row.tooltip),
+            ))?;
             let note = format!("{}  {}", row.command.key_text(), row.tooltip);
-            Some(PaletteEntry { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
-        });
-        let named = recent.iter().map(|path| (path, file_name(path)));
-        let others = named.clone().filter(|_| has_document && !self.text.trim().is_empty());
-        let things = named.map(|(path, name)| (Thing::File(path.clone()), name, path));
-        let compared =
-            others.map(|(path, name)| (Thing::CompareWith(path.clone()), format!("Compare with {name}"), path));
-        let files = things.chain(compared).filter_map(|(thing, name, path)| {
-            let score = fuzzy::score(&self.text, &name)?;
-            Some(PaletteEntry { thing, name, note: path.display().to_string(), score })
-        });
-        let marks = document.unwrap_or_default().iter().enumerate().filter_map(|(at, mark)| {
-            let name = if mark.text.is_empty() { "(no text)" } else { &mark.text };
-            let score = fuzzy::score(&self.text, &format!("mark {name}"))?;
             Some(PaletteEntry {
-                thing: Thing::Mark(at),
-                name: name.to_owned(),
-                note: "mark".to_owned(),
-                score: score + 20,
+                thing: Thing::Command(row.command),
+                name: row.name.to_owned(),
+                note,
+                score,
             })
         });
+        let named = recent.iter().map(|path| (path, file_name(path)));
+        let others = named
+            .clone()
+            .filter(|_| has_document && !self.text.trim().is_empty());
+        let things = named.map(|(path, name)| (Thing::File(path.clone()), name, path));
+        let compared = others.map(|(path, name)| {
+            (
+                Thing::CompareWith(path.clone()),
+                format!("Compare with {name}"),
+                path,
+            )
+        });
+        let files = things.chain(compared).filter_map(|(thing, name, path)| {
+            let score = fuzzy::score(&self.text, &name)?;
+            Some(PaletteEntry {
+                thing,
+                name,
+                note: path.display().to_string(),
+                score,
+            })
+        });
+        let marks = document
+            .unwrap_or_default()
+            .iter()
+            .enumerate()
+            .filter_map(|(at, mark)| {
+                let name = if mark.text.is_empty() {
+                    "(no text)"
+                } else {
+                    &mark.text
+                };
+                let score = fuzzy::score(&self.text, &format!("mark {name}"))?;
+                Some(PaletteEntry {
+                    thing: Thing::Mark(at),
+                    name: name.to_owned(),
+                    note: "mark".to_owned(),
+                    score: score + 20,
+                })
+            });
         self.found = commands.chain(files).chain(marks).collect();
         self.sort();
         self.chosen = 0;
@@ -117,13 +145,15 @@ impl Palette {
         let chosen = self.found.get(self.chosen).map(|found| found.thing.clone());
         self.found.extend(found);
         self.sort();
-        let place = chosen.and_then(|chosen| self.found.iter().position(|found| found.thing == chosen));
+        let place =
+            chosen.and_then(|chosen| self.found.iter().position(|found| found.thing == chosen));
         self.chosen = place.unwrap_or(0);
     }
 
     fn sort(&mut self) {
         if !self.text.trim().is_empty() {
-            self.found.sort_by_key(|found| std::cmp::Reverse(found.score));
+            self.found
+                .sort_by_key(|found| std::cmp::Reverse(found.score));
         }
     }
 
@@ -137,12 +167,15 @@ impl Palette {
 }
 
 /// Searching the history.
-pub(super) static FIND: Task<Vec<PaletteEntry>> =
-    Task::new("find", Failure::Message("Finding ended unexpectedly"), |app, found| {
+pub(super) static FIND: Task<Vec<PaletteEntry>> = Task::new(
+    "find",
+    Failure::Message("Finding ended unexpectedly"),
+    |app, found| {
         if let Some(palette) = &mut app.state.palette {
             palette.add(found);
         }
-    });
+    },
+);
 
 /// What of a history matches the text.
 pub(super) fn find(
@@ -152,23 +185,55 @@ pub(super) fn find(
     control: &Control,
 ) -> Vec<PaletteEntry> {
     let mut all = Vec::new();
-    let anomalies = going(control, catalogue.into_iter().flat_map(|catalogue| &catalogue.entries));
+    let anomalies = going(
+        control,
+        catalogue
+            .into_iter()
+            .flat_map(|catalogue| &catalogue.entries),
+    );
     all.extend(best(anomalies.filter_map(|entry| {
-        let name = format!("{} {} {}", entry.id, entry.id.pattern.row().title, entry.label);
+        let name = format!(
+            "{} {} {}",
+            entry.id,
+            entry.id.pattern.row().title,
+            entry.label
+        );
         let score = fuzzy::score(text, &name)?;
-        Some(PaletteEntry { thing: Thing::Anomaly(entry.id), name, note: "anomaly".to_owned(), score })
+        Some(PaletteEntry {
+            thing: Thing::Anomaly(entry.id),
+            name,
+            note: "anomaly".to_owned(),
+            score,
+        })
     })));
-    all.extend(best(going(control, history.transactions()).filter_map(|t| {
-        let name = history.transaction_name(t);
-        let score = fuzzy::score(text, &name)?;
-        let note = format!("transaction of session {}", history.session_and_node(history.session_of(t)));
-        Some(PaletteEntry { thing: Thing::Transaction(t), name, note, score })
-    })));
-    all.extend(best(going(control, (0..history.n_keys()).map(KeyId::new)).filter_map(|key| {
-        let name = format!("key {}", history.key_name(key));
-        let score = fuzzy::score(text, &name)?;
-        Some(PaletteEntry { thing: Thing::Key(key), name, note: "versions and readers".to_owned(), score })
-    })));
+    all.extend(best(going(control, history.transactions()).filter_map(
+        |t| {
+            let name = history.transaction_name(t);
+            let score = fuzzy::score(text, &name)?;
+            let note = format!(
+                "transaction of session {}",
+                history.session_and_node(history.session_of(t))
+            );
+            Some(PaletteEntry {
+                thing: Thing::Transaction(t),
+                name,
+                note,
+                score,
+            })
+        },
+    )));
+    all.extend(best(
+        going(control, (0..history.n_keys()).map(KeyId::new)).filter_map(|key| {
+            let name = format!("key {}", history.key_name(key));
+            let score = fuzzy::score(text, &name)?;
+            Some(PaletteEntry {
+                thing: Thing::Key(key),
+                name,
+                note: "versions and readers".to_owned(),
+                score,
+            })
+        }),
+    ));
     all
 }
 
@@ -197,7 +262,10 @@ mod tests {
         let found = find("b1", &history, None, &Control::new());
         assert_eq!(found.first().map(|found| found.name.as_str()), Some("b1"));
         let keys = find("key x", &history, None, &Control::new());
-        assert!(keys.iter().any(|found| matches!(found.thing, Thing::Key(_))));
+        assert!(
+            keys.iter()
+                .any(|found| matches!(found.thing, Thing::Key(_)))
+        );
     }
 
     #[test]
@@ -208,22 +276,39 @@ mod tests {
             note: String::new(),
             score,
         };
-        let mut palette = Palette { text: "x".to_owned(), ..Palette::default() };
+        let mut palette = Palette {
+            text: "x".to_owned(),
+            ..Palette::default()
+        };
         palette.add(vec![found("a", 5), found("b", 3)]);
         assert_eq!(palette.found[palette.chosen].name, "a");
         palette.move_by(1);
         palette.add(vec![found("best", 9), found("worst", 1)]);
         assert_eq!(palette.found[palette.chosen].name, "b");
-        assert_eq!(palette.found[0].name, "best", "the best is first all the same");
+        assert_eq!(
+            palette.found[0].name, "best",
+            "the best is first all the same"
+        );
     }
 
     #[test]
     fn commands_that_need_a_history_are_not_offered_without_one() {
-        let mut palette = Palette { text: "graph".to_owned(), ..Palette::default() };
+        let mut palette = Palette {
+            text: "graph".to_owned(),
+            ..Palette::default()
+        };
         palette.search(&[], None);
-        assert!(palette.found.iter().all(|found| found.thing != Thing::Command(Command::Show(Page::Graph))));
+        assert!(
+            palette
+                .found
+                .iter()
+                .all(|found| found.thing != Thing::Command(Command::Show(Page::Graph)))
+        );
         palette.search(&[], Some(&[]));
-        assert_eq!(palette.found.first().map(|found| &found.thing), Some(&Thing::Command(Command::Show(Page::Graph))));
+        assert_eq!(
+            palette.found.first().map(|found| &found.thing),
+            Some(&Thing::Command(Command::Show(Page::Graph)))
+        );
         palette.move_by(-1);
         assert_eq!(palette.chosen, palette.found.len() - 1);
     }

@@ -65,7 +65,8 @@ pub(super) static LOOK: Task<Lookup> = Task {
     end: |app, end| {
         let path = app.state.looking.take().unwrap_or_default();
         if let End::Failed(cause) = end {
-            app.state.tell(Tone::Problem, format!("{}: {cause}", path.display()));
+            app.state
+                .tell(Tone::Problem, format!("{}: {cause}", path.display()));
         }
     },
     ..Task::new("look", Failure::Silent, |app, looked| {
@@ -87,7 +88,10 @@ impl Request {
             ResolvedPath::Several(_) | ResolvedPath::Nothing(_) => None,
         };
         let named = self.others.iter().rev().cloned().chain(opened);
-        let remembered = named.filter(|path| path.exists()).map(|path| recent::full(&path)).collect();
+        let remembered = named
+            .filter(|path| path.exists())
+            .map(|path| recent::full(&path))
+            .collect();
         Some(Lookup { leads, remembered })
     }
 }
@@ -96,12 +100,18 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
     if let Some(dropped) = request.dropped.as_ref().filter(|_| !request.path.exists()) {
         let name = request.path.display().to_string();
         return Some(match dropped.bytes() {
-            Ok(bytes) => history(Source::Bytes { name, bytes: bytes.into() }),
+            Ok(bytes) => history(Source::Bytes {
+                name,
+                bytes: bytes.into(),
+            }),
             Err(error) => ResolvedPath::Nothing(format!("{name}: {error}")),
         });
     }
     if !request.others.is_empty() {
-        let paths: Vec<PathBuf> = std::iter::once(&request.path).chain(&request.others).cloned().collect();
+        let paths: Vec<PathBuf> = std::iter::once(&request.path)
+            .chain(&request.others)
+            .cloned()
+            .collect();
         return several(&paths, control);
     }
     let (path, link) = project::split_link(&request.path);
@@ -118,7 +128,10 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
     if let ResolvedPath::History(opening) = &mut leads {
         match link.as_deref().map(project::parse_link) {
             Some(Ok(wish)) => opening.wish = Some(wish),
-            Some(Err(text)) => opening.said.push(Banner { text, tone: Tone::Problem }),
+            Some(Err(text)) => opening.said.push(Banner {
+                text,
+                tone: Tone::Problem,
+            }),
             None => opening.wish = request.wish.clone().or(opening.wish.take()),
         }
     }
@@ -127,13 +140,25 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
 
 fn history(source: Source) -> ResolvedPath {
     let (rules, project, wish, said) = (Rules::default(), None, None, Vec::new());
-    ResolvedPath::History(Box::new(Opening { source, rules, project, wish, said }))
+    ResolvedPath::History(Box::new(Opening {
+        source,
+        rules,
+        project,
+        wish,
+        said,
+    }))
 }
 
 fn with_project(path: PathBuf, rules: Rules, project: Project) -> ResolvedPath {
     let wish = Some(project.view.wish());
     let (source, project, said) = (Source::File(path), Some(Box::new(project)), Vec::new());
-    ResolvedPath::History(Box::new(Opening { source, rules, project, wish, said }))
+    ResolvedPath::History(Box::new(Opening {
+        source,
+        rules,
+        project,
+        wish,
+        said,
+    }))
 }
 
 /// A history with the project file next to it, if there is one.
@@ -145,9 +170,21 @@ fn with_own_project(path: PathBuf) -> ResolvedPath {
     let (mut leads, said) = match project::read(&project) {
         Ok((_, rules, found)) => {
             let text = format!("Arranged as in {}", project.display());
-            (with_project(path, rules, found), Banner { text, tone: Tone::Done })
+            (
+                with_project(path, rules, found),
+                Banner {
+                    text,
+                    tone: Tone::Done,
+                },
+            )
         }
-        Err(text) => (history(Source::File(path)), Banner { text, tone: Tone::Problem }),
+        Err(text) => (
+            history(Source::File(path)),
+            Banner {
+                text,
+                tone: Tone::Problem,
+            },
+        ),
     };
     if let ResolvedPath::History(opening) = &mut leads {
         opening.said.push(said);
@@ -158,7 +195,11 @@ fn with_own_project(path: PathBuf) -> ResolvedPath {
 /// The table of several histories, as given; if there are two, they are compared.
 fn several(paths: &[PathBuf], control: &Control) -> Option<ResolvedPath> {
     let found = formats::histories(paths, control).ok()?;
-    let folder = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new("")).to_owned();
+    let folder = paths
+        .first()
+        .and_then(|path| path.parent())
+        .unwrap_or(Path::new(""))
+        .to_owned();
     let mut batch = Batch::new(&folder, found);
     if let ([first, _], 2) = (paths, batch.rows.len()) {
         // Rows are kept by name.
@@ -174,11 +215,16 @@ fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
         ListedFile::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
         ListedFile::History(_) => None,
     });
-    let any = found.iter().any(|found| matches!(found, ListedFile::History(_)));
+    let any = found
+        .iter()
+        .any(|found| matches!(found, ListedFile::History(_)));
     Some(match error {
         _ if any => ResolvedPath::Several(Box::new(Batch::new(folder, found))),
         Some(error) => ResolvedPath::Nothing(error),
-        None => ResolvedPath::Nothing(format!("{}: there is no history in this folder", folder.display())),
+        None => ResolvedPath::Nothing(format!(
+            "{}: there is no history in this folder",
+            folder.display()
+        )),
     })
 }
 
@@ -200,25 +246,51 @@ mod tests {
             path
         };
         let path = at("h.txt", "a: [w x 1]\n");
-        let request = |path: PathBuf| Request { path, ..Request::default() };
-        let ResolvedPath::History(plain) = leads(request(path.clone())) else { panic!("it is a history") };
+        let request = |path: PathBuf| Request {
+            path,
+            ..Request::default()
+        };
+        let ResolvedPath::History(plain) = leads(request(path.clone())) else {
+            panic!("it is a history")
+        };
         assert!(plain.project.is_none() && plain.wish.is_none() && plain.said.is_empty());
         let link = PathBuf::from(format!("{}#view=lanes", path.display()));
-        let ResolvedPath::History(linked) = leads(request(link)) else { panic!("it is a history") };
+        let ResolvedPath::History(linked) = leads(request(link)) else {
+            panic!("it is a history")
+        };
         assert_eq!(linked.source, Source::File(path.clone()));
         assert_eq!(linked.wish.and_then(|wish| wish.page), Some(Page::Lanes));
         at("h.txt.isoscope", "{\"schema\":");
-        let ResolvedPath::History(damaged) = leads(request(path)) else { panic!("it is a history all the same") };
-        assert!(damaged.project.is_none() && damaged.said[0].tone == Tone::Problem, "{:?}", damaged.said);
+        let ResolvedPath::History(damaged) = leads(request(path)) else {
+            panic!("it is a history all the same")
+        };
+        assert!(
+            damaged.project.is_none() && damaged.said[0].tone == Tone::Problem,
+            "{:?}",
+            damaged.said
+        );
         assert!(
             matches!(leads(request(folder.path().to_owned())), ResolvedPath::Several(batch) if batch.rows.len() == 1)
         );
         let named = |name: &str| folder.path().join(name);
         at("a.txt", "a: [w x 2]\n");
-        let two = Request { path: named("h.txt"), others: vec![named("a.txt")], ..Request::default() };
-        let ResolvedPath::Several(batch) = leads(two) else { panic!("they are several") };
-        assert_eq!((batch.rows.len(), batch.compared), (2, vec![1, 0]), "in the order in which they were given");
+        let two = Request {
+            path: named("h.txt"),
+            others: vec![named("a.txt")],
+            ..Request::default()
+        };
+        let ResolvedPath::Several(batch) = leads(two) else {
+            panic!("they are several")
+        };
+        assert_eq!(
+            (batch.rows.len(), batch.compared),
+            (2, vec![1, 0]),
+            "in the order in which they were given"
+        );
         let empty = tempfile::tempdir().expect("a temporary folder");
-        assert!(matches!(leads(request(empty.path().to_owned())), ResolvedPath::Nothing(_)));
+        assert!(matches!(
+            leads(request(empty.path().to_owned())),
+            ResolvedPath::Nothing(_)
+        ));
     }
 }

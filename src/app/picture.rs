@@ -7,7 +7,9 @@ use crate::app::tree::Catalogue;
 use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
-use crate::counterexample::{CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate};
+use crate::counterexample::{
+    CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
+};
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::diagram::scene::Scene;
 use crate::diagram::sequence;
@@ -107,7 +109,14 @@ impl Picture {
     /// Options for an export that shows the same.
     pub fn options(&self, whole: &History) -> ComposeOptions {
         let base = ComposeOptions::for_history(whole);
-        options(&self.argument, &self.hidden, &self.shows, self.drawn.iter().copied().collect(), base, self.kind)
+        options(
+            &self.argument,
+            &self.hidden,
+            &self.shows,
+            self.drawn.iter().copied().collect(),
+            base,
+            self.kind,
+        )
     }
 }
 
@@ -138,10 +147,16 @@ pub struct Draw {
 /// Making a picture.
 pub(super) static DRAW: Task<Arc<Picture>> = Task {
     end: |app, _| {
-        let Some(document) = &mut app.state.document else { return };
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
         document.drawing = false;
     },
-    ..Task::new("draw", Failure::Message("The picture could not be made"), App::show_picture)
+    ..Task::new(
+        "draw",
+        Failure::Message("The picture could not be made"),
+        App::show_picture,
+    )
 };
 
 impl Draw {
@@ -149,22 +164,41 @@ impl Draw {
     pub(super) fn make(self, control: &Control) -> Option<Arc<Picture>> {
         let argument = match self.material {
             Material::Argument(argument) => argument,
-            Material::Violation(violation, catalogue) => {
-                Arc::new(argue(&self.history, &catalogue.findings, &violation, control))
-            }
+            Material::Violation(violation, catalogue) => Arc::new(argue(
+                &self.history,
+                &catalogue.findings,
+                &violation,
+                control,
+            )),
         };
         control.check().ok()?;
-        let picture = draw(argument, &self.history, self.kind, self.expanded, self.hidden, self.shows);
+        let picture = draw(
+            argument,
+            &self.history,
+            self.kind,
+            self.expanded,
+            self.hidden,
+            self.shows,
+        );
         Some(Arc::new(picture))
     }
 }
 
 /// Minimizes a violation and explains it.
-pub fn argue(history: &History, findings: &Findings, violation: &Violation, control: &Control) -> Argument {
+pub fn argue(
+    history: &History,
+    findings: &Findings,
+    violation: &Violation,
+    control: &Control,
+) -> Argument {
     control.phase("minimizing", 0);
     let example = Examples::new(history, findings).of(violation, control);
     control.phase("explaining", 0);
-    let Example { violation: shown, counterexample, explanation } = example;
+    let Example {
+        violation: shown,
+        counterexample,
+        explanation,
+    } = example;
     Argument {
         id: violation.id,
         shown: shown.id,
@@ -193,8 +227,20 @@ pub fn draw(
     shows: Shows,
 ) -> Picture {
     let drawing = |pinned: BTreeSet<EdgeIndex>| {
-        let options = options(&argument, &hidden, &shows, pinned, ComposeOptions::default(), kind);
-        export::draw(&argument.counterexample, &argument.explanation, whole, &options)
+        let options = options(
+            &argument,
+            &hidden,
+            &shows,
+            pinned,
+            ComposeOptions::default(),
+            kind,
+        );
+        export::draw(
+            &argument.counterexample,
+            &argument.explanation,
+            whole,
+            &options,
+        )
     };
     let expanded = expanded.unwrap_or_else(|| {
         let all = expandable(&argument.counterexample.violation.edges);
@@ -202,17 +248,34 @@ pub fn draw(
         let fits = diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES;
         if fits { all } else { BTreeSet::new() }
     });
-    let export::Drawing { diagram, foldable, .. } = drawing(shown(&argument, &expanded));
-    let mut drawn: Vec<EdgeIndex> =
-        diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
+    let export::Drawing {
+        diagram, foldable, ..
+    } = drawing(shown(&argument, &expanded));
+    let mut drawn: Vec<EdgeIndex> = diagram
+        .arrows
+        .iter()
+        .flat_map(|a| [&[a.edge], a.also.as_slice()].concat())
+        .collect();
     drawn.sort_unstable();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
-    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
+    let Arranged { diagram, layout } =
+        layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.overrides.moved(kind, &diagram, layout);
     let sketch = Arc::new(Sketch::new(diagram, layout));
-    Picture { kind, expanded, drawn, sketch, lanes, note, hidden, shows, foldable, argument }
+    Picture {
+        kind,
+        expanded,
+        drawn,
+        sketch,
+        lanes,
+        note,
+        hidden,
+        shows,
+        foldable,
+        argument,
+    }
 }
 
 /// Options for an export that shows the edges `pinned`, unless something else was chosen.
@@ -226,7 +289,12 @@ fn options(
 ) -> ComposeOptions {
     let renaming = &argument.counterexample.renaming;
     let mut overrides = shows.overrides.clone();
-    overrides.left_out.extend(hidden.iter().filter_map(|t| renaming.new_transaction(*t)).map(Part::Transaction));
+    overrides.left_out.extend(
+        hidden
+            .iter()
+            .filter_map(|t| renaming.new_transaction(*t))
+            .map(Part::Transaction),
+    );
     let evidence = match shows.scope {
         Scope::Argument => Evidence::Pinned(pinned),
         Scope::Layers | Scope::Case(_) => Evidence::All,
@@ -236,28 +304,43 @@ fn options(
         Scope::Argument | Scope::Layers => None,
     };
     let alternatives = shows.alternatives || shows.scope == Scope::Layers;
-    ComposeOptions { layout: kind, evidence, alternatives, case, overrides, ..base }
+    ComposeOptions {
+        layout: kind,
+        evidence,
+        alternatives,
+        case,
+        overrides,
+        ..base
+    }
 }
 
 /// The edges that an inferred edge rests on directly: its premises, and the read that makes visibility matter.
 pub fn evidence_of(edges: &[Edge], index: EdgeIndex) -> Vec<EdgeIndex> {
-    let Some(edge) = edges.get(index) else { return Vec::new() };
+    let Some(edge) = edges.get(index) else {
+        return Vec::new();
+    };
     let mut evidence: BTreeSet<EdgeIndex> = edge.because.premises().iter().copied().collect();
     let read = match &edge.because {
         Reason::Visible { reader, .. } => Some((edge.to, *reader)),
         Reason::Overwrites { writer, .. } => Some((*writer, edge.from)),
         _ => None,
     };
-    let is_read =
-        |e: &Edge, (from, to)| e.relation == Relation::WriteRead && (e.from, e.to, e.key) == (from, to, edge.key);
+    let is_read = |e: &Edge, (from, to)| {
+        e.relation == Relation::WriteRead && (e.from, e.to, e.key) == (from, to, edge.key)
+    };
     evidence.extend(read.and_then(|ends| edges.iter().position(|e| is_read(e, ends))));
     evidence.remove(&index);
-    evidence.into_iter().filter(|premise| *premise < edges.len()).collect()
+    evidence
+        .into_iter()
+        .filter(|premise| *premise < edges.len())
+        .collect()
 }
 
 /// All edges that rest on others.
 pub fn expandable(edges: &[Edge]) -> BTreeSet<EdgeIndex> {
-    (0..edges.len()).filter(|&edge| !evidence_of(edges, edge).is_empty()).collect()
+    (0..edges.len())
+        .filter(|&edge| !evidence_of(edges, edge).is_empty())
+        .collect()
 }
 
 /// The edges drawn: the cycle, and the evidence of expanded edges that are drawn themselves. Without a cycle, all
@@ -271,7 +354,11 @@ pub(super) fn shown(argument: &Argument, expanded: &BTreeSet<EdgeIndex>) -> BTre
     let mut open: Vec<EdgeIndex> = argument.cycle.clone();
     while let Some(edge) = open.pop() {
         if expanded.contains(&edge) {
-            open.extend(evidence_of(edges, edge).into_iter().filter(|&premise| shown.insert(premise)));
+            open.extend(
+                evidence_of(edges, edge)
+                    .into_iter()
+                    .filter(|&premise| shown.insert(premise)),
+            );
         }
     }
     shown

@@ -67,7 +67,10 @@ pub struct RestoreTarget {
 impl RestoreTarget {
     /// The anomaly that is wished for, if it is there.
     pub fn find(&self, catalogue: &super::tree::Catalogue) -> Option<ViolationId> {
-        let by_identity = self.identity.as_ref().and_then(|identity| catalogue.of_identity(identity));
+        let by_identity = self
+            .identity
+            .as_ref()
+            .and_then(|identity| catalogue.of_identity(identity));
         let by_name = || Some(self.id.as_ref()?.find(&catalogue.findings.violations)?.id);
         by_identity.or_else(by_name)
     }
@@ -94,10 +97,13 @@ pub fn parse_link(fragment: &str) -> Result<RestoreTarget, String> {
             None => wish.id = Some(part.parse()?),
             Some(("view", word)) => {
                 let words: Vec<&str> = Page::table().iter().map(|row| row.word).collect();
-                let unknown = || format!("`{word}` is no view, expected one of {}", words.join(", "));
+                let unknown =
+                    || format!("`{word}` is no view, expected one of {}", words.join(", "));
                 wish.page = Some(Page::with_word(word).ok_or_else(unknown)?);
             }
-            Some((name, _)) => return Err(format!("`{name}` means nothing in a link, expected view=…")),
+            Some((name, _)) => {
+                return Err(format!("`{name}` means nothing in a link, expected view=…"));
+            }
         }
     }
     Ok(wish)
@@ -107,7 +113,9 @@ pub fn parse_link(fragment: &str) -> Result<RestoreTarget, String> {
 pub fn split_link(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     match text.rsplit_once('#') {
-        Some((file, fragment)) if !path.exists() => (PathBuf::from(file), Some(fragment.to_owned())),
+        Some((file, fragment)) if !path.exists() => {
+            (PathBuf::from(file), Some(fragment.to_owned()))
+        }
         _ => (path.to_owned(), None),
     }
 }
@@ -129,15 +137,24 @@ pub fn is_project(path: &Path) -> bool {
 pub fn read(path: &Path) -> Result<(PathBuf, Rules, Project), String> {
     let say = |what: String| format!("{}: {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| say(error.to_string()))?;
-    let project: Project = serde_json::from_str(&text).map_err(|error| say(format!("no project file: {error}")))?;
+    let project: Project =
+        serde_json::from_str(&text).map_err(|error| say(format!("no project file: {error}")))?;
     if project.schema != SCHEMA {
-        return Err(say(format!("its form is {}, expected {SCHEMA}", project.schema)));
+        return Err(say(format!(
+            "its form is {}, expected {SCHEMA}",
+            project.schema
+        )));
     }
     let mut rules = Rules::default();
     for (name, word) in &project.rules {
-        rules.set(name, word).map_err(|error| say(format!("rule {name}: {error}")))?;
+        rules
+            .set(name, word)
+            .map_err(|error| say(format!("rule {name}: {error}")))?;
     }
-    let history = path.parent().unwrap_or(Path::new("")).join(&project.history);
+    let history = path
+        .parent()
+        .unwrap_or(Path::new(""))
+        .join(&project.history);
     Ok((history, rules, project))
 }
 
@@ -147,16 +164,32 @@ impl App {
         let document = self.state.document.as_ref()?;
         let path = document.path()?;
         let entry = document.selected.zip(document.catalogue.as_ref());
-        let entry = entry.and_then(|(id, catalogue)| catalogue.place(id).map(|place| &catalogue.entries[place]));
+        let entry = entry
+            .and_then(|(id, catalogue)| catalogue.place(id).map(|place| &catalogue.entries[place]));
         let view = View {
             page: self.state.page.row().word.to_owned(),
-            anomaly: entry.map(|entry| entry.identity.clone()).unwrap_or_default(),
-            id: document.selected.map(|id| id.to_string()).unwrap_or_default(),
-            evidence: document.argument.evidence.as_ref().map(|evidence| evidence.iter().copied().collect()),
+            anomaly: entry
+                .map(|entry| entry.identity.clone())
+                .unwrap_or_default(),
+            id: document
+                .selected
+                .map(|id| id.to_string())
+                .unwrap_or_default(),
+            evidence: document
+                .argument
+                .evidence
+                .as_ref()
+                .map(|evidence| evidence.iter().copied().collect()),
         };
-        let rules = document.form.read_by.words().into_iter().map(|(name, word)| (name.to_owned(), word));
+        let rules = document
+            .form
+            .read_by
+            .words()
+            .into_iter()
+            .map(|(name, word)| (name.to_owned(), word));
         let defaults = Rules::default().words();
-        let changed = rules.filter(|(name, word)| defaults.iter().all(|(n, w)| n != name || w != word));
+        let changed =
+            rules.filter(|(name, word)| defaults.iter().all(|(n, w)| n != name || w != word));
         let project = Project {
             schema: SCHEMA.to_owned(),
             history: PathBuf::from(path.file_name()?),
@@ -170,7 +203,10 @@ impl App {
     /// Writes the project file next to the history.
     pub(super) fn save_project(&mut self) {
         let Some((path, project)) = self.project() else {
-            self.state.tell(Tone::Note, "Only a history that was opened from a file has a project file");
+            self.state.tell(
+                Tone::Note,
+                "Only a history that was opened from a file has a project file",
+            );
             return;
         };
         match serde_json::to_string_pretty(&project) {
@@ -183,9 +219,16 @@ impl App {
     pub(super) fn link(&self) -> Option<String> {
         let document = self.state.document.as_ref()?;
         let path = document.path()?.display();
-        let id = document.selected.map(|id| id.to_string()).unwrap_or_default();
+        let id = document
+            .selected
+            .map(|id| id.to_string())
+            .unwrap_or_default();
         let view = self.state.page.row().word;
-        Some(if id.is_empty() { format!("{path}#view={view}") } else { format!("{path}#{id}&view={view}") })
+        Some(if id.is_empty() {
+            format!("{path}#view={view}")
+        } else {
+            format!("{path}#{id}&view={view}")
+        })
     }
 }
 
@@ -196,8 +239,14 @@ mod tests {
     #[test]
     fn links_say_what_is_looked_at() {
         let wish = parse_link("TAP-k/3&view=lanes").expect("it is a link");
-        assert_eq!((wish.id.map(|id| id.to_string()), wish.page), (Some("TAP-k/3".to_owned()), Some(Page::Lanes)));
-        assert_eq!(parse_link("TAP-k").map(|wish| wish.id.map(|id| id.ordinal)), Ok(Some(None)));
+        assert_eq!(
+            (wish.id.map(|id| id.to_string()), wish.page),
+            (Some("TAP-k/3".to_owned()), Some(Page::Lanes))
+        );
+        assert_eq!(
+            parse_link("TAP-k").map(|wish| wish.id.map(|id| id.ordinal)),
+            Ok(Some(None))
+        );
         assert!(parse_link("TAP-k/0").is_err());
         assert!(parse_link("view=nowhere").is_err_and(|text| text.contains("lanes")));
         assert_eq!(
@@ -209,14 +258,20 @@ mod tests {
 
     #[test]
     fn every_page_has_a_word() {
-        Page::table()
-            .iter()
-            .for_each(|row| assert_eq!((Page::with_word(row.word), row.page.row().word), (Some(row.page), row.word)));
+        Page::table().iter().for_each(|row| {
+            assert_eq!(
+                (Page::with_word(row.word), row.page.row().word),
+                (Some(row.page), row.word)
+            )
+        });
     }
 
     #[test]
     fn the_project_is_next_to_its_history() {
-        assert_eq!(next_to(Path::new("runs/a.edn")), PathBuf::from("runs/a.edn.isoscope"));
+        assert_eq!(
+            next_to(Path::new("runs/a.edn")),
+            PathBuf::from("runs/a.edn.isoscope")
+        );
         assert!(is_project(Path::new("a.edn.isoscope")) && !is_project(Path::new("a.edn")));
     }
 
@@ -226,6 +281,9 @@ mod tests {
         let path = folder.path().join("x.isoscope");
         std::fs::write(&path, "{\"schema\":").expect("the folder is writable");
         let text = read(&path).expect_err("it is damaged");
-        assert!(text.contains("x.isoscope") && !text.contains('\n'), "{text}");
+        assert!(
+            text.contains("x.isoscope") && !text.contains('\n'),
+            "{text}"
+        );
     }
 }

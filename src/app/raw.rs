@@ -15,7 +15,9 @@ const MAX_LINES: usize = 60;
 pub(super) static LINES: Task<RawLines> = Task {
     shows_progress: false,
     ..Task::new("raw lines", Failure::Silent, |app, lines| {
-        let Some(document) = &mut app.state.document else { return };
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
         document.raw = lines;
     })
 };
@@ -24,7 +26,9 @@ pub(super) static LINES: Task<RawLines> = Task {
 pub(super) static LINE: Task<String> = Task {
     shows_progress: false,
     ..Task::new("raw line", Failure::Silent, |app, line| {
-        let Some(document) = &mut app.state.document else { return };
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
         if let Some((_, text)) = &mut document.browser.operation {
             *text = Some(line);
         }
@@ -47,9 +51,15 @@ pub(super) fn lines(
     places.sort_unstable();
     places.dedup();
     places.truncate(MAX_LINES);
-    let mut raw = RawLines { of: Some(of), ..RawLines::default() };
+    let mut raw = RawLines {
+        of: Some(of),
+        ..RawLines::default()
+    };
     let all: Vec<OperationId> = places.iter().map(|(_, operation)| *operation).collect();
-    for ((line, operation), text) in places.into_iter().zip(texts_at(source, history, &all, control)) {
+    for ((line, operation), text) in places
+        .into_iter()
+        .zip(texts_at(source, history, &all, control))
+    {
         match text {
             Ok(text) => raw.lines.push((operation, line, text)),
             Err(error) => {
@@ -62,8 +72,15 @@ pub(super) fn lines(
 }
 
 /// The text from which an operation was read, or why there is none.
-pub(super) fn line(history: &History, source: &Source, operation: OperationId, control: &Control) -> Option<String> {
-    let text = texts_at(source, history, &[operation], control).into_iter().next()?;
+pub(super) fn line(
+    history: &History,
+    source: &Source,
+    operation: OperationId,
+    control: &Control,
+) -> Option<String> {
+    let text = texts_at(source, history, &[operation], control)
+        .into_iter()
+        .next()?;
     Some(text.unwrap_or_else(|error| error))
 }
 
@@ -75,12 +92,20 @@ fn texts_at(
     control: &Control,
 ) -> Vec<Result<String, String>> {
     let origin = history.origin();
-    let spots: Option<Vec<Spot>> = operations.iter().map(|operation| history.spot_of(*operation)).collect();
+    let spots: Option<Vec<Spot>> = operations
+        .iter()
+        .map(|operation| history.spot_of(*operation))
+        .collect();
     let Some(spots) = spots else {
-        return operations.iter().map(|_| Err("it was not read from a file".to_owned())).collect();
+        return operations
+            .iter()
+            .map(|_| Err("it was not read from a file".to_owned()))
+            .collect();
     };
     let found = match source {
-        Source::File(path) | Source::Part(Part { path, .. }) => formats::raw_spots(path, origin, &spots, control),
+        Source::File(path) | Source::Part(Part { path, .. }) => {
+            formats::raw_spots(path, origin, &spots, control)
+        }
         Source::Sample(place) => match samples::ALL.get(*place) {
             Some(sample) => formats::raw_spots_in(sample.text.as_bytes(), &spots, control),
             None => Err(std::io::Error::other("there is no such sample")),
@@ -94,9 +119,15 @@ fn texts_at(
         Source::Sample(_) | Source::Bytes { .. } => error.to_string(),
     };
     match found {
-        Ok(texts) => spots.iter().zip(texts).map(|(spot, text)| text.map_err(|error| say(spot, error))).collect(),
-        Err(error) => {
-            spots.iter().take(1).map(|spot| Err(say(spot, std::io::Error::other(error.to_string())))).collect()
-        }
+        Ok(texts) => spots
+            .iter()
+            .zip(texts)
+            .map(|(spot, text)| text.map_err(|error| say(spot, error)))
+            .collect(),
+        Err(error) => spots
+            .iter()
+            .take(1)
+            .map(|spot| Err(say(spot, std::io::Error::other(error.to_string()))))
+            .collect(),
     }
 }

@@ -9,7 +9,11 @@ pub const MAX: usize = 10;
 
 /// Where the list is stored on this system, if there is a place for it.
 pub fn place() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let folder = variable("XDG_STATE_HOME")
         .or_else(|| variable("LOCALAPPDATA"))
         .or_else(|| variable("HOME").map(|home| home.join(".local").join("state")))?;
@@ -19,21 +23,29 @@ pub fn place() -> Option<PathBuf> {
 /// Reads the list; files that are gone are still in it: `MISSING` asks for them.
 pub fn load(place: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(place).unwrap_or_default();
-    text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).take(MAX).collect()
+    text.lines()
+        .filter(|line| !line.is_empty())
+        .map(PathBuf::from)
+        .take(MAX)
+        .collect()
 }
 
 /// Finding out which of the files are gone. A missing disk may take its time to answer.
 pub(super) static MISSING: Task<Vec<PathBuf>> = Task {
     is_of_history: false,
     shows_progress: false,
-    ..Task::new("recent", Failure::Silent, |app, gone| app.state.recent.retain(|file| !gone.contains(file)))
+    ..Task::new("recent", Failure::Silent, |app, gone| {
+        app.state.recent.retain(|file| !gone.contains(file))
+    })
 };
 
 impl App {
     /// Takes files that are gone off the list.
     pub(super) fn check_recent(&mut self) {
         let list = self.state.recent.clone();
-        self.ask(&MISSING, |_| Some(list.into_iter().filter(|path| !path.exists()).collect()));
+        self.ask(&MISSING, |_| {
+            Some(list.into_iter().filter(|path| !path.exists()).collect())
+        });
     }
 }
 
@@ -64,9 +76,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = folder.path().join("recent.txt");
         let mut list = Vec::new();
-        ["a", "b", "a"].into_iter().for_each(|name| remember(&mut list, folder.path().join(name)));
+        ["a", "b", "a"]
+            .into_iter()
+            .for_each(|name| remember(&mut list, folder.path().join(name)));
         std::fs::write(&place, text(&list)).expect("the folder is writable");
-        let names: Vec<_> = load(&place).iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
+        let names: Vec<_> = load(&place)
+            .iter()
+            .filter_map(|path| path.file_name().map(ToOwned::to_owned))
+            .collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(load(&folder.path().join("missing")), Vec::<PathBuf>::new());
     }

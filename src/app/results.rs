@@ -21,7 +21,10 @@ pub struct Results {
 impl Results {
     /// Nothing is known yet of these levels.
     pub(super) fn new(levels: &[Level]) -> Results {
-        Results { levels: levels.iter().map(|&level| (level, None)).collect(), ..Results::default() }
+        Results {
+            levels: levels.iter().map(|&level| (level, None)).collect(),
+            ..Results::default()
+        }
     }
 
     /// Adds levels whose results are to come.
@@ -35,7 +38,11 @@ impl Results {
 
     /// Takes in the result of a requested level.
     pub(super) fn take_in(&mut self, result: Arc<LevelResult>) {
-        if let Some((_, slot)) = self.levels.iter_mut().find(|(level, _)| *level == result.level) {
+        if let Some((_, slot)) = self
+            .levels
+            .iter_mut()
+            .find(|(level, _)| *level == result.level)
+        {
             jobs::replace(slot, Some(result));
         }
     }
@@ -43,14 +50,19 @@ impl Results {
     /// Whether every requested level is known to be satisfied.
     pub fn all_hold(&self) -> bool {
         let holds = |result: &Option<Arc<LevelResult>>| {
-            result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
+            result
+                .as_ref()
+                .is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
         };
         self.levels.iter().all(|(_, result)| holds(result))
     }
 
     /// The result for a level, if known.
     pub fn of(&self, level: Level) -> Option<&Arc<LevelResult>> {
-        self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
+        self.levels
+            .iter()
+            .find(|(known, _)| *known == level)
+            .and_then(|(_, result)| result.as_ref())
     }
 
     /// All results, those in addition to the requested levels included.
@@ -61,7 +73,11 @@ impl Results {
     /// The same, to be shared.
     pub fn all(&self) -> impl Iterator<Item = &Arc<LevelResult>> {
         let requested = self.levels.iter().filter_map(|(_, result)| result.as_ref());
-        requested.chain(self.others.iter().filter(|other| self.of(other.level).is_none()))
+        requested.chain(
+            self.others
+                .iter()
+                .filter(|other| self.of(other.level).is_none()),
+        )
     }
 
     /// The witness of a level, if it is known to be satisfied.
@@ -74,6 +90,10 @@ impl Results {
 
     /// The strongest level that is known to be satisfied.
     pub fn strongest_satisfied(&self) -> Option<Level> {
-        self.levels.iter().rev().map(|(level, _)| *level).find(|&level| self.witness(level).is_some())
+        self.levels
+            .iter()
+            .rev()
+            .map(|(level, _)| *level)
+            .find(|&level| self.witness(level).is_some())
     }
 }

@@ -27,9 +27,15 @@ impl App {
     /// Rebuilds the lines of the list if they are out of date. For many anomalies a background job builds them; the old
     /// lines stay until then, and only the latest request is answered.
     pub(super) fn prepare_list(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(catalogue) = document.catalogue.clone() else { return };
-        let Some(wanted) = document.tree.take_wanted() else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(catalogue) = document.catalogue.clone() else {
+            return;
+        };
+        let Some(wanted) = document.tree.take_wanted() else {
+            return;
+        };
         let notes = &document.notes;
         if catalogue.entries.len() <= FEW {
             self.tasks.cancel(&MAKE);
@@ -40,21 +46,32 @@ impl App {
             return;
         }
         let notes = notes.clone();
-        self.ask(&MAKE, move |control| Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new));
+        self.ask(&MAKE, move |control| {
+            Made::new(&wanted, catalogue, &notes, control)
+                .ok()
+                .map(Arc::new)
+        });
     }
 
     /// Selects the first anomaly that the filter leaves, if it leaves the selected one out: of a pattern that it names, if
     /// there is one, rather than of one that is also known by that name.
     pub(super) fn follow_filter(&mut self) {
-        let Some(document) = &self.state.document else { return };
-        let is_out = document.selected.is_none_or(|selected| document.tree.position(selected).is_none());
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let is_out = document
+            .selected
+            .is_none_or(|selected| document.tree.position(selected).is_none());
         if !is_out || document.tree.filter().is_empty() {
             return;
         }
         let named = Pattern::parse(document.tree.filter().trim());
-        let named = named.and_then(|pattern| document.tree.first_of(Branch::Pattern(pattern), None));
+        let named =
+            named.and_then(|pattern| document.tree.first_of(Branch::Pattern(pattern), None));
         let first = named.or_else(|| document.tree.neighbour(None, 1));
-        first.into_iter().for_each(|first| self.select(first, false));
+        first
+            .into_iter()
+            .for_each(|first| self.select(first, false));
     }
 
     pub(super) fn group_by(&mut self, by: GroupBy) {
@@ -68,7 +85,9 @@ impl App {
     }
 
     pub(super) fn set_note(&mut self, identity: String, note: Note) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         match note.is_empty() {
             true => document.notes.remove(&identity),
             false => document.notes.insert(identity, note),
@@ -78,9 +97,12 @@ impl App {
 
     /// Focuses the field for the note of the selected anomaly, wherever it is.
     pub(super) fn edit_note(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         if document.identity().is_none() {
-            self.state.tell(Tone::Note, "Select an anomaly first: a note is about one");
+            self.state
+                .tell(Tone::Note, "Select an anomaly first: a note is about one");
             return;
         }
         document.reveal.note = true;
@@ -94,9 +116,13 @@ impl App {
 
     /// Focuses the filter: of the folder if its table is visible, else of the anomalies.
     pub(super) fn focus_filter(&mut self) {
-        let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.is_covered();
+        let has_table =
+            self.state.show_batch && self.state.batch.is_some() && !self.state.is_covered();
         if !has_table && self.state.document.is_none() {
-            self.state.tell(Tone::Note, "Open a history first: the filter is about its anomalies");
+            self.state.tell(
+                Tone::Note,
+                "Open a history first: the filter is about its anomalies",
+            );
             return;
         }
         self.state.uncover();
@@ -104,8 +130,12 @@ impl App {
     }
 
     pub(super) fn bookmark(&mut self) {
-        let Some(document) = &self.state.document else { return };
-        let Some(identity) = document.identity().map(str::to_owned) else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some(identity) = document.identity().map(str::to_owned) else {
+            return;
+        };
         let mut note = document.notes.get(&identity).cloned().unwrap_or_default();
         note.bookmarked = !note.bookmarked;
         self.set_note(identity, note);
@@ -117,8 +147,14 @@ impl App {
 
     /// Shows a violation: from the kept pictures, or through a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else {
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(catalogue) = document
+            .catalogue
+            .clone()
+            .filter(|catalogue| catalogue.place(id).is_some())
+        else {
             return;
         };
         document.tree.reveal(id, &catalogue);
@@ -135,18 +171,30 @@ impl App {
         let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
         let expanded = evidence.filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
-        let kept =
-            self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
-        let kept = kept.filter(|picture| picture.hidden == document.visibility.hidden && picture.shows == shows);
+        let kept = self
+            .pictures
+            .iter()
+            .rev()
+            .find(|picture| picture.argument.id == id && picture.kind == kind)
+            .cloned();
+        let kept = kept.filter(|picture| {
+            picture.hidden == document.visibility.hidden && picture.shows == shows
+        });
         if let Some(picture) = kept {
             self.tasks.cancel(&DRAW);
             self.show_picture(picture);
             return;
         }
-        let known = self.pictures.iter().rev().find(|picture| picture.argument.id == id);
+        let known = self
+            .pictures
+            .iter()
+            .rev()
+            .find(|picture| picture.argument.id == id);
         let material = match (known, catalogue.violation(id)) {
             (Some(picture), _) => Material::Argument(Arc::clone(&picture.argument)),
-            (None, Some(violation)) => Material::Violation(Box::new(violation.clone()), Arc::clone(&catalogue)),
+            (None, Some(violation)) => {
+                Material::Violation(Box::new(violation.clone()), Arc::clone(&catalogue))
+            }
             (None, None) => return,
         };
         self.order(material, expanded);
@@ -155,18 +203,31 @@ impl App {
     /// Starts making a picture and drops one that is being made.
     pub(super) fn order(&mut self, material: Material, expanded: Option<BTreeSet<EdgeIndex>>) {
         let kind = self.state.layout;
-        let Some(document) = &mut self.state.document else { return };
-        let Some(history) = document.history.clone() else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(history) = document.history.clone() else {
+            return;
+        };
         document.drawing = true;
         let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
         let hidden = document.visibility.hidden.clone();
-        let picture = Draw { history, material, kind, expanded, hidden, shows };
+        let picture = Draw {
+            history,
+            material,
+            kind,
+            expanded,
+            hidden,
+            shows,
+        };
         self.ask(&DRAW, move |control| picture.make(control));
     }
 
     /// Draws the same argument differently.
     pub(super) fn redraw(&mut self, expanded: Option<BTreeSet<EdgeIndex>>) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         if let Some(picture) = document.current_picture() {
             let material = Material::Argument(Arc::clone(&picture.argument));
             self.order(material, expanded);
@@ -180,9 +241,13 @@ impl App {
 
     /// Shows new findings; the selection stays with its violation, whose number may have changed.
     pub(super) fn show_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         let before = document.catalogue.take();
-        let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
+        let selected = document
+            .selected
+            .and_then(|id| before.as_ref().and_then(|before| before.named(id)));
         if let Some(before) = &before {
             // Numbers may have been reassigned: what is stored by number is kept only if it means the same.
             let same = |id| before.violation(id) == catalogue.violation(id);
@@ -199,10 +264,17 @@ impl App {
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;
         // Ids number what is listed: in the end, all.
-        let wished = document.wish.find(&catalogue).filter(|_| catalogue.findings.is_counted());
+        let wished = document
+            .wish
+            .find(&catalogue)
+            .filter(|_| catalogue.findings.is_counted());
         let is_wished = wished.is_some();
         if is_wished {
-            document.argument.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
+            document.argument.evidence = document
+                .wish
+                .evidence
+                .take()
+                .map(|evidence| evidence.into_iter().collect());
             (document.wish.identity, document.wish.id) = (None, None);
         }
         let lost = complete && !is_wished && !document.wish.quiet;
@@ -213,7 +285,10 @@ impl App {
         let wanted = match selected {
             _ if is_wished => wished,
             // Its number may have changed, its identity has not.
-            Some((old, _)) if before.as_ref().and_then(|before| before.violation(old)) == catalogue.violation(old) => {
+            Some((old, _))
+                if before.as_ref().and_then(|before| before.violation(old))
+                    == catalogue.violation(old) =>
+            {
                 Some(old)
             }
             Some((_, identity)) => catalogue.of_identity(&identity).or(catalogue.first()),
@@ -230,7 +305,10 @@ impl App {
         }
         match lost.map(|name| (name.id().filter(|id| catalogue.is_counted(*id)), name)) {
             Some((Some(id), _)) => self.show_instance(id),
-            Some((None, name)) => self.state.tell(Tone::Problem, format!("There is no anomaly {name} in this history")),
+            Some((None, name)) => self.state.tell(
+                Tone::Problem,
+                format!("There is no anomaly {name} in this history"),
+            ),
             None => {}
         }
         if complete {
@@ -242,15 +320,28 @@ impl App {
     /// Shows a picture on the canvas and requests its raw lines.
     pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
         let same = |kept: &Arc<Picture>| {
-            (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden, &kept.shows)
-                == (picture.argument.id, picture.kind, &picture.expanded, &picture.hidden, &picture.shows)
+            (
+                kept.argument.id,
+                kept.kind,
+                &kept.expanded,
+                &kept.hidden,
+                &kept.shows,
+            ) == (
+                picture.argument.id,
+                picture.kind,
+                &picture.expanded,
+                &picture.hidden,
+                &picture.shows,
+            )
         };
         self.pictures.retain(|kept| !same(kept));
         self.pictures.push_back(Arc::clone(&picture));
         if self.pictures.len() > KEPT_PICTURES {
             jobs::discard(self.pictures.pop_front());
         }
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         if document.selected != Some(picture.argument.id) {
             return;
         }
@@ -261,14 +352,19 @@ impl App {
         document.argument.evidence = Some(picture.expanded.clone());
         let example = &picture.argument.counterexample;
         let operations = involved_operations(&example.violation);
-        let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
+        let whole = operations
+            .iter()
+            .filter_map(|o| example.renaming.operations.get(o.index()).copied())
+            .collect();
         jobs::replace(&mut document.picture, Some(Arc::clone(&picture)));
         if document.raw.of != document.selected
             && let Some(history) = document.history.clone()
         {
             let source = document.source.clone();
             let of = picture.argument.id;
-            self.ask(&LINES, move |control| raw::lines(&history, &source, of, whole, control));
+            self.ask(&LINES, move |control| {
+                raw::lines(&history, &source, of, whole, control)
+            });
         }
     }
 
@@ -276,14 +372,22 @@ impl App {
         if self.state.layout != kind {
             self.state.layout = kind;
             self.state.page = Page::Graph;
-            let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
+            let expanded = self
+                .state
+                .document
+                .as_ref()
+                .and_then(|document| document.argument.evidence.clone());
             self.redraw(expanded);
         }
     }
 
     pub(super) fn toggle_evidence(&mut self, edge: EdgeIndex) {
-        let Some(document) = &self.state.document else { return };
-        let Some(picture) = document.current_picture() else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some(picture) = document.current_picture() else {
+            return;
+        };
         let edges = &picture.argument.counterexample.violation.edges;
         if picture::evidence_of(edges, edge).is_empty() {
             return;
@@ -297,8 +401,12 @@ impl App {
 
     /// Shows or folds the evidence of the pinned edge, or of all edges.
     pub(super) fn expand(&mut self) {
-        let Some(document) = &self.state.document else { return };
-        let Some(picture) = document.current_picture() else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some(picture) = document.current_picture() else {
+            return;
+        };
         let edges = &picture.argument.counterexample.violation.edges;
         if let Some(Attention::Edge(edge)) = document.argument.pinned
             && !picture::evidence_of(edges, edge).is_empty()
@@ -307,7 +415,11 @@ impl App {
             return;
         }
         let all = picture::expandable(edges);
-        let expanded = if picture.expanded == all { BTreeSet::new() } else { all };
+        let expanded = if picture.expanded == all {
+            BTreeSet::new()
+        } else {
+            all
+        };
         self.unfold(expanded);
     }
 
@@ -329,7 +441,8 @@ mod tests {
 
     /// A window with this many anomalies, all of one transaction.
     fn with_anomalies(n: u32) -> App {
-        let history = crate::formats::text::parse("a: [r x 7]\n").expect("a history in our notation");
+        let history =
+            crate::formats::text::parse("a: [r x 7]\n").expect("a history in our notation");
         let pattern = Pattern::ThinAirRead;
         let violation = |ordinal| Violation {
             id: ViolationId { pattern, ordinal },
@@ -344,8 +457,15 @@ mod tests {
             group: ordinal,
             place: None,
         };
-        let (violations, patterns) = ((1..=n).map(violation).collect(), [(pattern, u64::from(n))].into());
-        let findings = Findings { violations, patterns, ..Findings::default() };
+        let (violations, patterns) = (
+            (1..=n).map(violation).collect(),
+            [(pattern, u64::from(n))].into(),
+        );
+        let findings = Findings {
+            violations,
+            patterns,
+            ..Findings::default()
+        };
         let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
         document.catalogue = Some(Arc::new(Catalogue::new(&history, findings)));
         document.tree.catalogue_changed();
@@ -355,7 +475,10 @@ mod tests {
     }
 
     fn n_listed(app: &App) -> usize {
-        app.state.document.as_ref().map_or(0, |document| document.tree.order().len())
+        app.state
+            .document
+            .as_ref()
+            .map_or(0, |document| document.tree.order().len())
     }
 
     fn wait(app: &mut App) {
@@ -387,10 +510,12 @@ mod tests {
         app.prepare_list();
         wait(&mut app);
         assert_eq!(n_listed(&app), 11, "299 and 2990 to 2999");
-        let position =
-            app.state.document.as_ref().and_then(|document| {
-                document.tree.position(ViolationId { pattern: Pattern::ThinAirRead, ordinal: 2990 })
-            });
+        let position = app.state.document.as_ref().and_then(|document| {
+            document.tree.position(ViolationId {
+                pattern: Pattern::ThinAirRead,
+                ordinal: 2990,
+            })
+        });
         assert_eq!(position, Some(1));
     }
 }

@@ -86,7 +86,10 @@ impl App {
             return;
         }
         self.settings = now;
-        if let (Some(recent), Ok(text)) = (&self.recent_place, serde_json::to_string_pretty(&self.settings)) {
+        if let (Some(recent), Ok(text)) = (
+            &self.recent_place,
+            serde_json::to_string_pretty(&self.settings),
+        ) {
             self.write_quietly(place(recent), text);
         }
     }

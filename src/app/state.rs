@@ -29,7 +29,9 @@ use super::settings::Preferences;
 use super::tree::{Catalogue, Tree};
 use super::unreadable::Unreadable;
 use super::versions::Wanted;
-pub use super::vocabulary::{Attention, Banner, Cover, Focus, Phase, RawLines, Source, Stage, Tone};
+pub use super::vocabulary::{
+    Attention, Banner, Cover, Focus, Phase, RawLines, Source, Stage, Tone,
+};
 use super::welcome::WelcomePicture;
 use super::what_if::PartQuestions;
 use super::witness_view::OrderView;
@@ -101,12 +103,19 @@ pub struct RulesForm {
 impl RulesForm {
     /// These rules, unchanged.
     pub fn new(rules: Rules) -> RulesForm {
-        RulesForm { words: rules.words(), read_by: rules, error: None }
+        RulesForm {
+            words: rules.words(),
+            read_by: rules,
+            error: None,
+        }
     }
 
     /// The word selected for a rule.
     pub fn word(&self, name: &str) -> &str {
-        self.words.iter().find(|(rule, _)| *rule == name).map_or("", |(_, word)| word)
+        self.words
+            .iter()
+            .find(|(rule, _)| *rule == name)
+            .map_or("", |(_, word)| word)
     }
 
     /// Selects a word for a rule.
@@ -126,7 +135,9 @@ impl RulesForm {
     pub fn rules(&self) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (name, word) in &self.words {
-            rules.set(name, word).map_err(|message| format!("--{name}: {message}"))?;
+            rules
+                .set(name, word)
+                .map_err(|message| format!("--{name}: {message}"))?;
         }
         Ok(rules)
     }
@@ -260,8 +271,10 @@ pub struct Document {
 impl Document {
     /// A history about to be read.
     pub fn new(source: Source, title: String, rules: Rules, levels: &[Level]) -> Document {
-        let comparison =
-            CheckerComparison { chosen: [Checker::Fast, Checker::Plume].into(), ..CheckerComparison::default() };
+        let comparison = CheckerComparison {
+            chosen: [Checker::Fast, Checker::Plume].into(),
+            ..CheckerComparison::default()
+        };
         Document {
             source,
             title,
@@ -275,7 +288,9 @@ impl Document {
     /// The name of the selected anomaly in project files.
     pub fn identity(&self) -> Option<&str> {
         let (id, catalogue) = self.selected.zip(self.catalogue.as_ref())?;
-        catalogue.place(id).map(|place| catalogue.entries[place].identity.as_str())
+        catalogue
+            .place(id)
+            .map(|place| catalogue.entries[place].identity.as_str())
     }
 
     /// What a picture of a page shows; none if it is not known yet, or the page is no picture.
@@ -285,48 +300,76 @@ impl Document {
             Page::Lanes => Some(View::Lanes),
             Page::Matrix => {
                 let has_edges = |picture: &&Arc<Picture>| !picture.sketch.diagram.arrows.is_empty();
-                self.current_picture().filter(has_edges).map(|_| View::Matrix)
+                self.current_picture()
+                    .filter(has_edges)
+                    .map(|_| View::Matrix)
             }
-            Page::Key => self.key.as_ref().and_then(|view| view.chain.clone()).map(View::Key),
+            Page::Key => self
+                .key
+                .as_ref()
+                .and_then(|view| view.chain.clone())
+                .map(View::Key),
             _ => None,
         }
     }
 
     /// The anomaly that is shown of the selected one: itself, or a simpler one that it contains, once that is known.
     pub fn shown(&self) -> Option<ViolationId> {
-        self.current_picture().map(|picture| picture.argument.shown).or(self.selected)
+        self.current_picture()
+            .map(|picture| picture.argument.shown)
+            .or(self.selected)
     }
 
     /// The violation of [`shown`](Self::shown).
     pub fn shown_violation(&self) -> Option<&Violation> {
-        self.shown().zip(self.catalogue.as_ref()).and_then(|(id, catalogue)| catalogue.violation(id))
+        self.shown()
+            .zip(self.catalogue.as_ref())
+            .and_then(|(id, catalogue)| catalogue.violation(id))
     }
 
     /// The keys that the anomaly shown is about, the main one first.
     pub fn keys(&self) -> Vec<KeyId> {
         let violation = self.shown_violation();
-        violation.zip(self.history.as_ref()).map_or(Vec::new(), |(violation, history)| keys_of(violation, history))
+        violation
+            .zip(self.history.as_ref())
+            .map_or(Vec::new(), |(violation, history)| {
+                keys_of(violation, history)
+            })
     }
 
     /// The transaction as part of the counterexample shown, or as not being in it.
     pub fn attention_of(&self, whole: TransactionId) -> Attention {
-        let small = self.current_picture().and_then(|p| p.argument.counterexample.renaming.new_transaction(whole));
+        let small = self
+            .current_picture()
+            .and_then(|p| p.argument.counterexample.renaming.new_transaction(whole));
         small.map_or(Attention::Elsewhere(whole), Attention::Transaction)
     }
 
     /// The transactions of the whole history that have attention: those of a step or an edge, or a single one.
     pub fn attended(&self) -> Vec<TransactionId> {
-        let Some(attention) = self.attention() else { return Vec::new() };
+        let Some(attention) = self.attention() else {
+            return Vec::new();
+        };
         if let Attention::Elsewhere(whole) = attention {
             return vec![whole];
         }
         if let Attention::Anomaly(id) = attention {
-            let violation = self.catalogue.as_ref().and_then(|catalogue| catalogue.violation(id));
+            let violation = self
+                .catalogue
+                .as_ref()
+                .and_then(|catalogue| catalogue.violation(id));
             return violation.map_or(Vec::new(), |violation| violation.transactions.clone());
         }
-        let Some(picture) = self.current_picture() else { return Vec::new() };
+        let Some(picture) = self.current_picture() else {
+            return Vec::new();
+        };
         let example = &picture.argument.counterexample;
-        let edge = |e: EdgeIndex| picture.edges().get(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
+        let edge = |e: EdgeIndex| {
+            picture
+                .edges()
+                .get(e)
+                .map_or(Vec::new(), |edge| vec![edge.from, edge.to])
+        };
         let small = match attention {
             Attention::Step(step) => {
                 let step = picture.argument.explanation.steps.get(step);
@@ -334,7 +377,11 @@ impl Document {
             }
             Attention::Edge(index) => edge(index),
             Attention::Case(place) => {
-                let edges = picture.argument.cases.as_ref().map(|tree| tree.edges_of(&example.violation, place));
+                let edges = picture
+                    .argument
+                    .cases
+                    .as_ref()
+                    .map(|tree| tree.edges_of(&example.violation, place));
                 edges.into_iter().flatten().flat_map(edge).collect()
             }
             Attention::Transaction(t) => vec![t],
@@ -343,8 +390,13 @@ impl Document {
             }
             Attention::Operation(_) | Attention::Elsewhere(_) | Attention::Anomaly(_) => Vec::new(),
         };
-        let known = |t: &TransactionId| t.is_initial() || t.index() < example.history.n_transactions();
-        small.into_iter().filter(known).map(|t| example.renaming.old_transaction(t)).collect()
+        let known =
+            |t: &TransactionId| t.is_initial() || t.index() < example.history.n_transactions();
+        small
+            .into_iter()
+            .filter(known)
+            .map(|t| example.renaming.old_transaction(t))
+            .collect()
     }
 
     /// Whether there is work in progress on it.
@@ -357,16 +409,31 @@ impl Document {
         let Some(history) = &self.history else { return };
         for t in transactions {
             self.visibility.hidden.insert(t);
-            self.visibility.named.entry(history.transaction_name(t)).or_default().insert(t);
+            self.visibility
+                .named
+                .entry(history.transaction_name(t))
+                .or_default()
+                .insert(t);
         }
     }
 
     /// The assumptions about the input, a sentence each, as far as known.
     pub fn assumptions(&self) -> &[String] {
-        let of_findings = self.catalogue.as_ref().map(|catalogue| catalogue.findings.assumptions.as_slice());
-        let of_reads = || self.results.resolution.as_ref().map(|resolution| resolution.assumptions());
+        let of_findings = self
+            .catalogue
+            .as_ref()
+            .map(|catalogue| catalogue.findings.assumptions.as_slice());
+        let of_reads = || {
+            self.results
+                .resolution
+                .as_ref()
+                .map(|resolution| resolution.assumptions())
+        };
         let of_file = || self.history.as_ref().map(|history| history.assumptions());
-        of_findings.or_else(of_reads).or_else(of_file).unwrap_or_default()
+        of_findings
+            .or_else(of_reads)
+            .or_else(of_file)
+            .unwrap_or_default()
     }
 
     /// What has attention: what is under the pointer, else what is pinned.
@@ -376,7 +443,9 @@ impl Document {
 
     /// The picture, if it is that of the selected violation.
     pub fn current_picture(&self) -> Option<&Arc<Picture>> {
-        self.picture.as_ref().filter(|picture| Some(picture.argument.id) == self.selected)
+        self.picture
+            .as_ref()
+            .filter(|picture| Some(picture.argument.id) == self.selected)
     }
 
     /// The file it was read from, if there is one.
@@ -465,30 +534,55 @@ impl State {
     /// What grows on the page that is shown, else anywhere.
     pub fn live(&self) -> Option<&Live> {
         let followed = self.following.as_ref().map(|following| &following.live);
-        let recorded = self.collect.run.as_ref().map(|run| &run.live).filter(|live| live.newest().is_some());
-        if self.prefers_followed() { followed.or(recorded) } else { recorded.or(followed) }
+        let recorded = self
+            .collect
+            .run
+            .as_ref()
+            .map(|run| &run.live)
+            .filter(|live| live.newest().is_some());
+        if self.prefers_followed() {
+            followed.or(recorded)
+        } else {
+            recorded.or(followed)
+        }
     }
 
     /// The same, to be changed.
     pub fn live_mut(&mut self) -> Option<&mut Live> {
         let prefers_followed = self.prefers_followed();
         let followed = self.following.as_mut().map(|following| &mut following.live);
-        let recorded = self.collect.run.as_mut().map(|run| &mut run.live).filter(|live| live.newest().is_some());
-        if prefers_followed { followed.or(recorded) } else { recorded.or(followed) }
+        let recorded = self
+            .collect
+            .run
+            .as_mut()
+            .map(|run| &mut run.live)
+            .filter(|live| live.newest().is_some());
+        if prefers_followed {
+            followed.or(recorded)
+        } else {
+            recorded.or(followed)
+        }
     }
 
     fn prefers_followed(&self) -> bool {
         match self.cover {
             Some(cover) => cover == Cover::Following,
-            None => self.following.as_ref().is_some_and(|following| following.goes_on),
+            None => self
+                .following
+                .as_ref()
+                .is_some_and(|following| following.goes_on),
         }
     }
 
     /// Adds a message, unless it is already there. Any but a problem replaces previous ones that are none.
     pub fn tell(&mut self, tone: Tone, text: impl Into<String>) {
-        let banner = Banner { text: text.into(), tone };
+        let banner = Banner {
+            text: text.into(),
+            tone,
+        };
         if !self.banners.contains(&banner) {
-            self.banners.retain(|other| other.tone == Tone::Problem || tone == Tone::Problem);
+            self.banners
+                .retain(|other| other.tone == Tone::Problem || tone == Tone::Problem);
             self.banners.push(banner);
         }
     }

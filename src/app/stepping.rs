@@ -15,7 +15,9 @@ use std::sync::Arc;
 
 impl App {
     pub(super) fn step_anomaly(&mut self, step: isize) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         if let Some(next) = document.tree.neighbour(document.selected, step) {
             self.go_to(next);
         }
@@ -23,7 +25,9 @@ impl App {
 
     /// The first anomaly of the next class in the list, or of the one before.
     pub(super) fn step_class(&mut self, step: isize) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         if let Some(next) = document.tree.neighbouring_class(document.selected, step) {
             self.go_to(next);
         }
@@ -61,17 +65,27 @@ impl App {
         if self.step_replay(step) {
             return;
         }
-        let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
+        let order = self
+            .state
+            .document
+            .as_ref()
+            .and_then(|document| document.order.as_ref());
         match (self.state.page, order) {
-            (Page::Order, Some(order)) => self.go_to_step(order.step.saturating_add_signed(step), true),
+            (Page::Order, Some(order)) => {
+                self.go_to_step(order.step.saturating_add_signed(step), true)
+            }
             (Page::Order, None) => {}
             _ => self.step_argument(step),
         }
     }
 
     pub(super) fn step_argument(&mut self, step: isize) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(n) = document.current_picture().map(|picture| picture.argument.explanation.steps.len() as isize)
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(n) = document
+            .current_picture()
+            .map(|picture| picture.argument.explanation.steps.len() as isize)
         else {
             return;
         };
@@ -90,34 +104,65 @@ impl App {
 
     /// A step about folded evidence unfolds it.
     pub(super) fn show_edges_of_step(&mut self, step: usize) {
-        let Some(document) = &self.state.document else { return };
-        let Some(picture) = document.current_picture() else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let Some(picture) = document.current_picture() else {
+            return;
+        };
         let steps = &picture.argument.explanation.steps;
         let is_drawn = |edge: &EdgeIndex| picture.drawn.contains(edge);
-        if !steps.get(step).is_none_or(|step| step.edges.iter().all(is_drawn)) {
-            self.redraw(Some(picture::expandable(&picture.argument.counterexample.violation.edges)));
+        if !steps
+            .get(step)
+            .is_none_or(|step| step.edges.iter().all(is_drawn))
+        {
+            self.redraw(Some(picture::expandable(
+                &picture.argument.counterexample.violation.edges,
+            )));
         }
     }
 
     pub(super) fn browse(&mut self, transaction: TransactionId) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(history) = &document.history else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(history) = &document.history else {
+            return;
+        };
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
-            let (mut wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
-            if listing.as_ref().is_none_or(|listing| !listing.transactions.contains(&transaction)) {
+            let (mut wanted, listing) = (
+                document.browser.wanted.clone(),
+                document.browser.listing.clone(),
+            );
+            if listing
+                .as_ref()
+                .is_none_or(|listing| !listing.transactions.contains(&transaction))
+            {
                 // Something that the search does not list was chosen elsewhere.
                 wanted.text.clear();
             }
             let (transaction, of) = (Some(transaction), document.selected);
-            document.browser = Browser { session, transaction, scroll: true, operation: None, wanted, listing, of };
+            document.browser = Browser {
+                session,
+                transaction,
+                scroll: true,
+                operation: None,
+                wanted,
+                listing,
+                of,
+            };
             self.state.page = Page::Browser;
         }
     }
 
     pub(super) fn handle_operation(&mut self, operation: OperationId) {
-        let Some(document) = &mut self.state.document else { return };
-        let Some(history) = &document.history else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let Some(history) = &document.history else {
+            return;
+        };
         if operation.index() >= history.n_operations() {
             return;
         }
@@ -130,10 +175,14 @@ impl App {
         }
         document.browser.operation = Some((operation, None));
         self.ask_for_key(Wanted::Key(history.operation(operation).key));
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         if history.spot_of(operation).is_some() {
             let source = document.source.clone();
-            self.ask(&raw::LINE, move |control| raw::line(&history, &source, operation, control));
+            self.ask(&raw::LINE, move |control| {
+                raw::line(&history, &source, operation, control)
+            });
         }
     }
 }

@@ -12,8 +12,8 @@ use egui::epaint::text::{FontData, FontDefinitions, FontInsert, FontPriority, In
 use egui::style::WidgetVisuals;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Painter, Pos2, Response, Sense, Shadow, Stroke,
-    TextStyle, Ui, Visuals, WidgetInfo, WidgetType, vec2,
+    Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Painter, Pos2, Response, Sense,
+    Shadow, Stroke, TextStyle, Ui, Visuals, WidgetInfo, WidgetType, vec2,
 };
 use std::sync::Arc;
 
@@ -123,7 +123,11 @@ impl Palette {
 
     /// The picture's theme that goes with this palette.
     pub fn theme(&self) -> &'static Theme {
-        if self.dark { &theme::DARK } else { &theme::LIGHT }
+        if self.dark {
+            &theme::DARK
+        } else {
+            &theme::LIGHT
+        }
     }
 
     /// Colour of a relation, as in the picture.
@@ -144,7 +148,8 @@ impl Palette {
 
     /// `colour` with low opacity over the background: the fill of a pill.
     pub fn tint(&self, colour: Color32) -> Color32 {
-        self.panel.lerp_to_gamma(colour, if self.dark { 0.14 } else { 0.10 })
+        self.panel
+            .lerp_to_gamma(colour, if self.dark { 0.14 } else { 0.10 })
     }
 
     fn widget(&self, fill: Color32, line: Color32, text: Color32) -> WidgetVisuals {
@@ -159,7 +164,11 @@ impl Palette {
     }
 
     fn visuals(&self) -> Visuals {
-        let mut visuals = if self.dark { Visuals::dark() } else { Visuals::light() };
+        let mut visuals = if self.dark {
+            Visuals::dark()
+        } else {
+            Visuals::light()
+        };
         visuals.widgets.noninteractive = self.widget(self.panel, self.line, self.text);
         visuals.widgets.inactive = self.widget(self.raised, self.raised, self.text);
         visuals.widgets.hovered = self.widget(self.hovered, self.hovered, self.strong);
@@ -181,8 +190,18 @@ impl Palette {
         visuals.window_corner_radius = CornerRadius::same(10);
         visuals.menu_corner_radius = CornerRadius::same(8);
         let shade = Color32::from_black_alpha(if self.dark { 120 } else { 50 });
-        visuals.window_shadow = Shadow { offset: [0, 10], blur: 30, spread: 0, color: shade };
-        visuals.popup_shadow = Shadow { offset: [0, 6], blur: 16, spread: 0, color: shade };
+        visuals.window_shadow = Shadow {
+            offset: [0, 10],
+            blur: 30,
+            spread: 0,
+            color: shade,
+        };
+        visuals.popup_shadow = Shadow {
+            offset: [0, 6],
+            blur: 16,
+            spread: 0,
+            color: shade,
+        };
         visuals
     }
 }
@@ -226,8 +245,14 @@ pub fn install(ctx: &egui::Context) {
 pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
     for Face { name, data, index } in faces {
         let families = [FontFamily::Proportional, FontFamily::Monospace];
-        let families = families.map(|family| InsertFontFamily { family, priority: FontPriority::Lowest });
-        let data = FontData { index, ..FontData::from_owned(data) };
+        let families = families.map(|family| InsertFontFamily {
+            family,
+            priority: FontPriority::Lowest,
+        });
+        let data = FontData {
+            index,
+            ..FontData::from_owned(data)
+        };
         ctx.add_font(FontInsert::new(&name, data, families.into()));
     }
 }
@@ -236,13 +261,26 @@ pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
 /// aligned to whole pixels, so a smaller offset would be visible in some places and not in others.
 pub fn paint_bold(painter: &Painter, at: Pos2, galley: Arc<Galley>, colour: Color32) {
     let pixel = 1.0 / painter.pixels_per_point();
-    let at = egui::pos2((at.x / pixel).round() * pixel, (at.y / pixel).round() * pixel);
-    painter.galley_with_override_text_color(at + vec2(pixel, 0.0), Arc::clone(&galley), colour.gamma_multiply(0.6));
+    let at = egui::pos2(
+        (at.x / pixel).round() * pixel,
+        (at.y / pixel).round() * pixel,
+    );
+    painter.galley_with_override_text_color(
+        at + vec2(pixel, 0.0),
+        Arc::clone(&galley),
+        colour.gamma_multiply(0.6),
+    );
     painter.galley(at, galley, colour);
 }
 
 /// A line of text in one colour, cut with an ellipsis where it is wider than `width`.
-pub fn cut(painter: &Painter, text: impl Into<String>, font: FontId, colour: Color32, width: f32) -> Arc<Galley> {
+pub fn cut(
+    painter: &Painter,
+    text: impl Into<String>,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
     let mut job = LayoutJob::single_section(text.into(), TextFormat::simple(font, colour));
     job.wrap = TextWrapping::truncate_at_width(width);
     painter.layout_job(job)
@@ -251,7 +289,9 @@ pub fn cut(painter: &Painter, text: impl Into<String>, font: FontId, colour: Col
 /// A line or paragraph of bold text, wrapped to the available width.
 pub fn bold(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Response {
     let width = ui.available_width();
-    let galley = ui.painter().layout(text.to_owned(), FontId::proportional(size), colour, width);
+    let galley = ui
+        .painter()
+        .layout(text.to_owned(), FontId::proportional(size), colour, width);
     let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(1.0, 0.0), Sense::hover());
     paint_bold(ui.painter(), rect.min, galley, colour);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
@@ -260,7 +300,9 @@ pub fn bold(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Response {
 
 /// Bold text on one line, as wide as it is.
 pub fn bold_line(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Response {
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(size), colour);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), FontId::proportional(size), colour);
     let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(1.0, 0.0), Sense::hover());
     paint_bold(ui.painter(), rect.min, galley, colour);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
@@ -303,7 +345,11 @@ mod tests {
     use crate::diagram::theme::Color;
 
     fn color(of: Color32) -> Color {
-        Color { r: of.r(), g: of.g(), b: of.b() }
+        Color {
+            r: of.r(),
+            g: of.g(),
+            b: of.b(),
+        }
     }
 
     fn contrast(a: Color32, b: Color32) -> f32 {
@@ -327,19 +373,39 @@ mod tests {
         for palette in [DARK, LIGHT] {
             let texts = meanings(&palette).map(|(_, colour)| colour);
             for surface in [palette.bar, palette.panel, palette.ground] {
-                for text in texts.into_iter().chain([palette.text]).chain(Relation::ALL.map(|r| palette.relation(r))) {
-                    assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}: {}", contrast(text, surface));
+                for text in texts
+                    .into_iter()
+                    .chain([palette.text])
+                    .chain(Relation::ALL.map(|r| palette.relation(r)))
+                {
+                    assert!(
+                        contrast(text, surface) >= 4.5,
+                        "{text:?} on {surface:?}: {}",
+                        contrast(text, surface)
+                    );
                 }
-                assert!(contrast(palette.shade, surface) >= 3.0, "{:?}", contrast(palette.shade, surface));
+                assert!(
+                    contrast(palette.shade, surface) >= 3.0,
+                    "{:?}",
+                    contrast(palette.shade, surface)
+                );
             }
             // Buttons and selected lines: plain text and side notes.
             for surface in [palette.raised, palette.hovered, palette.selected] {
                 for text in [palette.text, palette.strong] {
-                    assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}: {}", contrast(text, surface));
+                    assert!(
+                        contrast(text, surface) >= 4.5,
+                        "{text:?} on {surface:?}: {}",
+                        contrast(text, surface)
+                    );
                 }
             }
             for surface in [palette.raised, palette.selected] {
-                assert!(contrast(palette.weak, surface) >= 4.5, "{surface:?}: {}", contrast(palette.weak, surface));
+                assert!(
+                    contrast(palette.weak, surface) >= 4.5,
+                    "{surface:?}: {}",
+                    contrast(palette.weak, surface)
+                );
             }
         }
     }
@@ -350,7 +416,11 @@ mod tests {
             let relations = Relation::ALL.map(|r| (r.code(), palette.relation(r)));
             for (name, colour) in meanings(&palette).into_iter().chain(relations) {
                 let fill = palette.tint(colour);
-                assert!(contrast(colour, fill) >= 4.5, "{name} on its pill: {}", contrast(colour, fill));
+                assert!(
+                    contrast(colour, fill) >= 4.5,
+                    "{name} on its pill: {}",
+                    contrast(colour, fill)
+                );
             }
             // The word on a selected button.
             assert!(
@@ -365,7 +435,10 @@ mod tests {
     fn meanings_are_told_apart_without_red_green_or_blue_cones() {
         for palette in [DARK, LIGHT] {
             let name = if palette.dark { "dark" } else { "light" };
-            color_vision::assert_distinct(name, &meanings(&palette).map(|(name, colour)| (name, color(colour))));
+            color_vision::assert_distinct(
+                name,
+                &meanings(&palette).map(|(name, colour)| (name, color(colour))),
+            );
         }
     }
 
@@ -373,7 +446,10 @@ mod tests {
     fn numbers_are_written_for_people() {
         assert_eq!(counted(1, "session"), "1 session");
         assert_eq!(duration(0.0203), "0.02 s");
-        assert_eq!([0.0, 0.0004, 0.001, 0.0072].map(duration), ["< 1 ms", "< 1 ms", "1 ms", "7 ms"]);
+        assert_eq!(
+            [0.0, 0.0004, 0.001, 0.0072].map(duration),
+            ["< 1 ms", "< 1 ms", "1 ms", "7 ms"]
+        );
         assert_eq!(duration(200.0), "3 min 20 s");
     }
 }

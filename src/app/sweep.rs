@@ -31,8 +31,13 @@ pub enum Parameter {
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Parameter; 5] =
-        [Parameter::Transactions, Parameter::Sessions, Parameter::Operations, Parameter::Keys, Parameter::ReadShare];
+    pub const ALL: [Parameter; 5] = [
+        Parameter::Transactions,
+        Parameter::Sessions,
+        Parameter::Operations,
+        Parameter::Keys,
+        Parameter::ReadShare,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -87,33 +92,54 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Plan {
         let parameter = Parameter::Transactions;
-        let workload = Workload { keys: 1000, operations: Length::fixed(10), ..Workload::default() };
+        let workload = Workload {
+            keys: 1000,
+            operations: Length::fixed(10),
+            ..Workload::default()
+        };
         let values = parameter.usual().to_owned();
-        Plan { parameter, values, levels: String::new(), workload, store: Model::Serial }
+        Plan {
+            parameter,
+            values,
+            levels: String::new(),
+            workload,
+            store: Model::Serial,
+        }
     }
 }
 
 impl Plan {
     /// The levels, or what is wrong with them.
     pub fn asked_levels(&self) -> Result<Vec<Level>, String> {
-        let words = self.levels.split([',', ' ', ';']).filter(|word| !word.is_empty());
+        let words = self
+            .levels
+            .split([',', ' ', ';'])
+            .filter(|word| !word.is_empty());
         words.map(lattice::named).collect()
     }
 
     /// The values and what to generate for each, or what is wrong with them.
     pub fn generations(&self) -> Result<Vec<(u64, Generation)>, String> {
-        let words = self.values.split([',', ' ', ';']).filter(|word| !word.is_empty());
+        let words = self
+            .values
+            .split([',', ' ', ';'])
+            .filter(|word| !word.is_empty());
         let values: Result<BTreeSet<u64>, String> = words
             .map(|word| {
                 let value = word.parse::<u64>().ok().filter(|&value| value > 0);
-                value.ok_or_else(|| format!("`{word}` is no value, expected a whole number above zero"))
+                value.ok_or_else(|| {
+                    format!("`{word}` is no value, expected a whole number above zero")
+                })
             })
             .collect();
         let values = values?;
         if values.is_empty() {
             return Err("Type the values, separated by commas".to_owned());
         }
-        values.into_iter().map(|value| Ok((value, self.generation(value)?))).collect()
+        values
+            .into_iter()
+            .map(|value| Ok((value, self.generation(value)?)))
+            .collect()
     }
 
     fn generation(&self, value: u64) -> Result<Generation, String> {
@@ -122,10 +148,17 @@ impl Plan {
         }
         let mut workload = self.workload;
         self.parameter.set(&mut workload, value);
-        let operations = if workload.kind.has_length() { u64::from(workload.operations.most) } else { 1 };
+        let operations = if workload.kind.has_length() {
+            u64::from(workload.operations.most)
+        } else {
+            1
+        };
         let n = workload.n_transactions().saturating_mul(operations);
         if n > MAX_OPERATIONS {
-            return Err(format!("{} = {value}: {n} operations, at most {MAX_OPERATIONS}", self.parameter.name()));
+            return Err(format!(
+                "{} = {value}: {n} operations, at most {MAX_OPERATIONS}",
+                self.parameter.name()
+            ));
         }
         Ok(Generation::new(workload, self.store))
     }
@@ -159,30 +192,59 @@ impl Sweep {
     /// A line for each checker that has a point, in the order of the checkers.
     fn series(&self, quantity: fn(&CheckerRun) -> f64) -> Vec<Series> {
         let line = |checker: &Checker| {
-            let own = self.points.iter().filter(|point| point.run.checker == *checker);
-            let points: Vec<(f64, f64)> = own.map(|point| (point.value as f64, quantity(&point.run))).collect();
-            (!points.is_empty()).then(|| Series { label: checker.to_string(), points })
+            let own = self
+                .points
+                .iter()
+                .filter(|point| point.run.checker == *checker);
+            let points: Vec<(f64, f64)> = own
+                .map(|point| (point.value as f64, quantity(&point.run)))
+                .collect();
+            (!points.is_empty()).then(|| Series {
+                label: checker.to_string(),
+                points,
+            })
         };
         Checker::ALL.iter().filter_map(line).collect()
     }
 
     /// Whether a checker did not finish at some level and value.
     pub fn has_undecided(&self) -> bool {
-        let undecided = |point: &Point| point.run.levels.iter().any(|(_, c, _)| *c == Conclusion::Open);
+        let undecided = |point: &Point| {
+            point
+                .run
+                .levels
+                .iter()
+                .any(|(_, c, _)| *c == Conclusion::Open)
+        };
         self.points.iter().any(undecided)
     }
 
     /// The measurements, as comma-separated values.
     pub fn csv(&self) -> String {
-        let mut text = "parameter,value,operations,checker,level,verdict,seconds,cpu_seconds,memory_mb\n".to_owned();
-        for Point { value, n_operations, run } in &self.points {
-            let begin =
-                format!("{},{value},{n_operations},{}", self.ran.parameter.name().replace(',', ""), run.checker);
+        let mut text =
+            "parameter,value,operations,checker,level,verdict,seconds,cpu_seconds,memory_mb\n"
+                .to_owned();
+        for Point {
+            value,
+            n_operations,
+            run,
+        } in &self.points
+        {
+            let begin = format!(
+                "{},{value},{n_operations},{}",
+                self.ran.parameter.name().replace(',', ""),
+                run.checker
+            );
             for (level, verdict, seconds) in &run.levels {
                 let _ = writeln!(text, "{begin},{level},{},{seconds:.6},,", verdict.word());
             }
             let cpu = run.cpu.map_or(String::new(), |cpu| format!("{cpu:.3}"));
-            let _ = writeln!(text, "{begin},all,,{:.6},{cpu},{:.1}", run.seconds, run.most_memory());
+            let _ = writeln!(
+                text,
+                "{begin},all,,{:.6},{cpu},{:.1}",
+                run.seconds,
+                run.most_memory()
+            );
         }
         text
     }
@@ -193,15 +255,27 @@ impl Sweep {
         let name = self.ran.parameter.name();
         let chart = |title: &str, (unit, logarithmic), quantity| Chart {
             title: format!("{title} by {name}"),
-            x: Axis { name: name.to_owned(), unit: Unit::Number, logarithmic: self.is_logarithmic() },
-            y: Axis { name: title.to_owned(), unit, logarithmic },
+            x: Axis {
+                name: name.to_owned(),
+                unit: Unit::Number,
+                logarithmic: self.is_logarithmic(),
+            },
+            y: Axis {
+                name: title.to_owned(),
+                unit,
+                logarithmic,
+            },
             series: self.series(quantity),
             marks: Marks::Dots,
             bands: Vec::new(),
         };
         [
             chart("Time to check", (Unit::Seconds, true), |run| run.seconds),
-            chart("Most memory", (Unit::Megabytes, false), CheckerRun::most_memory),
+            chart(
+                "Most memory",
+                (Unit::Megabytes, false),
+                CheckerRun::most_memory,
+            ),
         ]
     }
 
@@ -214,7 +288,10 @@ impl Sweep {
     fn is_logarithmic(&self) -> bool {
         let values = || self.points.iter().map(|point| point.value);
         self.ran.parameter != Parameter::ReadShare
-            && values().min().zip(values().max()).is_some_and(|(least, most)| most / least.max(1) >= 8)
+            && values()
+                .min()
+                .zip(values().max())
+                .is_some_and(|(least, most)| most / least.max(1) >= 8)
     }
 }
 
@@ -238,7 +315,13 @@ pub(super) fn run_all(
     outbox: &Outbox<Message>,
 ) {
     for (value, generation) in generations {
-        if let Err(text) = at_value(value, &generation, (checkers, levels), (pool, control), outbox) {
+        if let Err(text) = at_value(
+            value,
+            &generation,
+            (checkers, levels),
+            (pool, control),
+            outbox,
+        ) {
             outbox.send(Message::Failed(text));
             return;
         }
@@ -255,7 +338,9 @@ fn at_value(
     if control.is_stopped() {
         return Ok(());
     }
-    let history = generation.history(control).map_err(|error| error.to_string())?;
+    let history = generation
+        .history(control)
+        .map_err(|error| error.to_string())?;
     for &checker in checkers {
         outbox.send(Message::Begun(value, checker));
         let run = measure(&history, checker, levels, pool, control);
@@ -264,7 +349,11 @@ fn at_value(
         }
         // A checker without levels for this kind of history has no time of its own.
         if !run.levels.is_empty() {
-            outbox.send(Message::Ended(Box::new(Point { value, n_operations: history.n_operations(), run })));
+            outbox.send(Message::Ended(Box::new(Point {
+                value,
+                n_operations: history.n_operations(),
+                run,
+            })));
         }
     }
     Ok(())
@@ -275,25 +364,52 @@ mod tests {
     use super::*;
 
     fn plan(parameter: Parameter, values: &str) -> Plan {
-        let workload = Workload { sessions: 3, transactions: 5, ..Workload::default() };
-        Plan { parameter, values: values.to_owned(), workload, ..Plan::default() }
+        let workload = Workload {
+            sessions: 3,
+            transactions: 5,
+            ..Workload::default()
+        };
+        Plan {
+            parameter,
+            values: values.to_owned(),
+            workload,
+            ..Plan::default()
+        }
     }
 
     #[test]
     fn values_are_read_or_refused_with_a_reason() {
-        let made = plan(Parameter::Sessions, "9, 2;4 2").generations().expect("three numbers");
+        let made = plan(Parameter::Sessions, "9, 2;4 2")
+            .generations()
+            .expect("three numbers");
         assert_eq!(
-            made.iter().map(|(value, g)| (*value, g.workload.sessions)).collect::<Vec<_>>(),
+            made.iter()
+                .map(|(value, g)| (*value, g.workload.sessions))
+                .collect::<Vec<_>>(),
             [(2, 2), (4, 4), (9, 9)]
         );
-        let refused = |parameter, values| plan(parameter, values).generations().err().unwrap_or_default();
+        let refused = |parameter, values| {
+            plan(parameter, values)
+                .generations()
+                .err()
+                .unwrap_or_default()
+        };
         assert!(refused(Parameter::Keys, "10, x").contains("`x` is no value"));
         assert!(refused(Parameter::Keys, "0").contains("`0` is no value"));
         assert!(refused(Parameter::Keys, " ,").contains("Type the values"));
-        let asked = |levels: &str| Plan { levels: levels.to_owned(), ..Plan::default() }.asked_levels();
+        let asked = |levels: &str| {
+            Plan {
+                levels: levels.to_owned(),
+                ..Plan::default()
+            }
+            .asked_levels()
+        };
         assert_eq!(asked(" "), Ok(Vec::new()));
         let plain = Level::PlainSnapshotIsolation;
-        assert_eq!(asked("PSI, :snapshot-isolation"), Ok(vec![Level::ParallelSnapshotIsolation, plain]));
+        assert_eq!(
+            asked("PSI, :snapshot-isolation"),
+            Ok(vec![Level::ParallelSnapshotIsolation, plain])
+        );
         assert!(asked("SI XI").is_err_and(|text| text.contains("unknown level `XI`")));
         assert!(refused(Parameter::ReadShare, "101").contains("at most 100"));
         assert!(refused(Parameter::Transactions, "99999999999").contains("at most 20000000"));
@@ -301,19 +417,48 @@ mod tests {
 
     #[test]
     fn each_value_and_checker_is_a_point_of_the_plots() {
-        let mut sweep = Sweep { ran: plan(Parameter::Transactions, "2, 20"), ..Sweep::default() };
+        let mut sweep = Sweep {
+            ran: plan(Parameter::Transactions, "2, 20"),
+            ..Sweep::default()
+        };
         for (value, generation) in sweep.ran.generations().expect("two numbers") {
-            let history = generation.history(&Control::new()).expect("a small history");
+            let history = generation
+                .history(&Control::new())
+                .expect("a small history");
             for checker in [Checker::Fast, Checker::Plume] {
                 let run = measure(&history, checker, &[], &Pool::new(), &Control::new());
-                sweep.points.push(Point { value, n_operations: history.n_operations(), run });
+                sweep.points.push(Point {
+                    value,
+                    n_operations: history.n_operations(),
+                    run,
+                });
             }
         }
         assert!(!sweep.has_undecided());
         let lines = sweep.series(|run| run.seconds);
-        assert_eq!(lines.iter().map(|line| line.label.as_str()).collect::<Vec<_>>(), ["fast", "plume"]);
-        assert!(lines.iter().all(|line| line.points.len() == 2 && line.points[1].0 == 20.0));
-        assert!(sweep.csv().contains("transactions of a session,20,480,plume,RA,satisfied,"), "{}", sweep.csv());
-        assert!(sweep.svg().contains("Time to check by transactions of a session"));
+        assert_eq!(
+            lines
+                .iter()
+                .map(|line| line.label.as_str())
+                .collect::<Vec<_>>(),
+            ["fast", "plume"]
+        );
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.points.len() == 2 && line.points[1].0 == 20.0)
+        );
+        assert!(
+            sweep
+                .csv()
+                .contains("transactions of a session,20,480,plume,RA,satisfied,"),
+            "{}",
+            sweep.csv()
+        );
+        assert!(
+            sweep
+                .svg()
+                .contains("Time to check by transactions of a session")
+        );
     }
 }

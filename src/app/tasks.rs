@@ -50,9 +50,21 @@ pub(super) struct Task<M> {
 
 impl<M> Task<M> {
     /// A kind of question about the open history of which only the last matters.
-    pub(super) const fn new(name: &'static str, failure: Failure, receive: fn(&mut App, M)) -> Task<M> {
+    pub(super) const fn new(
+        name: &'static str,
+        failure: Failure,
+        receive: fn(&mut App, M),
+    ) -> Task<M> {
         let end = |_: &mut App, _: &End| ();
-        Task { name, failure, receive, end, is_of_history: true, replaces: true, shows_progress: true }
+        Task {
+            name,
+            failure,
+            receive,
+            end,
+            is_of_history: true,
+            replaces: true,
+            shows_progress: true,
+        }
     }
 }
 
@@ -72,7 +84,9 @@ fn poll<M: Send + 'static>(task: &'static Task<M>, job: &mut Job<M>) -> Option<D
         return None;
     }
     let number = job.revision();
-    Some(Box::new(move |app: &mut App| deliver(app, task, number, messages, end)))
+    Some(Box::new(move |app: &mut App| {
+        deliver(app, task, number, messages, end)
+    }))
 }
 
 /// Hands messages to the window, as long as they do not lead it to drop the question.
@@ -83,11 +97,15 @@ fn deliver<M>(app: &mut App, task: &Task<M>, number: Revision, messages: Vec<M>,
             (task.receive)(app, message);
         }
     }
-    let Some((end, at)) = end.zip(place(app)) else { return };
+    let Some((end, at)) = end.zip(place(app)) else {
+        return;
+    };
     app.tasks.open.remove(at);
     (task.end)(app, &end);
     match (end, &task.failure) {
-        (End::Failed(cause), Failure::Message(what)) => app.state.tell(Tone::Problem, format!("{what}: {cause}")),
+        (End::Failed(cause), Failure::Message(what)) => {
+            app.state.tell(Tone::Problem, format!("{what}: {cause}"))
+        }
         (End::Failed(cause), Failure::Page(page)) => app.fail(*page, cause),
         _ => {}
     }
@@ -161,7 +179,11 @@ impl App {
         task: &'static Task<M>,
         answer: impl FnOnce(&Control) -> Option<M> + Send + 'static,
     ) {
-        self.start(task, move |control, outbox| answer(control).into_iter().for_each(|answer| outbox.send(answer)));
+        self.start(task, move |control, outbox| {
+            answer(control)
+                .into_iter()
+                .for_each(|answer| outbox.send(answer))
+        });
     }
 
     /// Starts work that sends messages as it goes on.
@@ -175,10 +197,22 @@ impl App {
         }
         let number = self.tasks.newest.advance();
         let mut job = Job::start(task.name, number, Arc::clone(&self.wake), work);
-        let Task { name, is_of_history, shows_progress, .. } = *task;
+        let Task {
+            name,
+            is_of_history,
+            shows_progress,
+            ..
+        } = *task;
         let control = job.control().clone();
         let poll = Box::new(move || poll(task, &mut job));
-        self.tasks.open.push(Open { name, number, is_of_history, shows_progress, control, poll });
+        self.tasks.open.push(Open {
+            name,
+            number,
+            is_of_history,
+            shows_progress,
+            control,
+            poll,
+        });
     }
 
     /// Takes in what has come of all questions.
@@ -195,7 +229,11 @@ impl App {
         let polled = self.tasks.open.iter().filter(|open| are_polled(open));
         let numbers: Vec<Revision> = polled.map(|open| open.number).collect();
         for number in numbers {
-            let open = self.tasks.open.iter_mut().find(|open| open.number == number);
+            let open = self
+                .tasks
+                .open
+                .iter_mut()
+                .find(|open| open.number == number);
             if let Some(delivery) = open.and_then(|open| (open.poll)()) {
                 delivery(self);
             }

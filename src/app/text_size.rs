@@ -32,7 +32,10 @@ impl App {
     /// Draws the next frame in the wanted size.
     pub(super) fn scale_text(&self, ctx: &egui::Context) {
         let now = ctx.zoom_factor();
-        let wanted = factor(self.state.preferences.text_size.max(SIZES[0]), ctx.content_rect().size() * now);
+        let wanted = factor(
+            self.state.preferences.text_size.max(SIZES[0]),
+            ctx.content_rect().size() * now,
+        );
         if (wanted - now).abs() > 1e-3 {
             ctx.set_zoom_factor(wanted);
         }
@@ -46,7 +49,15 @@ mod tests {
 
     #[test]
     fn sizes_go_up_and_down_and_end() {
-        assert_eq!([next(100, true), next(200, true), next(130, false), next(100, false)], [110, 200, 125, 100]);
+        assert_eq!(
+            [
+                next(100, true),
+                next(200, true),
+                next(130, false),
+                next(100, false)
+            ],
+            [110, 200, 125, 100]
+        );
         assert_eq!(
             [next(0, true), next(0, false), next(999, true)],
             [110, 100, 200],
@@ -63,7 +74,11 @@ mod tests {
             (200, vec2(1024.0, 700.0), 1.3),
             (200, vec2(400.0, 300.0), 1.0),
         ] {
-            assert!((factor(size, window) - shown).abs() < 1e-3, "{size} % in {window}: {}", factor(size, window));
+            assert!(
+                (factor(size, window) - shown).abs() < 1e-3,
+                "{size} % in {window}: {}",
+                factor(size, window)
+            );
             assert!(style::SMALL * factor(size, window) >= 11.0);
         }
     }

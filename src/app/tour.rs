@@ -89,7 +89,11 @@ impl App {
         };
         let place = samples::ALL.iter().position(|sample| sample.file == SAMPLE);
         let source = place.map(Source::Sample);
-        let is_open = self.state.document.as_ref().is_some_and(|document| Some(&document.source) == source.as_ref());
+        let is_open = self
+            .state
+            .document
+            .as_ref()
+            .is_some_and(|document| Some(&document.source) == source.as_ref());
         if let Some(source) = source.filter(|_| !is_open) {
             self.open(source);
         }

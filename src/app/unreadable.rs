@@ -24,15 +24,26 @@ const LONGEST: u64 = 4096;
 impl Unreadable {
     /// An error that is about no line.
     pub(super) fn new(text: String) -> Unreadable {
-        Unreadable { text, ..Unreadable::default() }
+        Unreadable {
+            text,
+            ..Unreadable::default()
+        }
     }
 
     /// An error, with the lines around it if it is about a line of a text file. O(bytes up to that line).
     pub(super) fn of(error: &OpenError) -> Unreadable {
         let text = error.to_string();
-        let OpenCause::Read(cause) = &error.cause else { return Unreadable::new(text) };
-        let (Place::Line { line, .. }, None) = (cause.place, &cause.part) else { return Unreadable::new(text) };
-        Unreadable { text, lines: lines_around(&error.path, line).unwrap_or_default(), line }
+        let OpenCause::Read(cause) = &error.cause else {
+            return Unreadable::new(text);
+        };
+        let (Place::Line { line, .. }, None) = (cause.place, &cause.part) else {
+            return Unreadable::new(text);
+        };
+        Unreadable {
+            text,
+            lines: lines_around(&error.path, line).unwrap_or_default(),
+            line,
+        }
     }
 }
 
@@ -54,8 +65,13 @@ fn lines_around(path: &Path, line: u64) -> std::io::Result<Vec<(u64, String)>> {
         if !bytes.ends_with(b"\n") && bytes.len() as u64 == LONGEST {
             file.skip_until(b'\n')?;
         }
-        let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(Vec::new()) };
-        lines.push((number, crate::history::visible(text.trim_end_matches(['\n', '\r']))));
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return Ok(Vec::new());
+        };
+        lines.push((
+            number,
+            crate::history::visible(text.trim_end_matches(['\n', '\r'])),
+        ));
     }
     Ok(lines)
 }
@@ -70,7 +86,10 @@ mod tests {
         let path = folder.path().join("bad.txt");
         std::fs::write(&path, "a\nb\nc\nd\ne\nf\ng\nh\n").expect("it can be written");
         let lines = lines_around(&path, 5).expect("it can be read");
-        assert_eq!(lines.first().zip(lines.last()), Some((&(2, "b".to_owned()), &(8, "h".to_owned()))));
+        assert_eq!(
+            lines.first().zip(lines.last()),
+            Some((&(2, "b".to_owned()), &(8, "h".to_owned())))
+        );
         assert_eq!(lines_around(&path, 1).expect("it can be read").len(), 4);
         assert_eq!(lines_around(&path, 99).expect("it can be read"), []);
     }

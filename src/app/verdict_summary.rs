@@ -47,8 +47,10 @@ impl Conclusion {
 
 /// `SER satisfied, SI violated`.
 pub fn in_words(levels: &[(Level, Conclusion)]) -> String {
-    let words: Vec<String> =
-        levels.iter().map(|(level, conclusion)| format!("{level} {}", conclusion.word())).collect();
+    let words: Vec<String> = levels
+        .iter()
+        .map(|(level, conclusion)| format!("{level} {}", conclusion.word()))
+        .collect();
     words.join(", ")
 }
 

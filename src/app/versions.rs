@@ -36,7 +36,14 @@ pub struct VersionsQuery {
 /// Finding out the versions of a key, or that there is no such key.
 pub(super) static CHAIN: Task<Result<Arc<Chain>, String>> =
     Task::new("versions", Failure::Page(Page::Key), |app, answer| {
-        let Some(view) = app.state.document.as_mut().and_then(|document| document.key.as_mut()) else { return };
+        let Some(view) = app
+            .state
+            .document
+            .as_mut()
+            .and_then(|document| document.key.as_mut())
+        else {
+            return;
+        };
         match answer {
             Ok(chain) => view.chain = Some(chain),
             Err(text) => view.error = Some(text),
@@ -62,7 +69,10 @@ impl VersionsQuery {
                 None => return Some(Err("There are no keys.".to_owned())),
             },
         };
-        let edges = self.violation.as_ref().map_or(&[][..], |violation| &violation.edges);
+        let edges = self
+            .violation
+            .as_ref()
+            .map_or(&[][..], |violation| &violation.edges);
         let chain = Chain::new(history, &self.resolution, key, edges, control);
         Some(Ok(Arc::new(chain.ok()?)))
     }

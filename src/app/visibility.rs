@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 impl Document {
     /// What stays and what is left out of the pictures of the chosen anomaly.
     pub fn chosen_parts(&self) -> Option<&Overrides> {
-        self.identity().and_then(|identity| self.visibility.overrides.get(identity))
+        self.identity()
+            .and_then(|identity| self.visibility.overrides.get(identity))
     }
 
     /// The same, to be changed.
@@ -20,7 +21,13 @@ impl Document {
 
     /// The part of the counterexample that is pinned, if a single one is.
     fn pinned_part(&self) -> Option<Part> {
-        let n = self.current_picture()?.argument.counterexample.violation.edges.len();
+        let n = self
+            .current_picture()?
+            .argument
+            .counterexample
+            .violation
+            .edges
+            .len();
         part_of(self.argument.pinned?, n)
     }
 }
@@ -38,11 +45,16 @@ pub fn part_of(attention: Attention, n_edges: usize) -> Option<Part> {
 impl App {
     /// Changes what stays and what is left out, and draws that.
     pub(super) fn pick(&mut self, change: impl FnOnce(&mut Overrides)) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         if let Some(overrides) = document.overrides_mut() {
             change(overrides);
         }
-        document.visibility.overrides.retain(|_, overrides| !overrides.is_empty());
+        document
+            .visibility
+            .overrides
+            .retain(|_, overrides| !overrides.is_empty());
         let expanded = document.argument.evidence.clone();
         self.redraw(expanded);
     }
@@ -51,22 +63,29 @@ impl App {
     pub(super) fn keep_pinned(&mut self) {
         match self.state.document.as_ref().and_then(Document::pinned_part) {
             Some(part) => self.pick(|overrides| overrides.keep(part)),
-            None => self
-                .state
-                .tell(Tone::Note, "Click an edge, an operation or a transaction of the picture to keep it there"),
+            None => self.state.tell(
+                Tone::Note,
+                "Click an edge, an operation or a transaction of the picture to keep it there",
+            ),
         }
     }
 
     /// Draws the session of the pinned transaction as one card, or unfolds it. If nothing is pinned, all sessions are
     /// unfolded, or folded if none is.
     pub(super) fn fold_pinned(&mut self) {
-        let Some(document) = &self.state.document else { return };
+        let Some(document) = &self.state.document else {
+            return;
+        };
         if document.component.whole {
-            self.state
-                .tell(Tone::Note, "Sessions are folded in the picture of an anomaly, not in that of its component");
+            self.state.tell(
+                Tone::Note,
+                "Sessions are folded in the picture of an anomaly, not in that of its component",
+            );
             return;
         }
-        let Some(picture) = document.current_picture() else { return };
+        let Some(picture) = document.current_picture() else {
+            return;
+        };
         let history = &picture.argument.counterexample.history;
         let pinned = match document.argument.pinned {
             Some(Attention::Transaction(t)) if !t.is_initial() => Some(history.session_of(t)),
@@ -74,10 +93,14 @@ impl App {
             _ => None,
         };
         match pinned {
-            Some(session) if picture.foldable.contains(&session) => self.pick(|overrides| overrides.fold(session)),
+            Some(session) if picture.foldable.contains(&session) => {
+                self.pick(|overrides| overrides.fold(session))
+            }
             Some(_) => {
-                self.state
-                    .tell(Tone::Note, "This session has one transaction in the picture: there is nothing to fold");
+                self.state.tell(
+                    Tone::Note,
+                    "This session has one transaction in the picture: there is nothing to fold",
+                );
             }
             None => {
                 let is_none = picture.shows.overrides.folded.is_empty();
@@ -88,10 +111,19 @@ impl App {
 
     /// Draws every session as one card, or each transaction separately.
     pub(super) fn fold_all(&mut self, all: bool) {
-        let picture = self.state.document.as_ref().and_then(Document::current_picture);
-        let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else { return };
+        let picture = self
+            .state
+            .document
+            .as_ref()
+            .and_then(Document::current_picture);
+        let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else {
+            return;
+        };
         if all && foldable.is_empty() {
-            self.state.tell(Tone::Note, "Every session has one transaction in the picture: there is nothing to fold");
+            self.state.tell(
+                Tone::Note,
+                "Every session has one transaction in the picture: there is nothing to fold",
+            );
             return;
         }
         self.pick(|overrides| overrides.folded = if all { foldable } else { BTreeSet::new() });
@@ -100,7 +132,9 @@ impl App {
     /// Leaves the pinned part out of the picture: an edge or an operation of this anomaly, a transaction in all
     /// pictures.
     pub(super) fn hide_pinned(&mut self) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         match document.pinned_part() {
             Some(part @ (Part::Edge(_) | Part::Operation(_))) => {
                 document.argument.pinned = None;

@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 /// The name of a file, or its whole path if that ends with no name.
 pub fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Where a history comes from.

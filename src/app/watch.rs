@@ -46,8 +46,10 @@ fn tail(path: &Path, size: u64) -> Option<Vec<u8>> {
 }
 
 /// Watching the open file: one that grows is followed if it can be, any other change means that it is read again.
-pub(super) static WATCH: Task<Change> =
-    Task { shows_progress: false, ..Task::new("watch", Failure::Silent, super::App::note_change) };
+pub(super) static WATCH: Task<Change> = Task {
+    shows_progress: false,
+    ..Task::new("watch", Failure::Silent, super::App::note_change)
+};
 
 /// A file as it was at some moment; what happens to it later is noticed.
 #[derive(Debug)]
@@ -66,12 +68,20 @@ impl WatchedFile {
         }
         let stamp = state(path);
         let end = stamp.and_then(|(_, size)| Some((size, tail(path, size)?)));
-        Some(WatchedFile { path: path.to_owned(), stamp, end })
+        Some(WatchedFile {
+            path: path.to_owned(),
+            stamp,
+            end,
+        })
     }
 
     /// Watches it until the work is to end.
     pub(super) fn watch(self, control: &Control, outbox: &Outbox<Change>) {
-        let WatchedFile { path, stamp: mut known, mut end } = self;
+        let WatchedFile {
+            path,
+            stamp: mut known,
+            mut end,
+        } = self;
         let (mut seen, mut only_grew) = (known, true);
         loop {
             let mut slept = Duration::ZERO;
@@ -85,9 +95,11 @@ impl WatchedFile {
             let now = state(&path);
             if now != seen {
                 // Waits for a file that is still being written, or is gone for a moment.
-                let grown = now.zip(end.as_ref()).is_some_and(|((_, size), (before, bytes))| {
-                    size > *before && tail(&path, *before).as_ref() == Some(bytes)
-                });
+                let grown = now
+                    .zip(end.as_ref())
+                    .is_some_and(|((_, size), (before, bytes))| {
+                        size > *before && tail(&path, *before).as_ref() == Some(bytes)
+                    });
                 only_grew &= grown;
                 if let Some((_, size)) = now {
                     end = tail(&path, size).map(|bytes| (size, bytes));
@@ -119,16 +131,22 @@ mod tests {
         std::fs::write(&path, "a: [w x 1]\n").expect("it can be written");
         let file = WatchedFile::now(&path).expect("it is there");
         change(&path);
-        let mut job = Job::start("watch", Revision::default(), Arc::new(|| {}), move |control, outbox| {
-            file.watch(control, outbox)
-        });
+        let mut job = Job::start(
+            "watch",
+            Revision::default(),
+            Arc::new(|| {}),
+            move |control, outbox| file.watch(control, outbox),
+        );
         let started = Instant::now();
         loop {
             if let Some(change) = job.poll().into_iter().next() {
                 job.cancel();
                 return change;
             }
-            assert!(started.elapsed() < Duration::from_secs(60), "nothing was noticed");
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "nothing was noticed"
+            );
             std::thread::sleep(NAP);
         }
     }
@@ -136,7 +154,10 @@ mod tests {
     #[test]
     fn what_is_added_before_the_first_look_is_noticed() {
         let change = first_change(|path| {
-            let mut file = File::options().append(true).open(path).expect("it is there");
+            let mut file = File::options()
+                .append(true)
+                .open(path)
+                .expect("it is there");
             file.write_all(b"b: [r x 1]\n").expect("it can be written");
         });
         assert_eq!(change, Change::Grew);
@@ -144,7 +165,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_another_one_at_the_first_look_has_not_grown() {
-        let change = first_change(|path| std::fs::write(path, "c: [w y 1]\nd: [r y 1]\n").expect("it can be written"));
+        let change = first_change(|path| {
+            std::fs::write(path, "c: [w y 1]\nd: [r y 1]\n").expect("it can be written")
+        });
         assert_eq!(change, Change::Rests { only_grew: false });
     }
 }

@@ -32,7 +32,9 @@ pub struct WelcomePicture {
 static WELCOME: Task<Arc<WelcomePicture>> = Task {
     is_of_history: false,
     shows_progress: false,
-    ..Task::new("welcome", Failure::Silent, |app, picture| app.state.welcome = Some(picture))
+    ..Task::new("welcome", Failure::Silent, |app, picture| {
+        app.state.welcome = Some(picture)
+    })
 };
 
 impl App {
@@ -46,15 +48,31 @@ impl App {
 }
 
 fn picture(control: &Control) -> Option<WelcomePicture> {
-    let sample = samples::ALL.iter().position(|sample| sample.file == SAMPLE)?;
+    let sample = samples::ALL
+        .iter()
+        .position(|sample| sample.file == SAMPLE)?;
     let input = Input::new(SAMPLE, samples::ALL[sample].text.as_bytes());
     let history = formats::read(&input, None, control).ok()?;
     let findings = audit::check(&history, &Options::default(), control, &|_| ());
-    let violation = findings.violations.iter().filter(|violation| !violation.implied).min_by_key(|v| v.size())?;
+    let violation = findings
+        .violations
+        .iter()
+        .filter(|violation| !violation.implied)
+        .min_by_key(|v| v.size())?;
     let example = audit::minimize(&history, violation, control);
     let explanation = explain(&example);
-    let composed = compose(&example, &explanation, &history, &ComposeOptions::for_history(&history));
-    Some(WelcomePicture { sample, title: composed.title, claim: composed.subtitle, scene: composed.scene })
+    let composed = compose(
+        &example,
+        &explanation,
+        &history,
+        &ComposeOptions::for_history(&history),
+    );
+    Some(WelcomePicture {
+        sample,
+        title: composed.title,
+        claim: composed.subtitle,
+        scene: composed.scene,
+    })
 }
 
 #[cfg(test)]

@@ -61,20 +61,30 @@ pub enum Message {
 }
 
 /// Checking a part.
-pub(super) static CHECK_PART: Task<Message> =
-    Task::new("what if", Failure::Message("The part could not be checked"), |app, message| {
-        let what_if = app.state.document.as_mut().and_then(|document| document.parts.asked.first_mut());
+pub(super) static CHECK_PART: Task<Message> = Task::new(
+    "what if",
+    Failure::Message("The part could not be checked"),
+    |app, message| {
+        let what_if = app
+            .state
+            .document
+            .as_mut()
+            .and_then(|document| document.parts.asked.first_mut());
         let Some(what_if) = what_if else { return };
         match message {
             Message::Level(result) => {
-                let slot = what_if.levels.iter_mut().find(|(level, _)| *level == result.level);
+                let slot = what_if
+                    .levels
+                    .iter_mut()
+                    .find(|(level, _)| *level == result.level);
                 if let Some((_, slot)) = slot {
                     *slot = Some(result.verdict);
                 }
             }
             Message::Done(sum) => what_if.sum = Some(sum),
         }
-    });
+    },
+);
 
 fn check(
     history: &History,
@@ -89,7 +99,10 @@ fn check(
     control.check()?;
     let kept: usize = keep.iter().map(|t| history.operation_range(t).len()).sum();
     let observe = |result: &LevelResult| outbox.send(Message::Level(Box::new(result.clone())));
-    let options = Options { levels, ..Options::default() };
+    let options = Options {
+        levels,
+        ..Options::default()
+    };
     let findings = audit::check(&part, &options, control, &observe);
     control.check()?;
     outbox.send(Message::Done(Sum {
@@ -103,7 +116,9 @@ fn check(
 /// The sub-history of `keep`, without reads from outside.
 pub fn part(history: &History, resolution: &Resolution, keep: &TransactionSet) -> History {
     let there = |source: &Source| match source {
-        Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => keep.contains(*writer),
+        Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => {
+            keep.contains(*writer)
+        }
         _ => true,
     };
     let keeps = |operation: OperationId| match resolution.source(operation) {
@@ -117,8 +132,13 @@ impl App {
     /// Checks only the selected transactions, or all others. Without a selection it uses what is pinned, else the
     /// anomaly.
     pub(super) fn what_if(&mut self, only: bool) {
-        let Some(document) = &mut self.state.document else { return };
-        let (Some(history), Some(resolution)) = (document.history.clone(), document.results.resolution.clone()) else {
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
+        let (Some(history), Some(resolution)) = (
+            document.history.clone(),
+            document.results.resolution.clone(),
+        ) else {
             return;
         };
         let mut transactions: Vec<TransactionId> = document.parts.chosen.iter().copied().collect();
@@ -128,7 +148,12 @@ impl App {
         if transactions.is_empty()
             && let Some(picture) = document.current_picture()
         {
-            transactions = picture.argument.counterexample.renaming.transactions.clone();
+            transactions = picture
+                .argument
+                .counterexample
+                .renaming
+                .transactions
+                .clone();
         }
         transactions.retain(|t| !t.is_initial());
         transactions.sort_unstable();
@@ -140,7 +165,11 @@ impl App {
             );
             return;
         }
-        let mut keep = if only { TransactionSet::empty(&history) } else { TransactionSet::full(&history) };
+        let mut keep = if only {
+            TransactionSet::empty(&history)
+        } else {
+            TransactionSet::full(&history)
+        };
         for &t in &transactions {
             if only {
                 keep.insert(t)
@@ -148,10 +177,23 @@ impl App {
                 keep.remove(t)
             };
         }
-        let levels: Vec<Level> = document.results.levels.iter().map(|(level, _)| *level).collect();
+        let levels: Vec<Level> = document
+            .results
+            .levels
+            .iter()
+            .map(|(level, _)| *level)
+            .collect();
         let asked = levels.iter().map(|level| (*level, None)).collect();
         document.reveal.answer = true;
-        document.parts.asked.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
+        document.parts.asked.insert(
+            0,
+            WhatIf {
+                only,
+                transactions,
+                levels: asked,
+                sum: None,
+            },
+        );
         // An unfinished question would stay open forever.
         let mut first = true;
         let stays = |what_if: &WhatIf| std::mem::take(&mut first) || what_if.sum.is_some();
@@ -178,7 +220,9 @@ impl App {
 
     /// Adds transactions of the whole history to the selection, or removes them.
     pub(super) fn choose(&mut self, transactions: Vec<TransactionId>, toggle: bool) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         for t in transactions.into_iter().filter(|t| !t.is_initial()) {
             if !(toggle && document.parts.chosen.remove(&t)) {
                 document.parts.chosen.insert(t);
@@ -188,9 +232,13 @@ impl App {
 
     /// Leaves transactions out of the picture, or puts all of them back.
     pub(super) fn hide(&mut self, transactions: Option<Vec<TransactionId>>) {
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &mut self.state.document else {
+            return;
+        };
         match transactions {
-            Some(transactions) => document.hide(transactions.into_iter().filter(|t| !t.is_initial())),
+            Some(transactions) => {
+                document.hide(transactions.into_iter().filter(|t| !t.is_initial()))
+            }
             None => {
                 document.visibility.hidden.clear();
                 if let Some(overrides) = document.overrides_mut() {
@@ -215,18 +263,30 @@ mod tests {
         let resolution = relations::resolve(&history, &control).expect("nothing stops it");
         let keep = TransactionSet::of(&history, only.iter().map(|&t| TransactionId::new(t)));
         let part = part(&history, &resolution, &keep);
-        let options = Options { levels: vec![level], ..Options::default() };
+        let options = Options {
+            levels: vec![level],
+            ..Options::default()
+        };
         let findings = audit::check(&part, &options, &control, &|_| ());
-        findings.level(level).map_or("", |result| result.verdict.word())
+        findings
+            .level(level)
+            .map_or("", |result| result.verdict.word())
     }
 
     const FRACTURED: &str = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r x 2]\n";
 
     #[test]
     fn without_a_part_of_the_anomaly_the_rest_holds() {
-        assert_eq!(word(FRACTURED, &[0, 1, 2, 3], Level::ReadAtomic), "violated");
+        assert_eq!(
+            word(FRACTURED, &[0, 1, 2, 3], Level::ReadAtomic),
+            "violated"
+        );
         assert_eq!(word(FRACTURED, &[0, 1, 2], Level::ReadAtomic), "violated");
         assert_eq!(word(FRACTURED, &[0, 1, 3], Level::ReadAtomic), "satisfied");
-        assert_eq!(word(FRACTURED, &[2, 3], Level::ReadAtomic), "satisfied", "reads from outside are left out");
+        assert_eq!(
+            word(FRACTURED, &[2, 3], Level::ReadAtomic),
+            "satisfied",
+            "reads from outside are left out"
+        );
     }
 }

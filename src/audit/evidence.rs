@@ -16,7 +16,10 @@ pub(super) fn verified(
 ) -> Result<(), Flaw> {
     let named: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
     let others = |reader, read| resolution.source_in(reader, read).writer();
-    let sources = Sources { named: &named, others: &others };
+    let sources = Sources {
+        named: &named,
+        others: &others,
+    };
     let level = result.level.code();
     match witness {
         Witness::Reads => verifier.cut_isolation(),
@@ -26,7 +29,9 @@ pub(super) fn verified(
         Witness::Components(orders) => orders.iter().try_for_each(|(_, order)| match order {
             Witness::CommitOrder(order) => verifier.part(level, Order::Commits(order)),
             Witness::Events(events) => verifier.part(level, Order::Steps(&steps(events))),
-            Witness::Reads | Witness::Components(_) => Err(Flaw::Wrong("a component has no order".to_owned())),
+            Witness::Reads | Witness::Components(_) => {
+                Err(Flaw::Wrong("a component has no order".to_owned()))
+            }
         }),
     }
 }
@@ -47,9 +52,22 @@ pub(super) fn stated(history: &History, findings: &Findings, violation: &Violati
             Reason::Visible { read, .. } | Reason::Listed { read, .. } => Some(read),
             _ => None,
         };
-        [edge.from_operation, edge.to_operation, premise].into_iter().flatten()
+        [edge.from_operation, edge.to_operation, premise]
+            .into_iter()
+            .flatten()
     });
-    let all = violation.operations.iter().copied().chain(of_edges).chain(violation.proof.reads());
-    let reads = all.filter(|&o| history.operation(o).kind == OperationKind::Read).collect();
-    Stated { entry, transactions, reads }
+    let all = violation
+        .operations
+        .iter()
+        .copied()
+        .chain(of_edges)
+        .chain(violation.proof.reads());
+    let reads = all
+        .filter(|&o| history.operation(o).kind == OperationKind::Read)
+        .collect();
+    Stated {
+        entry,
+        transactions,
+        reads,
+    }
 }

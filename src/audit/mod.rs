@@ -26,7 +26,8 @@ mod other_orders;
 mod tests;
 
 use crate::checkers::{
-    self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict, Violation, Witness,
+    self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict,
+    Violation, Witness,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -57,7 +58,8 @@ pub fn check(
     match relations::resolve(history, control) {
         Ok(resolution) => {
             let seconds = begin.elapsed().as_secs_f64();
-            let mut findings = check_resolved(history, Arc::new(resolution), options, control, observe);
+            let mut findings =
+                check_resolved(history, Arc::new(resolution), options, control, observe);
             findings.index_seconds += seconds;
             findings
         }
@@ -67,18 +69,33 @@ pub fn check(
 }
 
 /// [`check_resolved`] without intermediate results: less work, since a satisfied level implies weaker ones.
-pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Options, control: &Control) -> Findings {
+pub fn verdicts(
+    history: &History,
+    resolution: Arc<Resolution>,
+    options: &Options,
+    control: &Control,
+) -> Findings {
     let overtime = control.overtime();
     let audit = Audit::new(history, &resolution, &overtime);
     // Where the time is limited, a level that is decided must not wait for others.
     let tell = |result: &LevelResult| {
-        if control.limits_time() && !audit.accepted().keys().any(|stronger| stronger.implies(result.level)) {
+        if control.limits_time()
+            && !audit
+                .accepted()
+                .keys()
+                .any(|stronger| stronger.implies(result.level))
+        {
             // The final review says what is wrong.
             let _ = audit.accepts(result);
         }
     };
-    let mut findings =
-        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &tell);
+    let mut findings = checkers::check_resolved(
+        history,
+        Arc::clone(&resolution),
+        &with_evidence(options),
+        control,
+        &tell,
+    );
     audit.conclude(&mut findings, options, Witnesses::ThatMatter);
     findings
 }
@@ -95,7 +112,8 @@ pub fn count(
         return findings;
     }
     let accepted = findings.violations.clone();
-    let mut findings = checkers::count(history, Arc::clone(&resolution), findings, options, control);
+    let mut findings =
+        checkers::count(history, Arc::clone(&resolution), findings, options, control);
     let begin = Instant::now();
     control.phase("verifying", 0);
     let overtime = control.overtime();
@@ -117,7 +135,10 @@ pub fn count(
 
 /// Looks for at least one violation, since a verdict needs it.
 fn with_evidence(options: &Options) -> Options {
-    Options { max_instances: options.max_instances.max(1), ..options.clone() }
+    Options {
+        max_instances: options.max_instances.max(1),
+        ..options.clone()
+    }
 }
 
 /// [`check`] for a history whose reads were resolved before.
@@ -138,16 +159,29 @@ pub fn check_resolved(
             Verdict::Undecided(_) => true,
         };
         if is_known {
-            told.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(result.level);
+            told.lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .insert(result.level);
             observe(result);
         }
     };
-    let mut findings =
-        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &tell);
+    let mut findings = checkers::check_resolved(
+        history,
+        Arc::clone(&resolution),
+        &with_evidence(options),
+        control,
+        &tell,
+    );
     audit.conclude(&mut findings, options, Witnesses::All);
-    let told = told.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let told = told
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let is_new = |result: &&LevelResult| {
-        !told.contains(result.level) || matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. }))
+        !told.contains(result.level)
+            || matches!(
+                result.verdict,
+                Verdict::Undecided(Cause::Disagreement { .. })
+            )
     };
     findings.levels.iter().filter(is_new).for_each(observe);
     findings
@@ -169,7 +203,11 @@ pub fn instances(
         return Ok(violations);
     }
     let resolution = relations::resolve(history, control)?;
-    let mut found = Findings { violations, levels: findings.levels.clone(), ..Findings::default() };
+    let mut found = Findings {
+        violations,
+        levels: findings.levels.clone(),
+        ..Findings::default()
+    };
     let shown = Audit::new(history, &resolution, control).review_violations(&mut found);
     findings.assume(&mut found);
     shown.interrupt.map_or(Ok(found.violations), Err)
@@ -177,7 +215,12 @@ pub fn instances(
 
 /// Verifies the findings of the checkers about a history: verdicts whose evidence is not accepted become undecided, and
 /// such violations are no longer listed.
-pub fn review(history: &History, resolution: &Resolution, findings: &mut Findings, control: &Control) {
+pub fn review(
+    history: &History,
+    resolution: &Resolution,
+    findings: &mut Findings,
+    control: &Control,
+) {
     if findings.checker == Checker::Fast {
         Audit::new(history, resolution, &control.overtime()).review(findings, Witnesses::All);
     }
@@ -196,22 +239,36 @@ struct Audit<'a> {
 impl<'a> Audit<'a> {
     fn new(history: &'a History, resolution: &'a Resolution, control: &'a Control) -> Audit<'a> {
         let verifier = Verifier::new(history, control);
-        Audit { history, resolution, control, verifier, accepted: Mutex::default() }
+        Audit {
+            history,
+            resolution,
+            control,
+            verifier,
+            accepted: Mutex::default(),
+        }
     }
 
     /// Whether the evidence of a satisfied level holds.
     fn accepts(&self, result: &LevelResult) -> Result<(), Flaw> {
-        if self.accepted().get(&result.level).is_some_and(|known| is_same(known, result)) {
+        if self
+            .accepted()
+            .get(&result.level)
+            .is_some_and(|known| is_same(known, result))
+        {
             return Ok(());
         }
-        let Verdict::Satisfied(witness) = &result.verdict else { return Ok(()) };
+        let Verdict::Satisfied(witness) = &result.verdict else {
+            return Ok(());
+        };
         verified(self.resolution, &self.verifier, result, witness)?;
         self.accepted().insert(result.level, result.clone());
         Ok(())
     }
 
     fn accepted(&self) -> std::sync::MutexGuard<'_, BTreeMap<Level, LevelResult>> {
-        self.accepted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.accepted
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The final review; violations that were not requested are not listed.
@@ -232,8 +289,8 @@ impl<'a> Audit<'a> {
         results.sort_unstable_by_key(|result| std::cmp::Reverse(result.level));
         let mut shown = LevelSet::default();
         for result in results {
-            let is_shown =
-                witnesses == Witnesses::ThatMatter && shown.iter().any(|stronger| stronger.implies(result.level));
+            let is_shown = witnesses == Witnesses::ThatMatter
+                && shown.iter().any(|stronger| stronger.implies(result.level));
             if matches!(result.verdict, Verdict::Satisfied(_)) && !is_shown {
                 self.review_satisfied(result);
                 if matches!(result.verdict, Verdict::Satisfied(_)) {
@@ -242,8 +299,9 @@ impl<'a> Audit<'a> {
             }
         }
         let shown = self.review_violations(findings);
-        let violated: Vec<usize> =
-            (0..findings.levels.len()).filter(|&place| findings.levels[place].verdict == Verdict::Violated).collect();
+        let violated: Vec<usize> = (0..findings.levels.len())
+            .filter(|&place| findings.levels[place].verdict == Verdict::Violated)
+            .collect();
         for place in violated {
             let level = findings.levels[place].level;
             if !shown.implies(level)
@@ -259,7 +317,10 @@ impl<'a> Audit<'a> {
         match self.accepts(result) {
             Ok(()) => {}
             Err(Flaw::Wrong(message)) => {
-                let message = format!("the order that is said to satisfy {} does not: {message}", result.level);
+                let message = format!(
+                    "the order that is said to satisfy {} does not: {message}",
+                    result.level
+                );
                 result.verdict = Verdict::Undecided(self.disagreement(message));
             }
             Err(Flaw::Interrupted(interrupt)) => match self.accepted().remove(&result.level) {
@@ -271,17 +332,30 @@ impl<'a> Audit<'a> {
 
     /// Removes violations that are not accepted from the list; they do not count, either.
     fn review_violations(&self, findings: &mut Findings) -> Shown {
-        let stated: Vec<_> =
-            findings.violations.par_iter().map(|violation| stated(self.history, findings, violation)).collect();
+        let stated: Vec<_> = findings
+            .violations
+            .par_iter()
+            .map(|violation| stated(self.history, findings, violation))
+            .collect();
         let checked = self.verifier.violations(&stated);
         let mut shown = Shown::default();
         let mut checked = checked.into_iter().zip(stated);
         findings.violations.retain(|violation| {
-            let Some((checked, stated)) = checked.next() else { return false };
-            let levels = stated.entry.levels.iter().filter_map(|code| Level::with_code(code));
+            let Some((checked, stated)) = checked.next() else {
+                return false;
+            };
+            let levels = stated
+                .entry
+                .levels
+                .iter()
+                .filter_map(|code| Level::with_code(code));
             let is_accepted = checked.is_ok();
             let is_wrong = matches!(checked, Err(Flaw::Wrong(_)));
-            if let Some(count) = findings.patterns.get_mut(&violation.id.pattern).filter(|_| is_wrong) {
+            if let Some(count) = findings
+                .patterns
+                .get_mut(&violation.id.pattern)
+                .filter(|_| is_wrong)
+            {
                 *count = count.saturating_sub(1);
             }
             match checked {
@@ -289,7 +363,9 @@ impl<'a> Audit<'a> {
                 Err(Flaw::Interrupted(interrupt)) => shown.interrupt = Some(interrupt),
                 Err(Flaw::Wrong(message)) => {
                     levels.for_each(|level| shown.rejected.insert(level));
-                    shown.message.get_or_insert(format!("{} does not hold: {message}", violation.id));
+                    shown
+                        .message
+                        .get_or_insert(format!("{} does not hold: {message}", violation.id));
                     shown.n_rejected += 1;
                 }
             }
@@ -313,8 +389,10 @@ impl<'a> Audit<'a> {
 
     /// Why a level reported as violated is not shown to be; none where a longer list shows it.
     fn why_not_shown(&self, level: Level, shown: &Shown, findings: &Findings) -> Option<Cause> {
-        if let Some(message) =
-            shown.message.as_ref().filter(|_| shown.rejected.iter().any(|weaker| level.implies(weaker)))
+        if let Some(message) = shown
+            .message
+            .as_ref()
+            .filter(|_| shown.rejected.iter().any(|weaker| level.implies(weaker)))
         {
             return Some(self.disagreement(message.clone()));
         }
@@ -323,7 +401,11 @@ impl<'a> Audit<'a> {
         }
         let listed = findings.violations.len() as u64;
         if findings.patterns.values().sum::<u64>() > listed && findings.shared.is_none() {
-            let options = Options { levels: vec![level], max_instances: MANY_INSTANCES, ..Options::default() };
+            let options = Options {
+                levels: vec![level],
+                max_instances: MANY_INSTANCES,
+                ..Options::default()
+            };
             let mut more = checkers::check(self.history, &options, self.control, &|_| {});
             let shown = self.review_violations(&mut more);
             if shown.implies(level) {
@@ -347,10 +429,13 @@ impl<'a> Audit<'a> {
             .filter(|(level, weaker)| level.implies(*weaker))
             .collect();
         for (level, weaker) in pairs {
-            let message = format!("evidence was accepted that {level} is satisfied and that {weaker} is violated");
+            let message = format!(
+                "evidence was accepted that {level} is satisfied and that {weaker} is violated"
+            );
             let concerned = |result: &&mut LevelResult| {
                 !matches!(result.verdict, Verdict::Undecided(_))
-                    && (level.implies(result.level) && satisfied(result) || result.level.implies(weaker))
+                    && (level.implies(result.level) && satisfied(result)
+                        || result.level.implies(weaker))
             };
             for result in findings.levels.iter_mut().filter(concerned) {
                 result.verdict = Verdict::Undecided(self.disagreement(message.clone()));
@@ -359,7 +444,10 @@ impl<'a> Audit<'a> {
     }
 
     fn disagreement(&self, message: String) -> Cause {
-        Cause::Disagreement { file: self.history.origin().path.clone(), message }
+        Cause::Disagreement {
+            file: self.history.origin().path.clone(),
+            message,
+        }
     }
 }
 

@@ -33,21 +33,48 @@ pub fn on_other_orders(
     control: &Control,
 ) -> Vec<LevelResult> {
     let in_time = has_real_time(history);
-    let claimed: Vec<Level> = claimed(&history.origin().about).into_iter().map(|claim| claim.level).collect();
+    let claimed: Vec<Level> = claimed(&history.origin().about)
+        .into_iter()
+        .map(|claim| claim.level)
+        .collect();
     let mut decided: Vec<LevelResult> = Vec::new();
     let mut decide = |levels: &dyn Fn(Questions<'_>) -> Vec<Level>, control: &Control| {
         let verdicts: Vec<&LevelResult> = known.iter().chain(&decided).collect();
-        let Some(options) = options(levels(Questions { known: &verdicts, in_time })) else { return };
-        let mut found = match options.levels.iter().all(|level| level.plain_of().is_some()) {
-            true => checkers::check_without_sessions(history, Arc::clone(resolution), &options, control),
-            false => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &|_| {}),
+        let Some(options) = options(levels(Questions {
+            known: &verdicts,
+            in_time,
+        })) else {
+            return;
         };
-        Audit::new(history, resolution, &control.overtime()).review(&mut found, Witnesses::ThatMatter);
+        let mut found = match options
+            .levels
+            .iter()
+            .all(|level| level.plain_of().is_some())
+        {
+            true => {
+                checkers::check_without_sessions(history, Arc::clone(resolution), &options, control)
+            }
+            false => checkers::check_resolved(
+                history,
+                Arc::clone(resolution),
+                &options,
+                control,
+                &|_| {},
+            ),
+        };
+        Audit::new(history, resolution, &control.overtime())
+            .review(&mut found, Witnesses::ThatMatter);
         decided.append(&mut found.levels);
     };
     let limited = || control.with_time_limit(Duration::from_secs_f64(seconds.max(AT_LEAST)));
-    decide(&|questions| questions.open([Level::ParallelSnapshotIsolation]), control);
-    decide(&|questions| questions.open(claimed.iter().copied()), &limited());
+    decide(
+        &|questions| questions.open([Level::ParallelSnapshotIsolation]),
+        control,
+    );
+    decide(
+        &|questions| questions.open(claimed.iter().copied()),
+        &limited(),
+    );
     decide(&|questions| questions.plain(), &limited());
     decide(&|questions| questions.real_time(), &limited());
     decided.sort_by_key(|result| result.level);
@@ -56,13 +83,21 @@ pub fn on_other_orders(
 
 /// To decide some levels, if there are any. Evidence needs one violation; nothing is counted.
 fn options(levels: Vec<Level>) -> Option<Options> {
-    (!levels.is_empty()).then_some(Options { levels, max_instances: 1, counts: false, share: None })
+    (!levels.is_empty()).then_some(Options {
+        levels,
+        max_instances: 1,
+        counts: false,
+        share: None,
+    })
 }
 
 impl Questions<'_> {
     /// Those of some levels that are not known.
     fn open(&self, levels: impl IntoIterator<Item = Level>) -> Vec<Level> {
-        levels.into_iter().filter(|&level| holds(self.known, level).is_none()).collect()
+        levels
+            .into_iter()
+            .filter(|&level| holds(self.known, level).is_none())
+            .collect()
     }
 
     /// Levels in real time whose forms with sessions are not violated.
@@ -71,7 +106,9 @@ impl Questions<'_> {
             let form = level.without_real_time();
             self.in_time
                 && level.row().order == CountedOrder::RealTime
-                && form.is_some_and(|form| form == Level::ParallelSnapshotIsolation || self.is_usual(form))
+                && form.is_some_and(|form| {
+                    form == Level::ParallelSnapshotIsolation || self.is_usual(form)
+                })
         };
         self.open(Level::EVERY.into_iter().filter(asks))
     }

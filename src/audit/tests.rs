@@ -11,8 +11,15 @@ const PLAIN: &str = "a: [w x 1] [w x 2]\nb: [r x 1] [r x 2]";
 const LOST_UPDATE: &str = "a: [w x 1]\nb: [r x 1, w x 2]\nc: [r x 1, w x 3]";
 
 fn found(history: &History, options: &Options) -> (Arc<Resolution>, Findings) {
-    let resolution = Arc::new(relations::resolve(history, &Control::new()).expect("not interrupted"));
-    let findings = checkers::check_resolved(history, Arc::clone(&resolution), options, &Control::new(), &|_| {});
+    let resolution =
+        Arc::new(relations::resolve(history, &Control::new()).expect("not interrupted"));
+    let findings = checkers::check_resolved(
+        history,
+        Arc::clone(&resolution),
+        options,
+        &Control::new(),
+        &|_| {},
+    );
     (resolution, findings)
 }
 
@@ -35,13 +42,19 @@ fn what_the_checkers_say_is_accepted() {
         assert_eq!(after.violations, before.violations);
         assert_eq!(causes(&after), [""; 0]);
         let told: Mutex<Vec<(Level, &str)>> = Mutex::default();
-        let observe =
-            |result: &LevelResult| told.lock().expect("no holder panics").push((result.level, result.verdict.word()));
+        let observe = |result: &LevelResult| {
+            told.lock()
+                .expect("no holder panics")
+                .push((result.level, result.verdict.word()))
+        };
         let audited = check(&history, &Options::default(), &Control::new(), &observe);
         let mut told = told.into_inner().expect("no holder panics");
         told.sort_unstable();
-        let words: Vec<(Level, &str)> =
-            audited.levels.iter().map(|result| (result.level, result.verdict.word())).collect();
+        let words: Vec<(Level, &str)> = audited
+            .levels
+            .iter()
+            .map(|result| (result.level, result.verdict.word()))
+            .collect();
         assert_eq!(told, words, "each level is told once");
         assert_eq!(audited.levels.len(), before.levels.len());
     }
@@ -53,13 +66,19 @@ fn a_broken_witness_leaves_its_level_undecided() {
     let (resolution, mut findings) = found(&history, &Options::default());
     for result in &mut findings.levels {
         match &mut result.verdict {
-            Verdict::Satisfied(Witness::CommitOrder(order)) if result.level == Level::Serializability => {
+            Verdict::Satisfied(Witness::CommitOrder(order))
+                if result.level == Level::Serializability =>
+            {
                 Arc::make_mut(order).reverse()
             }
-            Verdict::Satisfied(Witness::CommitOrder(order)) if result.level == Level::ReadAtomic => {
+            Verdict::Satisfied(Witness::CommitOrder(order))
+                if result.level == Level::ReadAtomic =>
+            {
                 Arc::make_mut(order).pop();
             }
-            Verdict::Satisfied(Witness::Events(events)) if result.level == Level::SnapshotIsolation => {
+            Verdict::Satisfied(Witness::Events(events))
+                if result.level == Level::SnapshotIsolation =>
+            {
                 Arc::make_mut(events).swap(0, 1);
             }
             _ => {}
@@ -67,10 +86,16 @@ fn a_broken_witness_leaves_its_level_undecided() {
     }
     review(&history, &resolution, &mut findings, &Control::new());
     let causes = causes(&findings);
-    let starts: Vec<&str> = causes.iter().filter_map(|cause| cause.split(" the order").next()).collect();
+    let starts: Vec<&str> = causes
+        .iter()
+        .filter_map(|cause| cause.split(" the order").next())
+        .collect();
     let said = |level: &str| format!("{level} internal disagreement, please report:");
     assert_eq!(starts, [said("RA"), said("SI"), said("SER")], "{causes:?}");
-    let others = findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
+    let others = findings
+        .levels
+        .iter()
+        .filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
     assert_eq!(others.count(), findings.levels.len() - 3);
 }
 
@@ -87,17 +112,30 @@ fn a_broken_violation_is_no_evidence() {
     review(&history, &resolution, &mut findings, &Control::new());
     let causes = causes(&findings);
     let said = |(cause, level): (&String, &str)| {
-        cause.starts_with(&format!("{level} internal disagreement, please report: Divergence/1 does not hold"))
+        cause.starts_with(&format!(
+            "{level} internal disagreement, please report: Divergence/1 does not hold"
+        ))
     };
     assert_eq!(causes.len(), 2, "{causes:?}");
     assert!(causes.iter().zip(["SI", "SER"]).all(said), "{causes:?}");
     assert_eq!(findings.violations, [], "what is not accepted is not shown");
-    assert!(findings.assumptions.iter().any(|text| text.contains("the verifier does not accept")));
+    assert!(
+        findings
+            .assumptions
+            .iter()
+            .any(|text| text.contains("the verifier does not accept"))
+    );
     // Without any there is no disagreement, but no verdict either.
     let mut findings = before;
     findings.violations.clear();
     review(&history, &resolution, &mut findings, &Control::new());
-    assert!(findings.levels.iter().all(|result| !matches!(result.verdict, Verdict::Undecided(_))), "found once more");
+    assert!(
+        findings
+            .levels
+            .iter()
+            .all(|result| !matches!(result.verdict, Verdict::Undecided(_))),
+        "found once more"
+    );
 }
 
 #[test]
@@ -110,7 +148,12 @@ fn one_good_violation_carries_a_level() {
     findings.violations[0].proof = Proof::Cycle(vec![0]);
     review(&history, &resolution, &mut findings, &Control::new());
     assert_eq!(findings.violations.len(), n - 1);
-    assert_eq!(findings.level(Level::Serializability).map(|result| result.verdict.word()), Some("violated"));
+    assert_eq!(
+        findings
+            .level(Level::Serializability)
+            .map(|result| result.verdict.word()),
+        Some("violated")
+    );
 }
 
 #[test]
@@ -118,20 +161,39 @@ fn levels_that_exclude_each_other_are_both_undecided() {
     let history = history(LOST_UPDATE);
     let (resolution, mut findings) = found(&history, &Options::default());
     let serial: Vec<TransactionId> = history.transactions().collect();
-    for result in findings.levels.iter_mut().filter(|result| result.level == Level::SnapshotIsolation) {
+    for result in findings
+        .levels
+        .iter_mut()
+        .filter(|result| result.level == Level::SnapshotIsolation)
+    {
         let one = |&t: &TransactionId| [Event::Start(t), Event::Commit(t)];
-        result.verdict = Verdict::Satisfied(Witness::Events(Arc::new(serial.iter().flat_map(one).collect())));
+        result.verdict = Verdict::Satisfied(Witness::Events(Arc::new(
+            serial.iter().flat_map(one).collect(),
+        )));
     }
     review(&history, &resolution, &mut findings, &Control::new());
-    assert!(causes(&findings).iter().any(|cause| cause.starts_with("SI internal disagreement")), "{findings:?}");
+    assert!(
+        causes(&findings)
+            .iter()
+            .any(|cause| cause.starts_with("SI internal disagreement")),
+        "{findings:?}"
+    );
 }
 
 #[test]
 fn without_listing_the_verdicts_are_verified_all_the_same() {
     let history = history(LOST_UPDATE);
-    let options = Options { max_instances: 0, ..Options::default() };
+    let options = Options {
+        max_instances: 0,
+        ..Options::default()
+    };
     let findings = check(&history, &options, &Control::new(), &|_| {});
-    assert_eq!(findings.level(Level::Serializability).map(|result| result.verdict.word()), Some("violated"));
+    assert_eq!(
+        findings
+            .level(Level::Serializability)
+            .map(|result| result.verdict.word()),
+        Some("violated")
+    );
     assert_eq!(findings.violations, []);
 }
 
@@ -141,7 +203,10 @@ fn what_was_accepted_before_the_end_stays() {
     let (resolution, mut findings) = found(&history, &Options::default());
     let control = Control::new();
     let audit = Audit::new(&history, &resolution, &control);
-    let early = findings.level(Level::ReadAtomic).cloned().expect("asked for");
+    let early = findings
+        .level(Level::ReadAtomic)
+        .cloned()
+        .expect("asked for");
     assert_eq!(audit.accepts(&early), Ok(()));
     control.stop();
     for result in &mut findings.levels {
@@ -150,10 +215,17 @@ fn what_was_accepted_before_the_end_stays() {
         }
     }
     audit.review(&mut findings, Witnesses::All);
-    let decided: Vec<&LevelResult> =
-        findings.levels.iter().filter(|result| !matches!(result.verdict, Verdict::Undecided(_))).collect();
+    let decided: Vec<&LevelResult> = findings
+        .levels
+        .iter()
+        .filter(|result| !matches!(result.verdict, Verdict::Undecided(_)))
+        .collect();
     assert_eq!(decided, [&early]);
-    assert!(causes(&findings).iter().all(|cause| cause.ends_with("cancelled")));
+    assert!(
+        causes(&findings)
+            .iter()
+            .all(|cause| cause.ends_with("cancelled"))
+    );
 }
 
 #[test]
@@ -163,12 +235,22 @@ fn a_counterexample_that_is_told_wrongly_is_not_accepted() {
     let example = minimize(&history, &findings.violations[0], &Control::new());
     assert!(holds(&example) && example.history.n_operations() > 0);
     let mut other_way = example.clone();
-    let edge = other_way.violation.edges.iter_mut().find(|edge| edge.because == Reason::Reads).expect("a read");
+    let edge = other_way
+        .violation
+        .edges
+        .iter_mut()
+        .find(|edge| edge.because == Reason::Reads)
+        .expect("a read");
     std::mem::swap(&mut edge.from, &mut edge.to);
     assert!(!holds(&other_way));
     let mut misnamed = example.clone();
     misnamed.violation.id.pattern = Pattern::LongFork;
     assert!(!holds(&misnamed));
-    let whole = crate::counterexample::whole(&history, &findings.violations[0], example.level, &Control::new());
+    let whole = crate::counterexample::whole(
+        &history,
+        &findings.violations[0],
+        example.level,
+        &Control::new(),
+    );
     assert!(holds(&whole) && whole.history.n_operations() == history.n_operations());
 }

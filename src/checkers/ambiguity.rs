@@ -142,13 +142,26 @@ impl<'a> Chooser<'a> {
         control: &'a Control,
     ) -> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
-        let allowed = if effort == Effort::Any { MOST_OPERATIONS } else { MOST_OPERATIONS / 16 };
+        let allowed = if effort == Effort::Any {
+            MOST_OPERATIONS
+        } else {
+            MOST_OPERATIONS / 16
+        };
         let most_attempts = match patience {
             Budget::UntilDecided => u64::MAX,
             Budget::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
         };
         let few_attempts = most_attempts.min(FEW_OPERATIONS / operations);
-        Chooser { history, resolution, index, effort, patience, control, most_attempts, few_attempts }
+        Chooser {
+            history,
+            resolution,
+            index,
+            effort,
+            patience,
+            control,
+            most_attempts,
+            few_attempts,
+        }
     }
 
     /// The means in the order in which to try them. Which one decides a history in little time is not known beforehand, so
@@ -156,8 +169,16 @@ impl<'a> Chooser<'a> {
     /// and is usually decided soon, so the solver is asked for these before sessions take turns, which refutes nothing.
     pub(super) fn means(&self) -> Vec<Means> {
         if self.effort != Effort::Any {
-            let mut means = vec![Means::Engine(self.effort), Means::Guesses, Means::Bridge(self.effort)];
-            means.extend([Means::Answers(LEAST_CONFLICTS / 256), Means::Turns, Means::Answers(LEAST_CONFLICTS)]);
+            let mut means = vec![
+                Means::Engine(self.effort),
+                Means::Guesses,
+                Means::Bridge(self.effort),
+            ];
+            means.extend([
+                Means::Answers(LEAST_CONFLICTS / 256),
+                Means::Turns,
+                Means::Answers(LEAST_CONFLICTS),
+            ]);
             means.push(Means::Choices);
             return means;
         }
@@ -166,7 +187,11 @@ impl<'a> Chooser<'a> {
         means.extend([Means::Answers(FEW_CONFLICTS), Means::Turns]);
         for times in (1..=ATTEMPTS).map(|attempt| GROWTH.pow(attempt)) {
             let effort = Effort::Times(FIRST_EFFORT * times);
-            means.extend([Means::Engine(effort), Means::Bridge(effort), Means::Answers(FEW_CONFLICTS * times)]);
+            means.extend([
+                Means::Engine(effort),
+                Means::Bridge(effort),
+                Means::Answers(FEW_CONFLICTS * times),
+            ]);
         }
         means.push(Means::Engine(Effort::Any));
         if self.patience == Budget::UntilDecided {
@@ -198,7 +223,14 @@ impl<'a> Chooser<'a> {
 
     fn take_turns(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         let share = if self.effort == Effort::Any { 0 } else { 4 };
-        let found = strong::take_turns(self.history, self.resolution, self.index, level, share, self.control)?;
+        let found = strong::take_turns(
+            self.history,
+            self.resolution,
+            self.index,
+            level,
+            share,
+            self.control,
+        )?;
         Ok(match found {
             Some((order, choice)) => self.solved(order, choice)?,
             None => AmbiguousAnswer::TooMany,
@@ -206,8 +238,19 @@ impl<'a> Chooser<'a> {
     }
 
     /// The answer of the strong engine, which decides the writers together with the order.
-    pub(super) fn ask_engine(&self, level: Level, effort: Effort) -> Result<AmbiguousAnswer, Interrupt> {
-        let decided = strong::decide_open(self.history, self.resolution, self.index, level, effort, self.control)?;
+    pub(super) fn ask_engine(
+        &self,
+        level: Level,
+        effort: Effort,
+    ) -> Result<AmbiguousAnswer, Interrupt> {
+        let decided = strong::decide_open(
+            self.history,
+            self.resolution,
+            self.index,
+            level,
+            effort,
+            self.control,
+        )?;
         Ok(match decided {
             None => AmbiguousAnswer::TooMany,
             Some(OpenDecision::Violated) => AmbiguousAnswer::Violated(Why::Unsaid),
@@ -217,8 +260,17 @@ impl<'a> Chooser<'a> {
 
     /// A level that is decided stays so if the time ends now.
     fn solved(&self, order: Order, choice: Choice) -> Result<AmbiguousAnswer, Interrupt> {
-        let index = Index::build_with(self.history, self.resolution, &choice, &self.control.overtime())?;
-        Ok(AmbiguousAnswer::Satisfied(Box::new(Solution { choice, order, index })))
+        let index = Index::build_with(
+            self.history,
+            self.resolution,
+            &choice,
+            &self.control.overtime(),
+        )?;
+        Ok(AmbiguousAnswer::Satisfied(Box::new(Solution {
+            choice,
+            order,
+            index,
+        })))
     }
 
     /// Tries a few choices.
@@ -234,10 +286,18 @@ impl<'a> Chooser<'a> {
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ if they can.
     fn plain_choices(&self) -> Vec<Choice> {
         let of = |pick: &dyn Fn(&MultipleSources) -> usize| -> Choice {
-            self.resolution.ambiguous_reads().map(|multiple| Some(pick(multiple) as u32)).collect()
+            self.resolution
+                .ambiguous_reads()
+                .map(|multiple| Some(pick(multiple) as u32))
+                .collect()
         };
-        let last_writer = |multiple: &MultipleSources| multiple.n_candidate_writers().saturating_sub(1);
-        let mut choices = vec![of(&|_| 0), of(&last_writer), of(&|multiple| multiple.kept - 1)];
+        let last_writer =
+            |multiple: &MultipleSources| multiple.n_candidate_writers().saturating_sub(1);
+        let mut choices = vec![
+            of(&|_| 0),
+            of(&last_writer),
+            of(&|multiple| multiple.kept - 1),
+        ];
         choices.dedup();
         choices
     }
@@ -245,20 +305,34 @@ impl<'a> Chooser<'a> {
     /// The answer of the solver for a weak level.
     fn answer(&self, level: Level, most_conflicts: usize) -> Result<AmbiguousAnswer, Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
-        Ok(match weak::decide_open(history, resolution, self.index, level, most_conflicts, control)? {
-            OpenWeak::GaveUp => AmbiguousAnswer::TooMany,
-            OpenWeak::Violated(None) => AmbiguousAnswer::Violated(Why::Unsaid),
-            OpenWeak::Violated(Some(lists)) => AmbiguousAnswer::Violated(Why::Combinations(level, lists)),
-            OpenWeak::Satisfied(choice) => self.tried(level, choice)?,
-        })
+        Ok(
+            match weak::decide_open(
+                history,
+                resolution,
+                self.index,
+                level,
+                most_conflicts,
+                control,
+            )? {
+                OpenWeak::GaveUp => AmbiguousAnswer::TooMany,
+                OpenWeak::Violated(None) => AmbiguousAnswer::Violated(Why::Unsaid),
+                OpenWeak::Violated(Some(lists)) => {
+                    AmbiguousAnswer::Violated(Why::Combinations(level, lists))
+                }
+                OpenWeak::Satisfied(choice) => self.tried(level, choice)?,
+            },
+        )
     }
 
     /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
     pub(super) fn search(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         let most = self.attempts(level);
-        let searched = refutation::search(self.history, self.resolution, level, most, self.control)?;
+        let searched =
+            refutation::search(self.history, self.resolution, level, most, self.control)?;
         Ok(match searched {
-            Searched::Violated(evidence) => AmbiguousAnswer::Violated(evidence.map_or(Why::Unsaid, Why::Told)),
+            Searched::Violated(evidence) => {
+                AmbiguousAnswer::Violated(evidence.map_or(Why::Unsaid, Why::Told))
+            }
             Searched::GaveUp => AmbiguousAnswer::TooMany,
             Searched::Satisfied(choice) => self.tried(level, choice)?,
         })
@@ -274,10 +348,19 @@ impl<'a> Chooser<'a> {
     }
 
     /// The writers that the ambiguous reads of a witness have under a choice.
-    pub(super) fn sources(&self, choice: &Choice, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
-        let Witness::CommitOrder(order) = witness else { return Vec::new() };
+    pub(super) fn sources(
+        &self,
+        choice: &Choice,
+        witness: &Witness,
+    ) -> Vec<(OperationId, TransactionId)> {
+        let Witness::CommitOrder(order) = witness else {
+            return Vec::new();
+        };
         let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
-        let reads = self.resolution.ambiguous_reads().map(|multiple| multiple.read);
+        let reads = self
+            .resolution
+            .ambiguous_reads()
+            .map(|multiple| multiple.read);
         reads
             .filter(|&read| takes_part.contains(&self.history.transaction_of(read)))
             .filter_map(|read| Some((read, self.resolution.chosen(read, choice)?.writer()?)))
@@ -285,15 +368,24 @@ impl<'a> Chooser<'a> {
     }
 
     /// The order with which a choice satisfies a level, if there is one.
-    pub(super) fn attempt(&self, level: Level, choice: Choice) -> Result<Option<Solution>, Interrupt> {
+    pub(super) fn attempt(
+        &self,
+        level: Level,
+        choice: Choice,
+    ) -> Result<Option<Solution>, Interrupt> {
         self.control.check()?;
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
-        let reads = read_consistency::instances(self.history, self.resolution, &index, 0, self.control)?;
+        let reads =
+            read_consistency::instances(self.history, self.resolution, &index, 0, self.control)?;
         if Facts::of(reads.counts.keys().copied()).violate(level) {
             return Ok(None);
         }
         let ground = BaseOrder::new(&index, self.control)?;
         let order = decide::ask(&index, ground.as_ref(), level, self.control)?.order();
-        Ok(order.map(|order| Solution { choice, order, index }))
+        Ok(order.map(|order| Solution {
+            choice,
+            order,
+            index,
+        }))
     }
 }

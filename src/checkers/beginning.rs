@@ -27,7 +27,11 @@ pub(super) fn is_long(index: &Index) -> bool {
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
+pub(super) fn core(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Vec<Node>>, Interrupt> {
     if !is_long(index) {
         return Ok(None);
     }
@@ -46,7 +50,9 @@ pub(super) fn smaller_core(
     level: Level,
     control: &Control,
 ) -> Result<Option<Vec<Node>>, Interrupt> {
-    let Some(nodes) = of_stronger.filter(|_| is_long(index)) else { return Ok(None) };
+    let Some(nodes) = of_stronger.filter(|_| is_long(index)) else {
+        return Ok(None);
+    };
     violated_part(index, &nodes, level, control)
 }
 
@@ -77,7 +83,9 @@ fn first_nodes(index: &Index, most: usize) -> Vec<Node> {
             continue;
         }
         let mut writers = index.read_writer[index.reads_of(t)].iter().copied();
-        if let Some(writer) = writers.find(|&writer| writer != NONE && writer != t && !ran(&next, writer)) {
+        if let Some(writer) =
+            writers.find(|&writer| writer != NONE && writer != t && !ran(&next, writer))
+        {
             waiting.entry(writer).or_default().push(session);
             continue;
         }

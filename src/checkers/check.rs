@@ -10,8 +10,8 @@ use super::share::{ShardAssignment, Share};
 use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
-    Cause, Checker, Engine, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness,
-    cut_isolation, in_real_time, overwriting, read_consistency,
+    Cause, Checker, Engine, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest,
+    Verdict, Witness, cut_isolation, in_real_time, overwriting, read_consistency,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -41,7 +41,14 @@ pub fn check(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    Request { history, options, control, mode: CheckMode::WHOLE, observe }.check(None)
+    Request {
+        history,
+        options,
+        control,
+        mode: CheckMode::WHOLE,
+        observe,
+    }
+    .check(None)
 }
 
 /// [`check`] for a history whose reads are already resolved.
@@ -52,7 +59,14 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    Request { history, options, control, mode: CheckMode::WHOLE, observe }.check(Some(resolution))
+    Request {
+        history,
+        options,
+        control,
+        mode: CheckMode::WHOLE,
+        observe,
+    }
+    .check(Some(resolution))
 }
 
 /// [`check_resolved`] for plain levels whose forms with sessions are known to be violated, which saves deciding these again.
@@ -63,7 +77,13 @@ pub fn check_without_sessions(
     options: &Options,
     control: &Control,
 ) -> Findings {
-    let request = Request { history, options, control, mode: CheckMode::WHOLE, observe: &|_| {} };
+    let request = Request {
+        history,
+        options,
+        control,
+        mode: CheckMode::WHOLE,
+        observe: &|_| {},
+    };
     plain::check_apart(request, resolution)
 }
 
@@ -120,31 +140,70 @@ struct Request<'a> {
 
 impl Request<'_> {
     fn check(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, observe, .. } = self;
-        decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
-            let request = Request { options, observe, ..self };
-            match options.share.filter(|_| !share::fit(&options.levels)) {
-                Some(share) => request.check_undivided(share, resolution),
-                None => request.check_asked(resolution),
-            }
-        })
+        let Request {
+            history,
+            options,
+            observe,
+            ..
+        } = self;
+        decide_applicable(
+            history,
+            Checker::Fast,
+            options,
+            observe,
+            |options, observe| {
+                let request = Request {
+                    options,
+                    observe,
+                    ..self
+                };
+                match options.share.filter(|_| !share::fit(&options.levels)) {
+                    Some(share) => request.check_undivided(share, resolution),
+                    None => request.check_asked(resolution),
+                }
+            },
+        )
     }
 
     /// What no share can be decided of is left to the first shard.
     fn check_undivided(self, share: Share, resolution: Option<Arc<Resolution>>) -> Findings {
-        let whole = Options { share: None, ..self.options.clone() };
+        let whole = Options {
+            share: None,
+            ..self.options.clone()
+        };
         let findings = match share.is_first() {
-            true => Request { options: &whole, ..self }.check_asked(resolution),
+            true => Request {
+                options: &whole,
+                ..self
+            }
+            .check_asked(resolution),
             false => Findings::default(),
         };
-        Findings { shared: Some(ShardAssignment::whole(share, whole.levels)), ..findings }
+        Findings {
+            shared: Some(ShardAssignment::whole(share, whole.levels)),
+            ..findings
+        }
     }
 
     fn check_asked(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, control, observe, .. } = self;
+        let Request {
+            history,
+            options,
+            control,
+            observe,
+            ..
+        } = self;
         overwriting::check_with(history, options, control, observe, |options| {
-            let request = Request { options, observe, ..self };
-            match options.levels.iter().any(|level| level.plain_of().is_some()) {
+            let request = Request {
+                options,
+                observe,
+                ..self
+            };
+            match options
+                .levels
+                .iter()
+                .any(|level| level.plain_of().is_some())
+            {
                 true => plain::check(request, resolution),
                 false => request.check_applicable(resolution),
             }
@@ -153,14 +212,24 @@ impl Request<'_> {
 
     /// [`check`](Self::check) for distinct levels, all applicable to the history.
     fn check_applicable(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, control, mode, .. } = self;
-        let has_repeated_elements = mode.elements == Elements::Searched && has_repeated_elements(history);
+        let Request {
+            history,
+            options,
+            control,
+            mode,
+            ..
+        } = self;
+        let has_repeated_elements =
+            mode.elements == Elements::Searched && has_repeated_elements(history);
         if let Some(share) = options.share
             && !share.is_first()
             && (has_repeated_elements || !share::may_be_spread(&options.levels))
         {
             let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
-            return Findings { shared, ..Findings::default() };
+            return Findings {
+                shared,
+                ..Findings::default()
+            };
         }
         if has_repeated_elements {
             return self.check_repeated();
@@ -178,20 +247,30 @@ impl Request<'_> {
         };
         control.phase("indexing", 0);
         let begin = Instant::now();
-        let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, mode.guess, control));
+        let prepared = control.timed(Stage::Build, || {
+            Prepared::new(history, resolution, options, mode.guess, control)
+        });
         let index_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let assumes_set_up =
-            mode.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
+        let assumes_set_up = mode.tests_set_up
+            && prepared
+                .as_ref()
+                .is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
         let found = match prepared {
             Ok(prepared) => match options.share {
                 Some(share) => run.check_share(share, prepared),
                 None => run.check(prepared),
             },
             Err(interrupt) => {
-                run.shared = options.share.map(|share| ShardAssignment::unknown(share, options.levels.clone()));
+                run.shared = options
+                    .share
+                    .map(|share| ShardAssignment::unknown(share, options.levels.clone()));
                 for &level in &options.levels {
-                    run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
+                    run.decided(
+                        level,
+                        Verdict::Undecided(Cause::Interrupted(interrupt)),
+                        0.0,
+                    );
                 }
                 Instances::default()
             }
@@ -209,13 +288,26 @@ impl Request<'_> {
     /// Checks a history with elements of lists that were appended more than once; the first of several shards does all of
     /// it.
     fn check_repeated(self) -> Findings {
-        let Request { history, options, control, .. } = self;
-        let whole = Options { share: None, ..options.clone() };
-        let (mut findings, assumes_set_up) = repeated::check(Request { options: &whole, ..self });
+        let Request {
+            history,
+            options,
+            control,
+            ..
+        } = self;
+        let whole = Options {
+            share: None,
+            ..options.clone()
+        };
+        let (mut findings, assumes_set_up) = repeated::check(Request {
+            options: &whole,
+            ..self
+        });
         if self.mode.tests_set_up && assumes_set_up {
             verify_assumed_setup(history, &whole, control, &mut findings);
         }
-        findings.shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
+        findings.shared = options
+            .share
+            .map(|share| ShardAssignment::whole(share, options.levels.clone()));
         findings.levels.iter().for_each(self.observe);
         findings
     }
@@ -223,7 +315,9 @@ impl Request<'_> {
 
 /// Whether elements of lists were appended more than once: then verdicts and counts come together. O(operations) with lists.
 pub fn has_repeated_elements(history: &History) -> bool {
-    history.rules().lists == ListRule::Exact && !history.lists().is_empty() && repeated::concerns(history)
+    history.rules().lists == ListRule::Exact
+        && !history.lists().is_empty()
+        && repeated::concerns(history)
 }
 
 /// Whether a level is decided by an engine that needs the base order.
@@ -259,14 +353,27 @@ impl Prepared {
             index.guess = index.transaction.iter().map(place).collect();
         }
         let (reads, ground) = rayon::join(
-            || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
+            || {
+                read_consistency::instances(
+                    history,
+                    &resolution,
+                    &index,
+                    options.max_instances,
+                    control,
+                )
+            },
             || match options.levels.iter().any(needs_ground) {
                 true => BaseOrder::new(&index, control),
                 false => Ok(None),
             },
         );
         let (reads, ground) = (reads?, ground?);
-        Ok(Prepared { resolution, index, ground, reads })
+        Ok(Prepared {
+            resolution,
+            index,
+            ground,
+            reads,
+        })
     }
 }
 
@@ -315,20 +422,34 @@ impl<'a> CheckRun<'a> {
     }
 
     fn check(&mut self, mut prepared: Prepared) -> Instances {
-        self.asked.control.phase("checking", self.levels().len() as u64);
-        self.assumptions.extend_from_slice(prepared.resolution.assumptions());
+        self.asked
+            .control
+            .phase("checking", self.levels().len() as u64);
+        self.assumptions
+            .extend_from_slice(prepared.resolution.assumptions());
         let facts = Facts::of(prepared.reads.counts.keys().copied());
         if self.levels().contains(&Level::CutIsolation) {
             let begin = Instant::now();
-            let verdict = match (prepared.resolution.has_multiple_sources(), facts.non_repeatable_reads) {
-                (true, _) => cut_isolation::verdict(self.asked.history, &prepared.resolution, self.asked.control),
+            let verdict = match (
+                prepared.resolution.has_multiple_sources(),
+                facts.non_repeatable_reads,
+            ) {
+                (true, _) => cut_isolation::verdict(
+                    self.asked.history,
+                    &prepared.resolution,
+                    self.asked.control,
+                ),
                 (false, true) => Verdict::Violated,
                 (false, false) => Verdict::Satisfied(Witness::Reads),
             };
             self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
         }
         let linear = self.linearizability(&prepared, facts);
-        if self.levels().iter().all(|level| self.verdicts.contains_key(level)) {
+        if self
+            .levels()
+            .iter()
+            .all(|level| self.verdicts.contains_key(level))
+        {
             return self.list(prepared, &Decisions::new(), LevelSet::default(), linear);
         }
         // Verdicts are reported at once unless other choices of writers can still change them.
@@ -349,7 +470,12 @@ impl<'a> CheckRun<'a> {
         }
         if unordered > 0 {
             // The positions of their versions in the order are unknown, so an order that was found may be wrong.
-            for (verdict, _) in self.verdicts.iter_mut().filter(|(level, _)| !level.is_of_reads()).map(|(_, v)| v) {
+            for (verdict, _) in self
+                .verdicts
+                .iter_mut()
+                .filter(|(level, _)| !level.is_of_reads())
+                .map(|(_, v)| v)
+            {
                 if matches!(verdict, Verdict::Satisfied(_)) {
                     *verdict = Verdict::Undecided(Cause::RepeatedElements(unordered));
                 }
@@ -363,7 +489,13 @@ impl<'a> CheckRun<'a> {
             if let Some(without_times) = level.without_real_time()
                 && !self.verdicts.contains_key(&level)
             {
-                self.in_real_time(level, without_times, &prepared, &mut decisions, &mut by_choice);
+                self.in_real_time(
+                    level,
+                    without_times,
+                    &prepared,
+                    &mut decisions,
+                    &mut by_choice,
+                );
             }
         }
         self.list(prepared, &decisions, by_choice, linear)
@@ -373,11 +505,19 @@ impl<'a> CheckRun<'a> {
     fn take(&mut self, decisions: &Decisions, index: &Index) {
         let mut made: Vec<(&Order, Level, Verdict)> = Vec::new();
         for (&level, (decision, seconds)) in decisions {
-            let order = if let Ok(Decision::Satisfied(order)) = decision { Some(order) } else { None };
-            let is_same = |(other, of, _): &&(&Order, Level, Verdict)| {
-                order.is_some_and(|order| order.is(other)) && of.has_snapshots() == level.has_snapshots()
+            let order = if let Ok(Decision::Satisfied(order)) = decision {
+                Some(order)
+            } else {
+                None
             };
-            let known = made.iter().find(is_same).map(|(.., verdict)| verdict.clone());
+            let is_same = |(other, of, _): &&(&Order, Level, Verdict)| {
+                order.is_some_and(|order| order.is(other))
+                    && of.has_snapshots() == level.has_snapshots()
+            };
+            let known = made
+                .iter()
+                .find(is_same)
+                .map(|(.., verdict)| verdict.clone());
             let verdict = known.unwrap_or_else(|| verdict_of(decision, level, index));
             made.extend(order.map(|order| (order, level, verdict.clone())));
             self.verdicts.insert(level, (verdict, *seconds));
@@ -399,7 +539,14 @@ impl<'a> CheckRun<'a> {
     ) -> Decisions {
         let (Some(ground), Some(&level)) = (alone, self.levels().first()) else {
             let ground = prepared.ground.as_ref();
-            return decide_all(&prepared.index, ground, facts, &self.engine_levels(), self.asked.control, told);
+            return decide_all(
+                &prepared.index,
+                ground,
+                facts,
+                &self.engine_levels(),
+                self.asked.control,
+                told,
+            );
         };
         let begin = Instant::now();
         let decision = decide_alone(&prepared.index, ground, level, self.asked.control);
@@ -410,8 +557,15 @@ impl<'a> CheckRun<'a> {
 
     /// The levels left to the engines.
     fn engine_levels(&self) -> Vec<Level> {
-        let open = || self.levels().iter().copied().filter(|level| !self.verdicts.contains_key(level));
-        let mut levels: Vec<Level> = open().chain(open().filter_map(Level::without_real_time)).collect();
+        let open = || {
+            self.levels()
+                .iter()
+                .copied()
+                .filter(|level| !self.verdicts.contains_key(level))
+        };
+        let mut levels: Vec<Level> = open()
+            .chain(open().filter_map(Level::without_real_time))
+            .collect();
         levels.retain(|level| level.row().turn.is_some());
         levels.sort_unstable();
         levels.dedup();
@@ -428,14 +582,20 @@ impl<'a> CheckRun<'a> {
         decisions: &mut Decisions,
         by_choice: &mut LevelSet,
     ) {
-        let Request { history, control, .. } = self.asked;
+        let Request {
+            history, control, ..
+        } = self.asked;
         let begin = Instant::now();
         let known = self.verdicts.get(&without_times);
-        let known = known.and_then(|(known, _)| in_real_time::verdict(level, history, &prepared.index, known));
+        let known = known
+            .and_then(|(known, _)| in_real_time::verdict(level, history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
             let asked = || ask(&prepared.index, prepared.ground.as_ref(), level, control);
             let decision = implied(decisions, level).map_or_else(asked, Ok);
-            let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
+            let verdict = match (
+                verdict_of(&decision, level, &prepared.index),
+                prepared.resolution.n_ambiguous(),
+            ) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
                 (Verdict::Satisfied(_), n) if n > 0 => {
                     let verdict = self.in_real_time_with_writers(level, prepared);
@@ -456,7 +616,10 @@ impl<'a> CheckRun<'a> {
         let levels = self.levels().iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
             let sources = self.sources.remove(level).unwrap_or_default();
-            Some(LevelResult { sources, ..LevelResult::new(*level, verdict, Checker::Fast.name(), seconds) })
+            Some(LevelResult {
+                sources,
+                ..LevelResult::new(*level, verdict, Checker::Fast.name(), seconds)
+            })
         });
         let mut findings = Findings {
             levels: levels.collect(),
@@ -466,10 +629,15 @@ impl<'a> CheckRun<'a> {
             index_seconds,
             check_seconds,
             shared: self.shared,
-            rest: Rest { found: found.more, ..self.rest },
+            rest: Rest {
+                found: found.more,
+                ..self.rest
+            },
             ..Findings::default()
         };
-        self.cut.into_iter().for_each(|limit| findings.end_early(limit));
+        self.cut
+            .into_iter()
+            .for_each(|limit| findings.end_early(limit));
         findings
     }
 }

@@ -76,7 +76,10 @@ impl Checker {
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
     pub fn levels(self) -> Vec<Level> {
-        Level::ALL.into_iter().filter(|level| self.decides(*level)).collect()
+        Level::ALL
+            .into_iter()
+            .filter(|level| self.decides(*level))
+            .collect()
     }
 
     /// Whether it can decide a level.
@@ -91,7 +94,9 @@ impl Checker {
             C4 | C4TreeClocks | C4Search => engine == Engine::Weak(Axiom::Causal),
             VlLwt => engine == Engine::Linear,
             BiswasEneaSearch => level.is_strong() && !level.counts_real_time(),
-            PolySi | PolySiUnpruned | PolySiPlain => level.is_strong_on_conflicts() && !level.counts_real_time(),
+            PolySi | PolySiUnpruned | PolySiPlain => {
+                level.is_strong_on_conflicts() && !level.counts_real_time()
+            }
             MiniTransactions => level.is_strong_on_conflicts(),
         }
     }

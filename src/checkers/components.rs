@@ -17,14 +17,22 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work before a component is known to be violated.
-pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
-    let Some(components) = apart(index, level) else { return strong::decide(index, level, control) };
+pub(super) fn decide(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Decision, Interrupt> {
+    let Some(components) = apart(index, level) else {
+        return strong::decide(index, level, control);
+    };
     let all: Vec<&Component> = components.iter().collect();
     let mut decided = decide_each(index, &all, level, control);
     if let Some(violated) = decided.iter().position(is_violated) {
         return decided.swap_remove(violated);
     }
-    let decided = decided.into_iter().collect::<Result<Vec<Decision>, Interrupt>>()?;
+    let decided = decided
+        .into_iter()
+        .collect::<Result<Vec<Decision>, Interrupt>>()?;
     match join(index, decided.into_iter().filter_map(Decision::order)) {
         Some(joined) => Ok(Decision::Satisfied(joined)),
         // Cannot happen; if it does, decide the whole rather than report something wrong.
@@ -37,9 +45,17 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<D
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn cores(index: &Index, level: Level, most: usize, control: &Control) -> Result<Vec<Vec<Node>>, Interrupt> {
+pub(super) fn cores(
+    index: &Index,
+    level: Level,
+    most: usize,
+    control: &Control,
+) -> Result<Vec<Vec<Node>>, Interrupt> {
     let Some(mut components) = apart(index, level) else {
-        return Ok(strong::decide(index, level, control)?.core().into_iter().collect());
+        return Ok(strong::decide(index, level, control)?
+            .core()
+            .into_iter()
+            .collect());
     };
     components.sort_by_key(Component::size);
     let mut cores = Vec::new();
@@ -95,15 +111,26 @@ fn join(index: &Index, orders: impl Iterator<Item = Order>) -> Option<Order> {
     let orders: Vec<Order> = orders.collect();
     let split = orders.iter().any(|order| matches!(order, Order::Events(_)));
     let steps = if split { 2 } else { 1 };
-    let chains = orders.iter().map(|order| chain(order, split)).collect::<Vec<Vec<u32>>>();
+    let chains = orders
+        .iter()
+        .map(|order| chain(order, split))
+        .collect::<Vec<Vec<u32>>>();
     let n = index.n_nodes() as u32;
-    let in_components = chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
+    let in_components = chains
+        .iter()
+        .flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
     let inside = (0..if split { n } else { 0 }).map(|t| (2 * t, 2 * t + 1));
-    let in_sessions = (0..n).filter_map(|t| Some((steps * t + steps - 1, steps * index.successor(t)?)));
-    let graph = Digraph::new((steps * n) as usize, in_components.chain(inside).chain(in_sessions));
+    let in_sessions =
+        (0..n).filter_map(|t| Some((steps * t + steps - 1, steps * index.successor(t)?)));
+    let graph = Digraph::new(
+        (steps * n) as usize,
+        in_components.chain(inside).chain(in_sessions),
+    );
     let order = topological_order(&graph)?;
     Some(match split {
-        true => Order::Events(Arc::new(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect())),
+        true => Order::Events(Arc::new(
+            order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect(),
+        )),
         false => Order::Commits(order.into()),
     })
 }
@@ -111,7 +138,10 @@ fn join(index: &Index, orders: impl Iterator<Item = Order>) -> Option<Order> {
 /// The steps of an order as vertices: its start and its commit for each transaction if they are `split`, or one step.
 fn chain(order: &Order, split: bool) -> Vec<u32> {
     match split {
-        true => order.events().map(|(t, is_commit)| 2 * t + u32::from(is_commit)).collect(),
+        true => order
+            .events()
+            .map(|(t, is_commit)| 2 * t + u32::from(is_commit))
+            .collect(),
         false => order.commits().collect(),
     }
 }

@@ -32,7 +32,11 @@ pub(super) fn verdict(history: &History, resolution: &Resolution, control: &Cont
 /// What violates cut isolation under every choice of sources: two reads that can share no writer, or a tree of cases
 /// that all end that way; if that would be too large, reads that can share no writer that may have committed. `None` if
 /// it is satisfied, or `control` ends the work first.
-pub(super) fn refutation(history: &History, resolution: &Resolution, control: &Control) -> Option<Violation> {
+pub(super) fn refutation(
+    history: &History,
+    resolution: &Resolution,
+    control: &Control,
+) -> Option<Violation> {
     refutation_in(history, resolution, MOST_CASES, control)
 }
 
@@ -55,8 +59,14 @@ fn refutation_in(
 /// By transaction: whether it counts as committed under every choice of sources, counting every source that a read may
 /// have read from. O(operations · log).
 pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
-    let mut certain: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
-    let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| certain[t.index()]).collect();
+    let mut certain: Vec<bool> = history
+        .transactions()
+        .map(|t| history.outcome(t) == Outcome::Committed)
+        .collect();
+    let mut waiting: Vec<TransactionId> = history
+        .transactions()
+        .filter(|t| certain[t.index()])
+        .collect();
     while let Some(t) = waiting.pop() {
         for writer in resolution.listed_writers(t) {
             if !std::mem::replace(&mut certain[writer.index()], true) {
@@ -64,10 +74,15 @@ pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
             }
         }
         for read in history.operations_of(t) {
-            if resolution.multiple_sources(read).is_some_and(|multiple| multiple.n_writers() > 1) {
+            if resolution
+                .multiple_sources(read)
+                .is_some_and(|multiple| multiple.n_writers() > 1)
+            {
                 continue;
             }
-            let Some(writers) = foreign_writers(resolution, t, read) else { continue };
+            let Some(writers) = foreign_writers(resolution, t, read) else {
+                continue;
+            };
             if let [writer] = writers.as_slice()
                 && !writer.is_initial()
                 && !std::mem::replace(&mut certain[writer.index()], true)
@@ -97,17 +112,31 @@ struct Cut<'a> {
 impl<'a> Cut<'a> {
     /// A read from a transaction of unknown outcome makes it count as committed, with its own reads. The largest set of
     /// transactions that satisfy the rule when they read only from each other answers for all of them at once.
-    fn new(history: &'a History, resolution: &'a Resolution, control: &'a Control) -> Result<Cut<'a>, Interrupt> {
+    fn new(
+        history: &'a History,
+        resolution: &'a Resolution,
+        control: &'a Control,
+    ) -> Result<Cut<'a>, Interrupt> {
         let fallen = history.transactions().map(|t| match history.outcome(t) {
             Outcome::Aborted => ABORTED,
             _ => ALLOWED,
         });
-        let mut cut = Cut { history, resolution, fallen: fallen.collect(), control };
+        let mut cut = Cut {
+            history,
+            resolution,
+            fallen: fallen.collect(),
+            control,
+        };
         for round in 1.. {
-            let standing =
-                history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown && cut.is_allowed(t, round));
-            let is_broken = |t: TransactionId| cut.is_broken(t, round).map(|is_broken| is_broken.then_some(t));
-            let bad: Vec<Option<TransactionId>> = standing.map(is_broken).collect::<Result<_, _>>()?;
+            let standing = history
+                .transactions()
+                .filter(|&t| history.outcome(t) == Outcome::Unknown && cut.is_allowed(t, round));
+            let is_broken = |t: TransactionId| {
+                cut.is_broken(t, round)
+                    .map(|is_broken| is_broken.then_some(t))
+            };
+            let bad: Vec<Option<TransactionId>> =
+                standing.map(is_broken).collect::<Result<_, _>>()?;
             let bad: Vec<TransactionId> = bad.into_iter().flatten().collect();
             if bad.is_empty() {
                 break;
@@ -119,7 +148,11 @@ impl<'a> Cut<'a> {
 
     /// The first committed transaction that breaks the rule.
     fn broken(&self) -> Result<Option<TransactionId>, Interrupt> {
-        for t in self.history.transactions().filter(|&t| self.history.outcome(t) == Outcome::Committed) {
+        for t in self
+            .history
+            .transactions()
+            .filter(|&t| self.history.outcome(t) == Outcome::Committed)
+        {
             if self.is_broken(t, ALLOWED)? {
                 return Ok(Some(t));
             }
@@ -130,12 +163,17 @@ impl<'a> Cut<'a> {
     /// Whether a transaction breaks the rule when it reads only from those allowed in a round.
     fn is_broken(&self, t: TransactionId, round: u32) -> Result<bool, Interrupt> {
         self.control.tick(t.index())?;
-        Ok(self.fallen_in_list(t, round).is_some() || self.group_without_writer(t, round).is_some())
+        Ok(
+            self.fallen_in_list(t, round).is_some()
+                || self.group_without_writer(t, round).is_some(),
+        )
     }
 
     /// The transaction that must have appended to a list that a transaction read, but is not allowed in a round.
     fn fallen_in_list(&self, t: TransactionId, round: u32) -> Option<TransactionId> {
-        self.resolution.listed_writers(t).find(|&writer| !self.is_allowed(writer, round))
+        self.resolution
+            .listed_writers(t)
+            .find(|&writer| !self.is_allowed(writer, round))
     }
 
     /// Whether a transaction may still be read from in a round.
@@ -144,10 +182,16 @@ impl<'a> Cut<'a> {
     }
 
     /// Reads of one key by a transaction that can share no writer allowed in a round, each with all its writers.
-    fn group_without_writer(&self, t: TransactionId, round: u32) -> Option<Vec<(OperationId, Vec<TransactionId>)>> {
+    fn group_without_writer(
+        &self,
+        t: TransactionId,
+        round: u32,
+    ) -> Option<Vec<(OperationId, Vec<TransactionId>)>> {
         // A single read only needs one writer that is allowed.
-        let mut reads =
-            self.history.operations_of(t).filter(|&o| self.history.kinds()[o.index()] == OperationKind::Read);
+        let mut reads = self
+            .history
+            .operations_of(t)
+            .filter(|&o| self.history.kinds()[o.index()] == OperationKind::Read);
         if let (Some(read), None) = (reads.next(), reads.next())
             && let Some(multiple) = self.resolution.multiple_sources(read)
             && multiple.has_writer(|writer| self.is_allowed(writer, round))
@@ -156,17 +200,27 @@ impl<'a> Cut<'a> {
         }
         let mut groups: BTreeMap<KeyId, (Vec<TransactionId>, Vec<OperationId>)> = BTreeMap::new();
         for read in self.history.operations_of(t) {
-            let Some(writers) = foreign_writers(self.resolution, t, read) else { continue };
-            let allowed = || writers.iter().copied().filter(|&writer| self.is_allowed(writer, round)).collect();
-            let (common, reads) =
-                groups.entry(self.history.keys()[read.index()]).or_insert_with(|| (allowed(), Vec::new()));
+            let Some(writers) = foreign_writers(self.resolution, t, read) else {
+                continue;
+            };
+            let allowed = || {
+                writers
+                    .iter()
+                    .copied()
+                    .filter(|&writer| self.is_allowed(writer, round))
+                    .collect()
+            };
+            let (common, reads) = groups
+                .entry(self.history.keys()[read.index()])
+                .or_insert_with(|| (allowed(), Vec::new()));
             if !reads.is_empty() {
                 let writers: FxHashSet<TransactionId> = writers.into_iter().collect();
                 common.retain(|writer| writers.contains(writer));
             }
             reads.push(read);
             if common.is_empty() {
-                let with_writers = |&read: &OperationId| Some((read, foreign_writers(self.resolution, t, read)?));
+                let with_writers =
+                    |&read: &OperationId| Some((read, foreign_writers(self.resolution, t, read)?));
                 return Some(reads.iter().filter_map(with_writers).collect());
             }
         }
@@ -174,14 +228,24 @@ impl<'a> Cut<'a> {
     }
 
     /// Why a transaction cannot have committed if only those allowed in a round did. Recursion is bounded.
-    fn refute(&self, t: TransactionId, round: u32, depth: usize, left: &mut usize) -> Option<Violation> {
+    fn refute(
+        &self,
+        t: TransactionId,
+        round: u32,
+        depth: usize,
+        left: &mut usize,
+    ) -> Option<Violation> {
         let Some(group) = self.group_without_writer(t, round) else {
-            let writer = self.fallen_in_list(t, round).filter(|_| depth <= MOST_NESTED)?;
+            let writer = self
+                .fallen_in_list(t, round)
+                .filter(|_| depth <= MOST_NESTED)?;
             return self.refute(writer, self.fallen[writer.index()], depth + 1, left);
         };
         for (at, (first, writers)) in group.iter().enumerate() {
             let mut later = group[at + 1..].iter();
-            if let Some((second, _)) = later.find(|(_, others)| others.iter().all(|w| !writers.contains(w))) {
+            if let Some((second, _)) =
+                later.find(|(_, others)| others.iter().all(|w| !writers.contains(w)))
+            {
                 return Some(self.non_repeatable(t, vec![*first, *second]));
             }
         }
@@ -198,7 +262,9 @@ impl<'a> Cut<'a> {
         let mut case = |&writer: &TransactionId| {
             let other = group.iter().find(|(_, others)| !others.contains(&writer));
             Some(match other {
-                Some((other, _)) => self.non_repeatable(t, vec![*read.min(other), *read.max(other)]),
+                Some((other, _)) => {
+                    self.non_repeatable(t, vec![*read.min(other), *read.max(other)])
+                }
                 None => self.refute(writer, self.fallen[writer.index()], depth + 1, left)?,
             })
         };
@@ -211,22 +277,44 @@ impl<'a> Cut<'a> {
     fn non_repeatable(&self, t: TransactionId, reads: Vec<OperationId>) -> Violation {
         let pattern = Pattern::NonRepeatableRead;
         let writes = |&read: &OperationId| possible_writes(self.history, self.resolution, read);
-        let mut operations: Vec<OperationId> = reads.iter().flat_map(writes).chain(reads.iter().copied()).collect();
+        let mut operations: Vec<OperationId> = reads
+            .iter()
+            .flat_map(writes)
+            .chain(reads.iter().copied())
+            .collect();
         operations.dedup();
         Violation {
             also: vec!["C4 TAP-f".to_owned()],
             key: reads.first().map(|read| self.history.keys()[read.index()]),
             transactions: vec![t],
             operations,
-            ..Violation::new(pattern, 1, LevelSet::upward(Level::CutIsolation), Proof::Reads { pattern, reads })
+            ..Violation::new(
+                pattern,
+                1,
+                LevelSet::upward(Level::CutIsolation),
+                Proof::Reads { pattern, reads },
+            )
         }
     }
 }
 
 /// The other transactions that a read may have read from, ⊥ included; `None` if it did not read from any.
-fn foreign_writers(resolution: &Resolution, t: TransactionId, read: OperationId) -> Option<Vec<TransactionId>> {
+fn foreign_writers(
+    resolution: &Resolution,
+    t: TransactionId,
+    read: OperationId,
+) -> Option<Vec<TransactionId>> {
     match resolution.multiple_sources(read) {
-        Some(multiple) => Some(multiple.sources().iter().filter_map(|source| source.writer()).collect()),
-        None => resolution.source_in(t, read).writer().map(|writer| vec![writer]),
+        Some(multiple) => Some(
+            multiple
+                .sources()
+                .iter()
+                .filter_map(|source| source.writer())
+                .collect(),
+        ),
+        None => resolution
+            .source_in(t, read)
+            .writer()
+            .map(|writer| vec![writer]),
     }
 }

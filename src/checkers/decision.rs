@@ -57,14 +57,18 @@ impl Decision {
     pub(super) fn among(self, node: impl Fn(Node) -> Option<Node>) -> Decision {
         match self {
             Decision::Satisfied(order) => Decision::Satisfied(order.among(node)),
-            Decision::Violated { core } => Decision::Violated { core: core.into_iter().filter_map(node).collect() },
+            Decision::Violated { core } => Decision::Violated {
+                core: core.into_iter().filter_map(node).collect(),
+            },
         }
     }
 }
 
 impl From<Option<Vec<Node>>> for Decision {
     fn from(commits: Option<Vec<Node>>) -> Decision {
-        commits.map_or(Decision::violated(), |order| Decision::Satisfied(Order::Commits(order.into())))
+        commits.map_or(Decision::violated(), |order| {
+            Decision::Satisfied(Order::Commits(order.into()))
+        })
     }
 }
 
@@ -89,21 +93,33 @@ impl Order {
     /// The commits.
     pub(super) fn commits(&self) -> impl Iterator<Item = Node> + '_ {
         let (order, events) = self.parts();
-        order.iter().copied().chain(events.iter().filter(|(_, is_commit)| *is_commit).map(|(t, _)| *t))
+        order.iter().copied().chain(
+            events
+                .iter()
+                .filter(|(_, is_commit)| *is_commit)
+                .map(|(t, _)| *t),
+        )
     }
 
     /// The starts and commits: running transactions one after the other is a special order of these.
     pub(super) fn events(&self) -> impl Iterator<Item = (Node, bool)> + '_ {
         let (order, events) = self.parts();
-        order.iter().flat_map(|&t| [(t, false), (t, true)]).chain(events.iter().copied())
+        order
+            .iter()
+            .flat_map(|&t| [(t, false), (t, true)])
+            .chain(events.iter().copied())
     }
 
     /// The same in other nodes, without those that have no counterpart.
     pub(super) fn among(self, node: impl Fn(Node) -> Option<Node>) -> Order {
         match self {
-            Order::Commits(order) => Order::Commits(Arc::new(order.iter().copied().filter_map(node).collect())),
+            Order::Commits(order) => {
+                Order::Commits(Arc::new(order.iter().copied().filter_map(node).collect()))
+            }
             Order::Events(events) => {
-                let events = events.iter().filter_map(|&(t, is_commit)| Some((node(t)?, is_commit)));
+                let events = events
+                    .iter()
+                    .filter_map(|&(t, is_commit)| Some((node(t)?, is_commit)));
                 Order::Events(Arc::new(events.collect()))
             }
         }

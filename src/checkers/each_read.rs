@@ -11,16 +11,26 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
-pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
+pub(super) fn decide(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Decision, Interrupt> {
     control.needs(index.read_key.len() * 64)?;
     let split = index.by_read();
-    let of_snapshots = if level.counts_real_time() { Level::StrongPrefixConsistency } else { Level::PrefixConsistency };
+    let of_snapshots = if level.counts_real_time() {
+        Level::StrongPrefixConsistency
+    } else {
+        Level::PrefixConsistency
+    };
     let owner = owners(&split);
     let is_last = |v: Node| owner.get(v as usize + 1) != Some(&owner[v as usize]);
     Ok(match strong::decide(&split, of_snapshots, control)? {
         Decision::Satisfied(order) => {
             let last = order.commits().filter(|&v| is_last(v));
-            Decision::Satisfied(Order::Commits(Arc::new(last.map(|v| owner[v as usize]).collect())))
+            Decision::Satisfied(Order::Commits(Arc::new(
+                last.map(|v| owner[v as usize]).collect(),
+            )))
         }
         Decision::Violated { core } => {
             let mut core: Vec<Node> = core.into_iter().map(|v| owner[v as usize]).collect();

@@ -1,7 +1,10 @@
 //! From verdicts to listed violations.
 
 use super::rest::{Sought, Uncounted, with_causal};
-use super::{Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns, weak};
+use super::{
+    Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns,
+    weak,
+};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Edge, Index, NONE, Node, Resolution};
@@ -28,14 +31,26 @@ pub(super) fn collect_in_canonical_order(
     if sought.violated.weakest().is_none() {
         return reads;
     }
-    let Ok(canonical) = index.canonical(history, control) else { return reads };
+    let Ok(canonical) = index.canonical(history, control) else {
+        return reads;
+    };
     drop(index);
     let index = canonical;
     let again = match reads.counts.is_empty() {
         true => None,
-        false => read_consistency::instances(history, resolution, &index, max_instances, control).ok(),
+        false => {
+            read_consistency::instances(history, resolution, &index, max_instances, control).ok()
+        }
     };
-    collect(history, &index, again.unwrap_or(reads), sought, weak, max_instances, control)
+    collect(
+        history,
+        &index,
+        again.unwrap_or(reads),
+        sought,
+        weak,
+        max_instances,
+        control,
+    )
 }
 
 /// At least one violation of each violated level if it can be found without counting: of single reads, else of the weak
@@ -53,27 +68,47 @@ pub(super) fn first(
     max_instances: usize,
     control: &Control,
 ) -> Option<(Instances, Option<Instances>)> {
-    let shows = |found: &Instances, level| found.violations.iter().any(|violation| violation.levels.contains(level));
+    let shows = |found: &Instances, level| {
+        found
+            .violations
+            .iter()
+            .any(|violation| violation.levels.contains(level))
+    };
     let shows_all = |found: &Instances| violated.iter().all(|level| shows(found, level));
-    let mut found = Instances { violations: reads.violations.clone(), ..Instances::default() };
+    let mut found = Instances {
+        violations: reads.violations.clone(),
+        ..Instances::default()
+    };
     if shows_all(&found) {
         return Some((found, None));
     }
     if let Some((level, nodes)) = core.filter(|(level, core)| {
-        violated.weakest() == Some(*level) && beginning::is_long(index) && core.len() <= LARGEST_CORE
+        violated.weakest() == Some(*level)
+            && beginning::is_long(index)
+            && core.len() <= LARGEST_CORE
     }) {
-        found.violations.extend(strong_patterns::of_core(history, index, nodes.to_vec(), level, control).ok()?);
+        found
+            .violations
+            .extend(strong_patterns::of_core(history, index, nodes.to_vec(), level, control).ok()?);
         if shows_all(&found) {
             return Some((found, None));
         }
     }
     let is_weak = |level: &Level| level.is_weak() || level.is_of_sessions();
     if index.is_guessed() {
-        let stretches = Stretches { history, index, max_instances, control };
-        found.violations.extend(stretches.violations(violated).ok()?);
+        let stretches = Stretches {
+            history,
+            index,
+            max_instances,
+            control,
+        };
+        found
+            .violations
+            .extend(stretches.violations(violated).ok()?);
         for &(level, nodes) in cores.iter().filter(|(level, _)| violated.contains(*level)) {
             if !shows(&found, level) {
-                let shown = strong_patterns::of_engine(history, index, nodes.to_vec(), level, control);
+                let shown =
+                    strong_patterns::of_engine(history, index, nodes.to_vec(), level, control);
                 found.violations.extend(shown.ok()?);
             }
         }
@@ -83,15 +118,30 @@ pub(super) fn first(
     }
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;
-    if violated.iter().any(|level| is_weak(&level) && !(index.is_guessed() && shows(&found, level))) {
-        let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
+    if violated
+        .iter()
+        .any(|level| is_weak(&level) && !(index.is_guessed() && shows(&found, level)))
+    {
+        let listed = weak::instances(
+            history,
+            &index,
+            with_causal(violated),
+            max_instances,
+            control,
+        )
+        .ok()?;
         found.violations.extend_from_slice(&listed.violations);
         weak = Some(listed);
-        let broken = weak::broken_guarantees(history, &index, violated, max_instances, control).ok()?;
+        let broken =
+            weak::broken_guarantees(history, &index, violated, max_instances, control).ok()?;
         found.violations.extend(broken.violations);
     }
     if !shows_all(&found) {
-        found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations);
+        found.violations.extend(
+            strong_patterns::first(history, &index, violated, control)
+                .ok()?
+                .violations,
+        );
     }
     shows_all(&found).then_some((found, weak))
 }
@@ -121,7 +171,11 @@ impl Stretches<'_> {
                 }
                 let end = order.len().min(begin + length);
                 found.extend(self.shown_by(&order[begin..end], &wanted)?);
-                wanted.retain(|level| !found.iter().any(|violation| violation.levels.contains(*level)));
+                wanted.retain(|level| {
+                    !found
+                        .iter()
+                        .any(|violation| violation.levels.contains(*level))
+                });
             }
         }
         Ok(found)
@@ -134,13 +188,17 @@ impl Stretches<'_> {
         let mut part = self.index.part(&nodes);
         let mut found: Vec<Violation> = Vec::new();
         for &level in wanted {
-            if found.iter().any(|violation| violation.levels.contains(level))
+            if found
+                .iter()
+                .any(|violation| violation.levels.contains(level))
                 || !weak::decide(&part, level, self.control)?.is_violated()
             {
                 continue;
             }
             part.node = vec![NONE; self.index.node.len()];
-            (0..).zip(&part.transaction).for_each(|(node, t)| part.node[t.index()] = node);
+            (0..)
+                .zip(&part.transaction)
+                .for_each(|(node, t)| part.node[t.index()] = node);
             let listed = weak::instances(
                 self.history,
                 &part,
@@ -148,7 +206,12 @@ impl Stretches<'_> {
                 self.max_instances,
                 self.control,
             )?;
-            found.extend(listed.violations.into_iter().find(|violation| violation.levels.contains(level)));
+            found.extend(
+                listed
+                    .violations
+                    .into_iter()
+                    .find(|violation| violation.levels.contains(level)),
+            );
         }
         Ok(found)
     }
@@ -159,13 +222,19 @@ impl Stretches<'_> {
 pub(super) fn add_missing(found: &mut Instances, first: Instances) {
     for violation in first.violations {
         let is_same = |other: &&mut Violation| {
-            (other.id.pattern, &other.edges, &other.proof) == (violation.id.pattern, &violation.edges, &violation.proof)
+            (other.id.pattern, &other.edges, &other.proof)
+                == (violation.id.pattern, &violation.edges, &violation.proof)
         };
         if let Some(same) = found.violations.iter_mut().find(is_same) {
             same.levels = same.levels.union(violation.levels);
             continue;
         }
-        let shows = |level: Level| found.violations.iter().any(|other| other.levels.contains(level));
+        let shows = |level: Level| {
+            found
+                .violations
+                .iter()
+                .any(|other| other.levels.contains(level))
+        };
         if !violation.levels.iter().all(shows) {
             let count = found.counts.entry(violation.id.pattern).or_default();
             *count = (*count).max(1);
@@ -189,12 +258,25 @@ pub(crate) fn collect(
     let violated = sought.violated;
     if violated.weakest().is_some() && sought.causal != Some(true) {
         // A violation of a strong level may also be one of causal consistency, which explains it better.
-        let again = || weak::instances(history, index, with_causal(violated), max_instances, control);
-        weak.map_or_else(again, Ok).into_iter().for_each(|more| add(&mut found, more));
+        let again = || {
+            weak::instances(
+                history,
+                index,
+                with_causal(violated),
+                max_instances,
+                control,
+            )
+        };
+        weak.map_or_else(again, Ok)
+            .into_iter()
+            .for_each(|more| add(&mut found, more));
         let broken = weak::broken_guarantees(history, index, violated, max_instances, control);
         broken.into_iter().for_each(|more| add(&mut found, more));
     }
-    add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
+    add(
+        &mut found,
+        strong_patterns::instances(history, index, violated, max_instances, control),
+    );
     found
 }
 
@@ -203,7 +285,11 @@ fn add(found: &mut Instances, more: Instances) {
         *found.counts.entry(pattern).or_default() += count;
     }
     // Non-repeatable reads are counted and listed by the pass over single reads, with all levels they violate.
-    found.violations.extend(more.violations.into_iter().filter(|v| v.id.pattern != Pattern::NonRepeatableRead));
+    found.violations.extend(
+        more.violations
+            .into_iter()
+            .filter(|v| v.id.pattern != Pattern::NonRepeatableRead),
+    );
     found.more.extend(more.more);
 }
 
@@ -211,9 +297,14 @@ fn add(found: &mut Instances, more: Instances) {
 fn list_once_what_is_before_all(violations: &mut Vec<Violation>) {
     let mut argued: Vec<(Pattern, Vec<Edge>)> = Vec::new();
     violations.retain(|violation| {
-        let is_before_all = violation.implied && violation.transactions.first().is_some_and(|t| t.is_initial());
-        let is_new =
-            !argued.iter().any(|(pattern, edges)| (*pattern, edges) == (violation.id.pattern, &violation.edges));
+        let is_before_all = violation.implied
+            && violation
+                .transactions
+                .first()
+                .is_some_and(|t| t.is_initial());
+        let is_new = !argued
+            .iter()
+            .any(|(pattern, edges)| (*pattern, edges) == (violation.id.pattern, &violation.edges));
         if is_before_all && is_new {
             argued.push((violation.id.pattern, violation.edges.clone()));
         }
@@ -226,17 +317,27 @@ fn list_once_what_is_before_all(violations: &mut Vec<Violation>) {
 pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
     for violations in [&mut found.violations, &mut found.more] {
         for violation in violations.iter_mut() {
-            violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+            violation.levels = violation
+                .levels
+                .iter()
+                .filter(|level| !satisfied.contains(*level))
+                .collect();
         }
         violations.retain(|violation| {
             let violates = violation.levels.weakest().is_some();
-            if let Some(count) = found.counts.get_mut(&violation.id.pattern).filter(|_| !violates) {
+            if let Some(count) = found
+                .counts
+                .get_mut(&violation.id.pattern)
+                .filter(|_| !violates)
+            {
                 *count = count.saturating_sub(1);
             }
             violates
         });
     }
-    found.violations.sort_by_key(|violation| (violation.id.pattern, violation.implied, violation.size()));
+    found
+        .violations
+        .sort_by_key(|violation| (violation.id.pattern, violation.implied, violation.size()));
     list_once_what_is_before_all(&mut found.violations);
     let mut listed: BTreeMap<Pattern, u32> = BTreeMap::new();
     found.violations.retain_mut(|violation| {
@@ -252,6 +353,8 @@ pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances:
     let mut groups: BTreeMap<(Pattern, u32), u32> = BTreeMap::new();
     for violation in &mut found.violations {
         let next = groups.len() as u32 + 1;
-        violation.group = *groups.entry((violation.id.pattern, violation.group)).or_insert(next);
+        violation.group = *groups
+            .entry((violation.id.pattern, violation.group))
+            .or_insert(next);
     }
 }

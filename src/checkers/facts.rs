@@ -16,12 +16,15 @@ impl Facts {
     pub(super) fn of(patterns: impl Iterator<Item = Pattern> + Clone) -> Facts {
         Facts {
             wrong_reads: patterns.clone().any(Pattern::is_wrong_read),
-            non_repeatable_reads: patterns.clone().any(|pattern| pattern == Pattern::NonRepeatableRead),
+            non_repeatable_reads: patterns
+                .clone()
+                .any(|pattern| pattern == Pattern::NonRepeatableRead),
         }
     }
 
     /// Whether they violate a level above CI.
     pub(super) fn violate(self, level: Level) -> bool {
-        self.wrong_reads || (self.non_repeatable_reads && level.implies(Pattern::NonRepeatableRead.row().level))
+        self.wrong_reads
+            || (self.non_repeatable_reads && level.implies(Pattern::NonRepeatableRead.row().level))
     }
 }

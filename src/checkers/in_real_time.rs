@@ -12,15 +12,25 @@ use crate::relations::Index;
 /// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
 /// session order say something about the clock and nothing about the store. The initial state is before all time, whatever
 /// wrote it.
-pub(super) fn verdict(level: Level, history: &History, index: &Index, without_times: &Verdict) -> Option<Verdict> {
-    let Verdict::Satisfied(witness) = without_times else { return Some(without_times.clone()) };
+pub(super) fn verdict(
+    level: Level,
+    history: &History,
+    index: &Index,
+    without_times: &Verdict,
+) -> Option<Verdict> {
+    let Verdict::Satisfied(witness) = without_times else {
+        return Some(without_times.clone());
+    };
     if let Some(cause) = unusable(history, index) {
         return Some(Verdict::Undecided(cause));
     }
     let respected = match witness {
-        Witness::CommitOrder(order) if level.reads_newest() => {
-            respects_real_time(history, order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]))
-        }
+        Witness::CommitOrder(order) if level.reads_newest() => respects_real_time(
+            history,
+            order
+                .iter()
+                .flat_map(|&t| [Event::Start(t), Event::Commit(t)]),
+        ),
         Witness::Events(events) => respects_real_time(history, events.iter().copied()),
         _ => false,
     };
@@ -32,7 +42,9 @@ pub(super) fn unusable(history: &History, index: &Index) -> Option<Cause> {
     let (earlier, later) = index.clock_against_session_order()?;
     let name = |node: u32| history.transaction_name(index.transaction[node as usize]);
     let (earlier, later) = (name(earlier), name(later));
-    Some(Cause::Unsupported(format!("times contradict session order: {later} ended before {earlier} began")))
+    Some(Cause::Unsupported(format!(
+        "times contradict session order: {later} ended before {earlier} began"
+    )))
 }
 
 /// Whether no transaction that had ended before another one started commits after that start. O(transactions).
@@ -40,10 +52,18 @@ fn respects_real_time(history: &History, events: impl Iterator<Item = Event>) ->
     let mut latest_start = i64::MIN;
     for event in events {
         match event {
-            Event::Start(t) => latest_start = history.interval(t).map_or(latest_start, |i| latest_start.max(i.start)),
+            Event::Start(t) => {
+                latest_start = history
+                    .interval(t)
+                    .map_or(latest_start, |i| latest_start.max(i.start))
+            }
             // A transaction of unknown outcome may have committed at any later time.
             Event::Commit(t) if history.outcome(t) == Outcome::Unknown => {}
-            Event::Commit(t) if history.interval(t).is_some_and(|interval| interval.end < latest_start) => {
+            Event::Commit(t)
+                if history
+                    .interval(t)
+                    .is_some_and(|interval| interval.end < latest_start) =>
+            {
                 return false;
             }
             Event::Commit(_) => {}

@@ -148,7 +148,11 @@ const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N],
     let (mut place, mut n) = (0, 0);
     while place < ROWS.len() {
         if (unusual || ROWS[place].usual)
-            && (with_times || matches!(ROWS[place].order, CountedOrder::Plain | CountedOrder::Session))
+            && (with_times
+                || matches!(
+                    ROWS[place].order,
+                    CountedOrder::Plain | CountedOrder::Session
+                ))
         {
             if n < N {
                 levels[n] = ROWS[place].level;
@@ -226,13 +230,18 @@ impl Level {
 
     /// The same where each transaction has a session of its own: there a level with sessions is its plain form.
     pub(crate) fn implies_without_sessions(self, other: Level) -> bool {
-        let is_form = |plain: &Level| self.implies(*plain) && plain.plain_of().is_some_and(|form| form.implies(other));
+        let is_form = |plain: &Level| {
+            self.implies(*plain) && plain.plain_of().is_some_and(|form| form.implies(other))
+        };
         self.implies(other) || self.is_form_of_itself() && Level::EVERY.iter().any(is_form)
     }
 
     /// Whether real time counts.
     pub fn counts_real_time(self) -> bool {
-        !matches!(self.row().order, CountedOrder::Plain | CountedOrder::Session)
+        !matches!(
+            self.row().order,
+            CountedOrder::Plain | CountedOrder::Session
+        )
     }
 
     /// Whether it only relates the reads of each transaction and orders no transactions.
@@ -248,8 +257,12 @@ impl Level {
     /// The same level without real time, if this one counts it.
     pub fn without_real_time(self) -> Option<Level> {
         let row = self.row();
-        let is_same = |other: &&LevelRow| other.engine == row.engine && other.order == CountedOrder::Session;
-        ROWS.iter().filter(|_| self.counts_real_time()).find(is_same).map(|other| other.level)
+        let is_same =
+            |other: &&LevelRow| other.engine == row.engine && other.order == CountedOrder::Session;
+        ROWS.iter()
+            .filter(|_| self.counts_real_time())
+            .find(is_same)
+            .map(|other| other.level)
     }
 
     /// Whether it is the same level as `base`, which counts sessions, in real time.
@@ -287,13 +300,21 @@ impl Level {
     /// satisfies that one satisfies this one.
     pub(crate) fn with_sessions(self) -> Option<Level> {
         let form = self.plain_of()?;
-        let counts_sessions = |level: &Level| level.row().order == CountedOrder::Session && level.implies(self);
-        Some(Level::EVERY.into_iter().find(counts_sessions).unwrap_or(form))
+        let counts_sessions =
+            |level: &Level| level.row().order == CountedOrder::Session && level.implies(self);
+        Some(
+            Level::EVERY
+                .into_iter()
+                .find(counts_sessions)
+                .unwrap_or(form),
+        )
     }
 
     /// The same level without session order, if this one counts sessions and that one is decided.
     pub fn plain_form(self) -> Option<Level> {
-        Level::EVERY.into_iter().find(|level| level.plain_of() == Some(self) && *level != self)
+        Level::EVERY
+            .into_iter()
+            .find(|level| level.plain_of() == Some(self) && *level != self)
     }
 
     /// Whether it is decided on the dependencies between transactions alone, along which at most one write may be missed.
@@ -320,7 +341,9 @@ impl Level {
     pub(crate) fn clock(self) -> Option<Clock> {
         let by_itself = self.is_strong() || self.is_of_each_read();
         match self.row().order {
-            CountedOrder::RealTime if !by_itself && self.row().engine != Engine::Linear => Some(Clock::Whole),
+            CountedOrder::RealTime if !by_itself && self.row().engine != Engine::Linear => {
+                Some(Clock::Whole)
+            }
             CountedOrder::KeyRealTime => Some(Clock::ByKey),
             CountedOrder::CommitRealTime => Some(Clock::OfCommits),
             _ => None,
@@ -385,7 +408,11 @@ impl Level {
     /// The level for an argument about versions; the weak ones without real time are treated as SER.
     pub(super) fn or_serial(self) -> Level {
         let is_ordered = self.is_strong() || self.is_of_dependencies() || self.is_of_each_read();
-        if is_ordered || self.clock().is_some() { self } else { Serializability }
+        if is_ordered || self.clock().is_some() {
+            self
+        } else {
+            Serializability
+        }
     }
 }
 
@@ -401,12 +428,17 @@ impl FromStr for Level {
     fn from_str(text: &str) -> Result<Level, String> {
         let wanted = text.trim().to_ascii_lowercase();
         let is_named = |row: &&LevelRow| {
-            row.code.eq_ignore_ascii_case(&wanted) || row.long_name == wanted || row.also.contains(&wanted.as_str())
+            row.code.eq_ignore_ascii_case(&wanted)
+                || row.long_name == wanted
+                || row.also.contains(&wanted.as_str())
         };
-        ROWS.iter().find(is_named).map(|row| row.level).ok_or_else(|| {
-            let codes = Level::ALL.map(Level::code).join(", ");
-            format!("unknown level `{text}`, expected one of {codes} or a long name")
-        })
+        ROWS.iter()
+            .find(is_named)
+            .map(|row| row.level)
+            .ok_or_else(|| {
+                let codes = Level::ALL.map(Level::code).join(", ");
+                format!("unknown level `{text}`, expected one of {codes} or a long name")
+            })
     }
 }
 
@@ -418,7 +450,11 @@ mod tests {
     fn rows_are_in_the_order_of_the_variants_and_imply_only_earlier_ones() {
         for (place, row) in ROWS.iter().enumerate() {
             assert_eq!(row.level as usize, place, "{}", row.code);
-            assert!(row.implies.iter().all(|weaker| (*weaker as usize) < place), "{}", row.code);
+            assert!(
+                row.implies.iter().all(|weaker| (*weaker as usize) < place),
+                "{}",
+                row.code
+            );
         }
     }
 

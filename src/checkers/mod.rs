@@ -79,7 +79,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 1000, counts: true, share: None }
+        Options {
+            levels: Level::WITHOUT_TIMES.to_vec(),
+            max_instances: 1000,
+            counts: true,
+            share: None,
+        }
     }
 }
 
@@ -148,7 +153,11 @@ pub enum Cause {
 
 /// The file to attach to the report of a disagreement.
 fn attached(file: &str) -> String {
-    if file.is_empty() { String::new() } else { format!(" and attach {file}") }
+    if file.is_empty() {
+        String::new()
+    } else {
+        format!(" and attach {file}")
+    }
 }
 
 /// The answer for one level.
@@ -212,15 +221,18 @@ impl LevelResult {
     /// The assumption that the verdict rests on, if any, in words: "T1 set up the initial state".
     pub fn condition(&self, history: &History) -> Option<String> {
         match &self.verdict {
-            Verdict::Violated if !self.assuming.is_empty() => {
-                Some(format!("{} set up the initial state", names(history, &self.assuming)))
-            }
-            Verdict::Violated if self.hangs_on_failed_cas => {
-                Some("failed compare-and-sets observed another value; --failed-cas dropped satisfies it".to_owned())
-            }
-            Verdict::Satisfied(_) if self.hangs_on_failed_cas => {
-                Some("failed compare-and-sets did not happen; --failed-cas observed violates it".to_owned())
-            }
+            Verdict::Violated if !self.assuming.is_empty() => Some(format!(
+                "{} set up the initial state",
+                names(history, &self.assuming)
+            )),
+            Verdict::Violated if self.hangs_on_failed_cas => Some(
+                "failed compare-and-sets observed another value; --failed-cas dropped satisfies it"
+                    .to_owned(),
+            ),
+            Verdict::Satisfied(_) if self.hangs_on_failed_cas => Some(
+                "failed compare-and-sets did not happen; --failed-cas observed violates it"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -277,11 +289,21 @@ impl Findings {
     /// The assumption, in words, that a listed violation rests on: that of the weakest level it violates, or of a
     /// stronger one, which is then named.
     pub fn condition_of(&self, history: &History, violation: &Violation) -> Option<String> {
-        let mut results = violation.levels.iter().filter_map(|level| self.level(level));
+        let mut results = violation
+            .levels
+            .iter()
+            .filter_map(|level| self.level(level));
         let weakest = results.next()?;
-        let at_level =
-            |result: &LevelResult| Some(format!("at {} {}", result.level.spoken(), result.condition(history)?));
-        weakest.condition(history).or_else(|| results.find_map(at_level))
+        let at_level = |result: &LevelResult| {
+            Some(format!(
+                "at {} {}",
+                result.level.spoken(),
+                result.condition(history)?
+            ))
+        };
+        weakest
+            .condition(history)
+            .or_else(|| results.find_map(at_level))
     }
 
     /// The violation with this name, if it is listed.
@@ -303,7 +325,10 @@ impl Findings {
     pub(crate) fn assume(&mut self, other: &mut Findings) {
         self.cut = self.cut.or(other.cut);
         let is_new = |sentence: &String| !self.assumptions.contains(sentence);
-        let new: Vec<String> = std::mem::take(&mut other.assumptions).into_iter().filter(is_new).collect();
+        let new: Vec<String> = std::mem::take(&mut other.assumptions)
+            .into_iter()
+            .filter(is_new)
+            .collect();
         self.assumptions.extend(new);
     }
 

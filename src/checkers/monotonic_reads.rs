@@ -59,7 +59,14 @@ impl<'a> BackwardReads<'a> {
         let graph = Digraph::with_ids(index.n_nodes(), edges.ends.iter().copied());
         let components = strong_components(&graph);
         let finder = PathFinder::new(index.n_nodes());
-        Ok(BackwardReads { index, graph, why: edges.why, listed, components, finder })
+        Ok(BackwardReads {
+            index,
+            graph,
+            why: edges.why,
+            listed,
+            components,
+            finder,
+        })
     }
 
     /// If the second of two consecutive reads of a key by `reader` went back behind the first, adds the edges that show
@@ -73,14 +80,24 @@ impl<'a> BackwardReads<'a> {
         second: usize,
         edges: &mut Vec<Edge>,
     ) -> Option<Vec<EdgeIndex>> {
-        let (newer, older) = (self.index.writer_of_read(first), self.index.writer_of_read(second));
+        let (newer, older) = (
+            self.index.writer_of_read(first),
+            self.index.writer_of_read(second),
+        );
         if newer == NONE || (older != NONE && !self.components.share_cycle(newer, older)) {
             return None;
         }
-        let forced = Why::Forced { reader, seen: first as u32, read: second as u32 };
+        let forced = Why::Forced {
+            reader,
+            seen: first as u32,
+            read: second as u32,
+        };
         if older == NONE {
             let mut cycle = vec![self.explain(history, newer, older, forced, edges)];
-            edges.push(Edge { from: TransactionId::INITIAL, ..self.index.session_edge(newer, newer) });
+            edges.push(Edge {
+                from: TransactionId::INITIAL,
+                ..self.index.session_edge(newer, newer)
+            });
             cycle.push(edges.len() - 1);
             return Some(cycle);
         }
@@ -88,9 +105,15 @@ impl<'a> BackwardReads<'a> {
         let (components, why) = (&self.components, &self.why);
         let inside = |v: u32| components.component[v as usize] == component;
         let is_forced = |id: u32| matches!(why[id as usize], Why::Forced { .. });
-        let back = self.finder.lightest(&self.graph, older, newer, inside, |id| Some(is_forced(id)))?;
+        let back = self
+            .finder
+            .lightest(&self.graph, older, newer, inside, |id| Some(is_forced(id)))?;
         let mut concluded: Vec<(Node, Node)> = vec![(newer, older)];
-        concluded.extend(back.iter().filter(|arc| is_forced(arc.id)).map(|arc| (arc.from, arc.to)));
+        concluded.extend(
+            back.iter()
+                .filter(|arc| is_forced(arc.id))
+                .map(|arc| (arc.from, arc.to)),
+        );
         let is_detour = |&(from, to): &(Node, Node)| {
             self.is_observed(from, to) || concluded.len() > 1 && self.is_observed(to, from)
         };
@@ -108,11 +131,20 @@ impl<'a> BackwardReads<'a> {
     fn is_observed(&self, from: Node, to: Node) -> bool {
         let index = self.index;
         from < to && index.session[from as usize] == index.session[to as usize]
-            || index.reads_of(to).any(|read| index.writer_of_read(read) == from)
+            || index
+                .reads_of(to)
+                .any(|read| index.writer_of_read(read) == from)
     }
 
     /// Adds an edge after its premises; existing edges are not added twice.
-    fn explain(&self, history: &History, from: Node, to: Node, why: Why, edges: &mut Vec<Edge>) -> EdgeIndex {
+    fn explain(
+        &self,
+        history: &History,
+        from: Node,
+        to: Node,
+        why: Why,
+        edges: &mut Vec<Edge>,
+    ) -> EdgeIndex {
         let index = self.index;
         let edge = match why {
             Why::Session => index.session_edge(from, to),
@@ -147,10 +179,13 @@ impl<'a> BackwardReads<'a> {
 
 /// The position of an edge in the list, to which it is added if missing.
 fn place_of(edges: &mut Vec<Edge>, edge: Edge) -> EdgeIndex {
-    edges.iter().position(|known| *known == edge).unwrap_or_else(|| {
-        edges.push(edge);
-        edges.len() - 1
-    })
+    edges
+        .iter()
+        .position(|known| *known == edge)
+        .unwrap_or_else(|| {
+            edges.push(edge);
+            edges.len() - 1
+        })
 }
 
 #[derive(Default)]
@@ -176,7 +211,10 @@ impl Edges {
         let mut writers = std::mem::take(&mut self.writers);
         by_key.clear();
         writers.clear();
-        for place in index.reads_of(reader).filter(|&place| index.writer_of_read(place) != NONE) {
+        for place in index
+            .reads_of(reader)
+            .filter(|&place| index.writer_of_read(place) != NONE)
+        {
             by_key.push((index.read_key[place], place as u32));
             writers.push((index.writer_of_read(place), place as u32));
         }
@@ -187,14 +225,21 @@ impl Edges {
         for two in by_key.windows(2).filter(|two| two[0].0 == two[1].0) {
             let (seen, read) = (two[0].1, two[1].1);
             if writer(seen) != writer(read) {
-                self.add(writer(seen), writer(read), Why::Forced { reader, seen, read });
+                self.add(
+                    writer(seen),
+                    writer(read),
+                    Why::Forced { reader, seen, read },
+                );
             }
         }
         for &(t2, seen) in &writers {
             self.add(t2, reader, Why::Read { reader, read: seen });
             let mut next_read = |key: u32| {
                 let later = &by_key[by_key.partition_point(|&entry| entry <= (key, seen))..];
-                let mut same_key = later.iter().take_while(|entry| entry.0 == key).map(|entry| entry.1);
+                let mut same_key = later
+                    .iter()
+                    .take_while(|entry| entry.0 == key)
+                    .map(|entry| entry.1);
                 if let Some(read) = same_key.find(|&read| writer(read) != t2) {
                     self.add(t2, writer(read), Why::Forced { reader, seen, read });
                 }
@@ -204,7 +249,9 @@ impl Edges {
                 writes.for_each(|write| next_read(index.write_key[write]));
             } else {
                 let groups = by_key.chunk_by(|a, b| a.0 == b.0).map(|group| group[0].0);
-                groups.filter(|&key| index.slot_of(t2, key).is_some()).for_each(&mut next_read);
+                groups
+                    .filter(|&key| index.slot_of(t2, key).is_some())
+                    .for_each(&mut next_read);
             }
         }
         self.by_key = by_key;

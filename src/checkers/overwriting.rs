@@ -6,11 +6,15 @@
 //! have a cycle (G0): any order of transactions that respects them orders the versions. Registers show no order, so there
 //! the level always holds. Nothing is shared with the other levels, which are decided on their own.
 
-use super::{Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof};
+use super::{
+    Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof,
+};
 use super::{CountedOrder, Verdict, Violation, Witness};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components, topological_order};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, Prefix, TransactionId, Value};
+use crate::history::{
+    History, KeyId, ListRule, OperationId, OperationKind, Outcome, Prefix, TransactionId, Value,
+};
 use crate::relations::{Edge, Reason, Relation, last_write, set_up_transactions};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -29,12 +33,20 @@ pub(super) fn check_with(
     observe: &(dyn Fn(&LevelResult) + Sync),
     decide: impl FnOnce(&Options) -> Findings,
 ) -> Findings {
-    let (mine, levels): (Vec<Level>, Vec<Level>) = options.levels.iter().partition(|level| is_mine(**level));
+    let (mine, levels): (Vec<Level>, Vec<Level>) =
+        options.levels.iter().partition(|level| is_mine(**level));
     if mine.is_empty() {
         return decide(options);
     }
-    let others = Options { levels, ..options.clone() };
-    let mut findings = if others.levels.is_empty() { Findings::default() } else { decide(&others) };
+    let others = Options {
+        levels,
+        ..options.clone()
+    };
+    let mut findings = if others.levels.is_empty() {
+        Findings::default()
+    } else {
+        decide(&others)
+    };
     add(history, &mine, options, control, observe, &mut findings);
     findings
 }
@@ -42,7 +54,9 @@ pub(super) fn check_with(
 /// Has others change findings apart from what was found here.
 pub(super) fn kept(mut findings: Findings, change: impl FnOnce(Findings) -> Findings) -> Findings {
     let is_own = |violation: &Violation| violation.id.pattern == Pattern::WriteCycle;
-    let (own, others) = std::mem::take(&mut findings.violations).into_iter().partition(is_own);
+    let (own, others) = std::mem::take(&mut findings.violations)
+        .into_iter()
+        .partition(is_own);
     findings.violations = others;
     findings.patterns.remove(&Pattern::WriteCycle);
     let mut findings = change(findings);
@@ -55,9 +69,19 @@ fn list(mut violations: Vec<Violation>, findings: &mut Findings) {
     if violations.is_empty() {
         return;
     }
-    let last = findings.violations.iter().map(|violation| violation.group).max().unwrap_or(0);
-    violations.iter_mut().zip(last + 1..).for_each(|(violation, group)| violation.group = group);
-    findings.patterns.insert(Pattern::WriteCycle, violations.len() as u64);
+    let last = findings
+        .violations
+        .iter()
+        .map(|violation| violation.group)
+        .max()
+        .unwrap_or(0);
+    violations
+        .iter_mut()
+        .zip(last + 1..)
+        .for_each(|(violation, group)| violation.group = group);
+    findings
+        .patterns
+        .insert(Pattern::WriteCycle, violations.len() as u64);
     findings.violations.extend(violations);
     findings.violations.sort_by_key(|violation| violation.id);
 }
@@ -86,9 +110,16 @@ fn add(
             Decided::Cycle(edges) => {
                 // What counts no sessions is counted with them.
                 let with_sessions = std::iter::once(Level::ReadUncommitted);
-                let named = levels.iter().copied().chain(with_sessions).filter(|stronger| stronger.implies(level));
+                let named = levels
+                    .iter()
+                    .copied()
+                    .chain(with_sessions)
+                    .filter(|stronger| stronger.implies(level));
                 let named: LevelSet = named.collect();
-                if !violations.iter().any(|violation| violation.levels.contains(level)) {
+                if !violations
+                    .iter()
+                    .any(|violation| violation.levels.contains(level))
+                {
                     violations.push(violation(edges, named, violations.len() as u32 + 1));
                 }
                 Verdict::Violated
@@ -107,7 +138,11 @@ fn add(
 
 fn violation(edges: Vec<Edge>, levels: LevelSet, ordinal: u32) -> Violation {
     let has = |relation| edges.iter().any(|edge| edge.relation == relation);
-    let name = if has(Relation::SessionOrder) { "G0-session" } else { "G0" };
+    let name = if has(Relation::SessionOrder) {
+        "G0-session"
+    } else {
+        "G0"
+    };
     let in_time = has(Relation::RealTime).then(|| "G0-realtime".to_owned());
     let mut transactions: Vec<TransactionId> = edges.iter().map(|edge| edge.from).collect();
     for edge in &edges {
@@ -161,7 +196,12 @@ impl<'a> ListOrders<'a> {
                 && !history.set_up().contains(t)
         };
         let nodes: Vec<TransactionId> = history.transactions().filter(counts).collect();
-        let mut shown = ListOrders { history, nodes, pairs: Vec::new(), n_open: 0 };
+        let mut shown = ListOrders {
+            history,
+            nodes,
+            pairs: Vec::new(),
+            n_open: 0,
+        };
         if history.lists().is_empty() || history.rules().lists == ListRule::Merge {
             return Ok(shown);
         }
@@ -173,7 +213,9 @@ impl<'a> ListOrders<'a> {
         for (step, &reader) in shown.nodes.iter().enumerate() {
             control.tick(step)?;
             for read in history.operations_of(reader) {
-                let Some(Prefix { stem, .. }) = history.lists().prefix_of(read) else { continue };
+                let Some(Prefix { stem, .. }) = history.lists().prefix_of(read) else {
+                    continue;
+                };
                 let list = history.lists().read_by(read).unwrap_or_default();
                 let key = history.operation(read).key;
                 let (n_done, last) = &mut done[stem as usize];
@@ -190,7 +232,12 @@ impl<'a> ListOrders<'a> {
                     if let Some(older) = last.replace(newer).filter(|&older| older != newer)
                         && seen.insert((older, newer))
                     {
-                        shown.pairs.push(Pair { older, newer, reader, read });
+                        shown.pairs.push(Pair {
+                            older,
+                            newer,
+                            reader,
+                            read,
+                        });
                     }
                 }
                 *n_done = list.len().max(*n_done);
@@ -204,11 +251,17 @@ impl<'a> ListOrders<'a> {
     fn appenders(&self) -> FxHashMap<(KeyId, Value), Option<TransactionId>> {
         let mut appenders: FxHashMap<(KeyId, Value), Option<TransactionId>> = FxHashMap::default();
         let history = self.history;
-        for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        for t in history
+            .transactions()
+            .filter(|&t| history.outcome(t) != Outcome::Aborted)
+        {
             for o in history.operations_of(t) {
                 let operation = history.operation(o);
-                if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
-                    let known = appenders.entry((operation.key, operation.value)).or_insert(Some(t));
+                if operation.kind == OperationKind::Write && history.lists().is_list(operation.key)
+                {
+                    let known = appenders
+                        .entry((operation.key, operation.value))
+                        .or_insert(Some(t));
                     *known = known.filter(|other| *other == t);
                 }
             }
@@ -235,7 +288,11 @@ impl<'a> ListOrders<'a> {
         match topological_order(&graph) {
             Some(_) if self.n_open > 0 => Decided::Open(Cause::RepeatedElements(self.n_open)),
             Some(order) => Decided::Order(
-                order.into_iter().filter(|&v| (v as usize) < n).map(|v| self.nodes[v as usize]).collect(),
+                order
+                    .into_iter()
+                    .filter(|&v| (v as usize) < n)
+                    .map(|v| self.nodes[v as usize])
+                    .collect(),
             ),
             None => Decided::Cycle(self.cycle(&graph, n + n_times, order)),
         }
@@ -248,7 +305,9 @@ impl<'a> ListOrders<'a> {
             if place == 0 || !self.is_next(place) {
                 latest = None;
             }
-            let Some(ran) = self.history.interval(t) else { continue };
+            let Some(ran) = self.history.interval(t) else {
+                continue;
+            };
             if let Some((start, earlier)) = latest
                 && ran.end < start
             {
@@ -267,26 +326,41 @@ impl<'a> ListOrders<'a> {
     /// The orders that count, and how many moments are among the vertices, after the nodes.
     fn graph(&self, order: CountedOrder) -> (Digraph, usize) {
         let n = self.nodes.len();
-        let mut edges: Vec<(u32, u32)> = self.pairs.iter().map(|pair| (pair.older, pair.newer)).collect();
+        let mut edges: Vec<(u32, u32)> = self
+            .pairs
+            .iter()
+            .map(|pair| (pair.older, pair.newer))
+            .collect();
         if order != CountedOrder::Plain {
-            edges.extend((1..n).filter(|&place| self.is_next(place)).map(|place| (place as u32 - 1, place as u32)));
+            edges.extend(
+                (1..n)
+                    .filter(|&place| self.is_next(place))
+                    .map(|place| (place as u32 - 1, place as u32)),
+            );
         }
         let mut ends: Vec<i64> = Vec::new();
         if order == CountedOrder::RealTime {
-            let ran: Vec<_> = (0..n as u32).zip(self.nodes.iter().map(|&t| self.history.interval(t))).collect();
+            let ran: Vec<_> = (0..n as u32)
+                .zip(self.nodes.iter().map(|&t| self.history.interval(t)))
+                .collect();
             ends.extend(ran.iter().filter_map(|(_, ran)| Some((*ran)?.end)));
             ends.sort_unstable();
             ends.dedup();
             let moment = |place: usize| (n + place) as u32;
             edges.extend((1..ends.len()).map(|place| (moment(place - 1), moment(place))));
             for (node, ran) in ran.into_iter().filter_map(|(node, ran)| Some((node, ran?))) {
-                let (ended, began) =
-                    (ends.partition_point(|&end| end < ran.end), ends.partition_point(|&end| end < ran.start));
+                let (ended, began) = (
+                    ends.partition_point(|&end| end < ran.end),
+                    ends.partition_point(|&end| end < ran.start),
+                );
                 edges.push((node, moment(ended)));
                 edges.extend(began.checked_sub(1).map(|place| (moment(place), node)));
             }
         }
-        (Digraph::new(n + ends.len(), edges.iter().copied()), ends.len())
+        (
+            Digraph::new(n + ends.len(), edges.iter().copied()),
+            ends.len(),
+        )
     }
 
     /// A short cycle of a graph that has one, with at least one order that a list shows.
@@ -294,20 +368,34 @@ impl<'a> ListOrders<'a> {
         /// Vertices from which a cycle is searched.
         const TRIES: usize = 64;
         let components = strong_components(graph);
-        let Some(&component) = components.cyclic().first() else { return Vec::new() };
+        let Some(&component) = components.cyclic().first() else {
+            return Vec::new();
+        };
         let inside = |v: u32| components.component[v as usize] == component;
         let members = components.members(component);
         let mut finder = PathFinder::new(n_vertices);
         let arcs = shortest_cycle(graph, &mut finder, members, inside, TRIES).unwrap_or_default();
-        let nodes: Vec<u32> = arcs.iter().map(|arc| arc.from).filter(|&v| (v as usize) < self.nodes.len()).collect();
+        let nodes: Vec<u32> = arcs
+            .iter()
+            .map(|arc| arc.from)
+            .filter(|&v| (v as usize) < self.nodes.len())
+            .collect();
         let steps = nodes.iter().zip(nodes.iter().cycle().skip(1));
-        let mut edges: Vec<Edge> = steps.map(|(&from, &to)| self.edge(from, to, order)).collect();
-        if let Some(first) = edges.iter().position(|edge| edge.relation != Relation::SessionOrder) {
+        let mut edges: Vec<Edge> = steps
+            .map(|(&from, &to)| self.edge(from, to, order))
+            .collect();
+        if let Some(first) = edges
+            .iter()
+            .position(|edge| edge.relation != Relation::SessionOrder)
+        {
             edges.rotate_left(first);
         }
         let mut joined: Vec<Edge> = Vec::new();
         for edge in edges {
-            match joined.last_mut().filter(|last| last.relation == Relation::SessionOrder) {
+            match joined
+                .last_mut()
+                .filter(|last| last.relation == Relation::SessionOrder)
+            {
                 Some(last) if edge.relation == Relation::SessionOrder => last.to = edge.to,
                 _ => joined.push(edge),
             }
@@ -322,8 +410,15 @@ impl<'a> ListOrders<'a> {
         if is_of_session && self.history.session_of(a) == self.history.session_of(b) {
             return of_sessions;
         }
-        let Some(pair) = self.pairs.iter().find(|pair| (pair.older, pair.newer) == (from, to)) else {
-            return Edge { relation: Relation::RealTime, ..of_sessions };
+        let Some(pair) = self
+            .pairs
+            .iter()
+            .find(|pair| (pair.older, pair.newer) == (from, to))
+        else {
+            return Edge {
+                relation: Relation::RealTime,
+                ..of_sessions
+            };
         };
         let key = self.history.operation(pair.read).key;
         let write_of = |t: TransactionId| last_write(self.history, t, key, |_| true);
@@ -332,7 +427,10 @@ impl<'a> ListOrders<'a> {
             key: Some(key),
             from_operation: write_of(a),
             to_operation: write_of(b),
-            because: Reason::Listed { reader: pair.reader, read: pair.read },
+            because: Reason::Listed {
+                reader: pair.reader,
+                read: pair.read,
+            },
             ..of_sessions
         }
     }

@@ -6,7 +6,9 @@
 
 use super::place::Window;
 use super::rest::{Rest, with_causal};
-use super::{Findings, Instances, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
+use super::{
+    Findings, Instances, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak,
+};
 use crate::checkers::check::{hold_under_every_choice, named};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -50,10 +52,17 @@ pub fn instances(
     let counted = findings.patterns.get(&page.pattern).copied().unwrap_or(0);
     // What is reported at cut isolation and separately above it is listed twice and counted once.
     let counted = counted.max(listed.len() as u64).min(u32::MAX.into());
-    let (n_known, end) = (found.len() as u64, page.offset.saturating_add(page.limit).min(counted));
+    let (n_known, end) = (
+        found.len() as u64,
+        page.offset.saturating_add(page.limit).min(counted),
+    );
     if n_known.max(page.offset) < end {
         let wanted = n_known.max(page.offset) + 1..end + 1;
-        let window = Window::new(found.iter().filter_map(|violation| violation.place), n_known, wanted);
+        let window = Window::new(
+            found.iter().filter_map(|violation| violation.place),
+            n_known,
+            wanted,
+        );
         found.extend(unlisted(history, findings, page.pattern, window, control)?);
     }
     let fresh = &mut found[listed.len()..];
@@ -65,8 +74,15 @@ pub fn instances(
 /// Adds [`instances`] to those that are listed. A cause has one group, on whichever page its instances are. O(n log n)
 /// for n instances in all.
 pub fn add_instances(findings: &mut Findings, more: Vec<Violation>) {
-    let listed: BTreeSet<ViolationId> = findings.violations.iter().map(|violation| violation.id).collect();
-    let mut fresh: Vec<Violation> = more.into_iter().filter(|violation| !listed.contains(&violation.id)).collect();
+    let listed: BTreeSet<ViolationId> = findings
+        .violations
+        .iter()
+        .map(|violation| violation.id)
+        .collect();
+    let mut fresh: Vec<Violation> = more
+        .into_iter()
+        .filter(|violation| !listed.contains(&violation.id))
+        .collect();
     number_groups(&mut fresh, &findings.violations);
     findings.violations.append(&mut fresh);
     findings.violations.sort_by_key(|violation| violation.id);
@@ -80,7 +96,13 @@ fn unlisted(
     mut window: Window,
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
-    let Rest { sought, satisfied, world, is_plain, .. } = &findings.rest;
+    let Rest {
+        sought,
+        satisfied,
+        world,
+        is_plain,
+        ..
+    } = &findings.rest;
     let history = world.as_deref().unwrap_or(history);
     let resolution = resolve(history, control)?;
     let mut index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
@@ -89,20 +111,41 @@ fn unlisted(
     }
     let mut found = Instances::default();
     if pattern.is_of_reads() {
-        found.violations = read_consistency::unlisted(history, &resolution, &index, pattern, &mut window, control)?;
+        found.violations = read_consistency::unlisted(
+            history,
+            &resolution,
+            &index,
+            pattern,
+            &mut window,
+            control,
+        )?;
     } else if pattern.is_weak() {
-        found.violations = weak::unlisted(history, &index, with_causal(*sought), pattern, &mut window, control)?;
+        found.violations = weak::unlisted(
+            history,
+            &index,
+            with_causal(*sought),
+            pattern,
+            &mut window,
+            control,
+        )?;
     } else {
-        found.violations = strong_patterns::unlisted(history, &index, pattern, &mut window, control)?;
+        found.violations =
+            strong_patterns::unlisted(history, &index, pattern, &mut window, control)?;
     }
     hold_under_every_choice(history, &resolution, &mut found);
     for violation in &mut found.violations {
-        violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+        violation.levels = violation
+            .levels
+            .iter()
+            .filter(|level| !satisfied.contains(*level))
+            .collect();
         if *is_plain {
             violation.levels = named(violation.levels);
         }
     }
-    found.violations.retain(|violation| violation.levels.weakest().is_some());
+    found
+        .violations
+        .retain(|violation| violation.levels.weakest().is_some());
     Ok(found.violations)
 }
 
@@ -112,9 +155,15 @@ fn number_groups(fresh: &mut [Violation], listed: &[Violation]) {
         let pattern = violation.id.pattern;
         Some((pattern, violation.place?.cause(pattern)))
     };
-    let mut group_of: FxHashMap<(Pattern, [u32; 2]), u32> =
-        listed.iter().filter_map(|violation| Some((cause(violation)?, violation.group))).collect();
-    let mut last = listed.iter().map(|violation| violation.group).max().unwrap_or(0);
+    let mut group_of: FxHashMap<(Pattern, [u32; 2]), u32> = listed
+        .iter()
+        .filter_map(|violation| Some((cause(violation)?, violation.group)))
+        .collect();
+    let mut last = listed
+        .iter()
+        .map(|violation| violation.group)
+        .max()
+        .unwrap_or(0);
     for violation in fresh {
         let known = cause(violation).and_then(|cause| group_of.get(&cause).copied());
         violation.group = known.unwrap_or(last + 1);

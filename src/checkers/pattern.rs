@@ -123,10 +123,12 @@ pub enum Shows {
 
 use Level::{
     CursorStability as CS, CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR,
-    MonotonicSnapshotReads as MSR, MonotonicView as MV, MonotonicWrites as MW, ParallelSnapshotIsolation as PSI,
-    PlainUpdateSerializability as PL3U, Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
-    ReadUncommitted as PL1, ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI,
-    StrictSerializability as SSER, TransactionalCausalConsistency as TCC, UpdateAtomic as UA, WritesFollowReads as WFR,
+    MonotonicSnapshotReads as MSR, MonotonicView as MV, MonotonicWrites as MW,
+    ParallelSnapshotIsolation as PSI, PlainUpdateSerializability as PL3U, Pram as PRAM,
+    PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, ReadUncommitted as PL1,
+    ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI,
+    StrictSerializability as SSER, TransactionalCausalConsistency as TCC, UpdateAtomic as UA,
+    WritesFollowReads as WFR,
 };
 use Pattern::*;
 
@@ -216,12 +218,16 @@ impl Pattern {
 
     /// Plume's letter, for the fourteen TAPs.
     pub fn letter(self) -> Option<char> {
-        self.id().strip_prefix("TAP-").and_then(|letter| letter.chars().next())
+        self.id()
+            .strip_prefix("TAP-")
+            .and_then(|letter| letter.chars().next())
     }
 
     /// The pattern with this id or plain name, any case.
     pub fn parse(text: &str) -> Option<Pattern> {
-        let row = ROWS.iter().find(|row| row.id.eq_ignore_ascii_case(text) || row.name.eq_ignore_ascii_case(text));
+        let row = ROWS
+            .iter()
+            .find(|row| row.id.eq_ignore_ascii_case(text) || row.name.eq_ignore_ascii_case(text));
         row.map(|row| row.pattern)
     }
 }

@@ -18,7 +18,9 @@ impl Place {
     pub(super) fn cause(self, pattern: Pattern) -> [u32; 2] {
         let Place([a, b, c, d]) = self;
         match pattern {
-            Pattern::Divergence | Pattern::LostUpdate | Pattern::LongFork | Pattern::WriteSkew => [a, b],
+            Pattern::Divergence | Pattern::LostUpdate | Pattern::LongFork | Pattern::WriteSkew => {
+                [a, b]
+            }
             _ if pattern.is_weak() && c | d != 0 => [c.min(d), c.max(d)],
             _ => [a, b],
         }
@@ -38,8 +40,16 @@ pub(super) struct Window {
 impl Window {
     /// The unlisted instances with these ordinals, from 1, after the first `n_listed`, of which some have the places
     /// `listed`.
-    pub(super) fn new(listed: impl Iterator<Item = Place>, n_listed: u64, wanted: Range<u64>) -> Window {
-        Window { listed: listed.collect(), next: n_listed + 1, wanted }
+    pub(super) fn new(
+        listed: impl Iterator<Item = Place>,
+        n_listed: u64,
+        wanted: Range<u64>,
+    ) -> Window {
+        Window {
+            listed: listed.collect(),
+            next: n_listed + 1,
+            wanted,
+        }
     }
 
     /// Whether nothing more is wanted.
@@ -49,7 +59,10 @@ impl Window {
 
     /// The blocks of instances, given by their sizes and the ranges of their places, that contain wanted instances; the
     /// blocks before them are skipped.
-    pub(super) fn blocks<B>(&mut self, blocks: impl IntoIterator<Item = (B, u64, RangeInclusive<Place>)>) -> Vec<B> {
+    pub(super) fn blocks<B>(
+        &mut self,
+        blocks: impl IntoIterator<Item = (B, u64, RangeInclusive<Place>)>,
+    ) -> Vec<B> {
         let mut wanted = Vec::new();
         let mut ahead = self.next;
         for (block, n, range) in blocks {
@@ -97,26 +110,53 @@ mod tests {
     #[test]
     fn a_window_is_the_same_whatever_is_skipped() {
         let place = |block: u32, n: u32| Place([block, n, 0, 0]);
-        let blocks: Vec<Vec<Place>> = (0..5).map(|block| (0..block * 3).map(|n| place(block, n)).collect()).collect();
+        let blocks: Vec<Vec<Place>> = (0..5)
+            .map(|block| (0..block * 3).map(|n| place(block, n)).collect())
+            .collect();
         let listed: BTreeSet<Place> = [place(1, 1), place(3, 0), place(3, 8)].into();
-        let all: Vec<Place> = blocks.iter().flatten().copied().filter(|place| !listed.contains(place)).collect();
+        let all: Vec<Place> = blocks
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|place| !listed.contains(place))
+            .collect();
         for begin in 0..all.len() {
             for end in begin..=all.len() {
                 let wanted = begin as u64 + 4..end as u64 + 4;
-                let mut window = Window { listed: listed.clone(), next: 4, wanted };
+                let mut window = Window {
+                    listed: listed.clone(),
+                    next: 4,
+                    wanted,
+                };
                 let mut found: Vec<Place> = Vec::new();
                 for (block, instances) in blocks.iter().enumerate() {
                     let range = place(block as u32, 0)..=place(block as u32, u32::MAX);
                     if !window.skips(instances.len() as u64, range) {
-                        found.extend(instances.iter().copied().filter(|place| window.admits(*place).is_some()));
+                        found.extend(
+                            instances
+                                .iter()
+                                .copied()
+                                .filter(|place| window.admits(*place).is_some()),
+                        );
                     }
                 }
                 assert_eq!(found, all[begin..end]);
-                let mut window = Window { listed: listed.clone(), next: 4, wanted: begin as u64 + 4..end as u64 + 4 };
+                let mut window = Window {
+                    listed: listed.clone(),
+                    next: 4,
+                    wanted: begin as u64 + 4..end as u64 + 4,
+                };
                 let range = |n: usize| place(n as u32, 0)..=place(n as u32, u32::MAX);
-                let wanted =
-                    window.blocks(blocks.iter().enumerate().map(|(n, block)| (block, block.len() as u64, range(n))));
-                let wanted = wanted.into_iter().flatten().filter(|place| window.admits(**place).is_some());
+                let wanted = window.blocks(
+                    blocks
+                        .iter()
+                        .enumerate()
+                        .map(|(n, block)| (block, block.len() as u64, range(n))),
+                );
+                let wanted = wanted
+                    .into_iter()
+                    .flatten()
+                    .filter(|place| window.admits(**place).is_some());
                 assert!(wanted.eq(&all[begin..end]), "{begin}..{end}");
             }
         }

@@ -21,9 +21,17 @@ const CHUNK: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 enum Finding {
     /// TAP-a to f: one read.
-    Read { pattern: Pattern, node: Node, read: OperationId },
+    Read {
+        pattern: Pattern,
+        node: Node,
+        read: OperationId,
+    },
     /// TAP-j: two reads of a node.
-    Pair { node: Node, first: OperationId, second: OperationId },
+    Pair {
+        node: Node,
+        first: OperationId,
+        second: OperationId,
+    },
 }
 
 impl Finding {
@@ -38,7 +46,11 @@ impl Finding {
     fn place(self) -> Place {
         match self {
             Finding::Read { node, read, .. } => Place([node, read.0, NONE, 0]),
-            Finding::Pair { node, first, second } => Place([node, second.0, first.0, 0]),
+            Finding::Pair {
+                node,
+                first,
+                second,
+            } => Place([node, second.0, first.0, 0]),
         }
     }
 }
@@ -58,33 +70,65 @@ pub fn instances(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     let mut all = findings(history, resolution, index, max_instances, control)?;
-    let backward = match all.listed.iter().any(|finding| finding.pattern() == Pattern::NonRepeatableRead) {
+    let backward = match all
+        .listed
+        .iter()
+        .any(|finding| finding.pattern() == Pattern::NonRepeatableRead)
+    {
         true => Some(BackwardReads::new(index, control)?),
         false => None,
     };
-    let mut found = Instances { counts: std::mem::take(&mut all.counts), ..Instances::default() };
-    let mut describe = Describe { history, resolution, index, backward };
+    let mut found = Instances {
+        counts: std::mem::take(&mut all.counts),
+        ..Instances::default()
+    };
+    let mut describe = Describe {
+        history,
+        resolution,
+        index,
+        backward,
+    };
     found.violations = all.into_violations(&mut describe);
-    let n_pairs = found.counts.get(&Pattern::NonRepeatableRead).map_or(0, |&n| n);
+    let n_pairs = found
+        .counts
+        .get(&Pattern::NonRepeatableRead)
+        .map_or(0, |&n| n);
     let goes_back = |violation: &Violation| matches!(violation.proof, Proof::Cycle(_));
     let may_hide = n_pairs > max_instances as u64 && !found.violations.iter().any(goes_back);
     if let Some(last) = found.violations.last_mut().filter(|_| may_hide) {
         let all = findings(history, resolution, index, usize::MAX, control)?.listed;
-        let pairs = all.into_iter().filter(|finding| finding.pattern() == Pattern::NonRepeatableRead);
+        let pairs = all
+            .into_iter()
+            .filter(|finding| finding.pattern() == Pattern::NonRepeatableRead);
         if let Some(backward) = pairs.map(|pair| describe.violation(pair)).find(goes_back) {
             let Violation { id, group, .. } = *last;
-            *last = Violation { id, group, ..backward };
+            *last = Violation {
+                id,
+                group,
+                ..backward
+            };
         }
     }
-    let listed: BTreeMap<Pattern, usize> = found.violations.iter().fold(BTreeMap::new(), |mut listed, violation| {
-        *listed.entry(violation.id.pattern).or_default() += 1;
-        listed
-    });
+    let listed: BTreeMap<Pattern, usize> =
+        found
+            .violations
+            .iter()
+            .fold(BTreeMap::new(), |mut listed, violation| {
+                *listed.entry(violation.id.pattern).or_default() += 1;
+                listed
+            });
     let mut wanted = |pattern, number, _: Place| {
         let listed = listed.get(&pattern).map_or(0, |&n| n);
         (number < max_instances.saturating_sub(listed)).then_some((listed + number) as u32 + 1)
     };
-    list_reads::add(history, index, &is_known(resolution), &mut wanted, &mut found, control)?;
+    list_reads::add(
+        history,
+        index,
+        &is_known(resolution),
+        &mut wanted,
+        &mut found,
+        control,
+    )?;
     Ok(found)
 }
 
@@ -100,13 +144,20 @@ pub(super) fn unlisted(
 ) -> Result<Vec<Violation>, Interrupt> {
     let mut all = findings(history, resolution, index, usize::MAX, control)?.listed;
     all.retain(|finding| finding.pattern() == pattern);
-    let wanted: Vec<(Finding, u64)> =
-        all.into_iter().filter_map(|finding| Some((finding, window.admits(finding.place())?))).collect();
+    let wanted: Vec<(Finding, u64)> = all
+        .into_iter()
+        .filter_map(|finding| Some((finding, window.admits(finding.place())?)))
+        .collect();
     let backward = match wanted.is_empty() || pattern != Pattern::NonRepeatableRead {
         true => None,
         false => Some(BackwardReads::new(index, control)?),
     };
-    let mut describe = Describe { history, resolution, index, backward };
+    let mut describe = Describe {
+        history,
+        resolution,
+        index,
+        backward,
+    };
     let mut found = Instances::default();
     for (finding, ordinal) in wanted {
         let mut violation = describe.violation(finding);
@@ -117,7 +168,14 @@ pub(super) fn unlisted(
         true => window.admits(place).map(|ordinal| ordinal as u32),
         false => None,
     };
-    list_reads::add(history, index, &is_known(resolution), &mut admit, &mut found, control)?;
+    list_reads::add(
+        history,
+        index,
+        &is_known(resolution),
+        &mut admit,
+        &mut found,
+        control,
+    )?;
     Ok(found.violations)
 }
 
@@ -127,7 +185,9 @@ fn is_known(resolution: &Resolution) -> impl Fn(Pattern, OperationId) -> bool + 
         Source::ThinAir => pattern == Pattern::ThinAirRead,
         Source::Aborted { .. } => pattern == Pattern::AbortedRead,
         Source::Future { .. } => pattern == Pattern::FutureRead,
-        Source::Transaction { intermediate, .. } => intermediate && pattern == Pattern::IntermediateRead,
+        Source::Transaction { intermediate, .. } => {
+            intermediate && pattern == Pattern::IntermediateRead
+        }
         _ => false,
     }
 }
@@ -141,20 +201,31 @@ fn findings(
     control: &Control,
 ) -> Result<ChunkResult, Interrupt> {
     let n = index.n_nodes();
-    let chunks: Vec<std::ops::Range<usize>> = (0..n).step_by(CHUNK).map(|b| b..(b + CHUNK).min(n)).collect();
+    let chunks: Vec<std::ops::Range<usize>> = (0..n)
+        .step_by(CHUNK)
+        .map(|b| b..(b + CHUNK).min(n))
+        .collect();
     let parts: Vec<ChunkResult> = chunks
         .into_par_iter()
         .map_init(
             || vec![NONE; index.n_keys()],
             |last_read, nodes| {
                 control.check()?;
-                let mut part = ChunkResult { max_instances, ..ChunkResult::default() };
-                nodes.for_each(|node| part.look_at(history, resolution, index, node as Node, last_read));
+                let mut part = ChunkResult {
+                    max_instances,
+                    ..ChunkResult::default()
+                };
+                nodes.for_each(|node| {
+                    part.look_at(history, resolution, index, node as Node, last_read)
+                });
                 Ok(part)
             },
         )
         .collect::<Result<_, Interrupt>>()?;
-    let mut all = ChunkResult { max_instances, ..ChunkResult::default() };
+    let mut all = ChunkResult {
+        max_instances,
+        ..ChunkResult::default()
+    };
     for part in parts {
         for (pattern, count) in part.counts {
             *all.counts.entry(pattern).or_default() += count;
@@ -197,7 +268,13 @@ impl ChunkResult {
             if history.kinds()[read.index()] != OperationKind::Read {
                 continue;
             }
-            let mut found = |pattern| self.add(Finding::Read { pattern, node, read });
+            let mut found = |pattern| {
+                self.add(Finding::Read {
+                    pattern,
+                    node,
+                    read,
+                })
+            };
             if next.start == next.end || index.read_operation[next.start] != read {
                 match resolution.source_in(t, read) {
                     Source::ThinAir => found(Pattern::ThinAirRead),
@@ -225,8 +302,14 @@ impl ChunkResult {
             }
             let last = &mut last_read[history.keys()[read.index()].index()];
             let first = OperationId(std::mem::replace(last, read.0));
-            if history.operation_range(t).contains(&first.index()) && differ(resolution, index, node, first, read) {
-                self.add(Finding::Pair { node, first, second: read });
+            if history.operation_range(t).contains(&first.index())
+                && differ(resolution, index, node, first, read)
+            {
+                self.add(Finding::Pair {
+                    node,
+                    first,
+                    second: read,
+                });
             }
         }
     }
@@ -234,8 +317,11 @@ impl ChunkResult {
     fn into_violations(self, describe: &mut Describe<'_>) -> Vec<Violation> {
         let mut all = Vec::new();
         for findings in self.listed.chunk_by(|a, b| a.pattern() == b.pattern()) {
-            let mut violations: Vec<Violation> =
-                findings.iter().take(self.max_instances).map(|&finding| describe.violation(finding)).collect();
+            let mut violations: Vec<Violation> = findings
+                .iter()
+                .take(self.max_instances)
+                .map(|&finding| describe.violation(finding))
+                .collect();
             violations.sort_by_key(Violation::size);
             for (place, violation) in violations.iter_mut().enumerate() {
                 violation.id.ordinal = place as u32 + 1;
@@ -251,12 +337,20 @@ impl ChunkResult {
 /// reads).
 fn place_in(index: &Index, node: Node, read: OperationId) -> Option<usize> {
     let reads = index.reads_of(node);
-    let place = index.read_operation[reads.clone()].binary_search(&read).ok()?;
+    let place = index.read_operation[reads.clone()]
+        .binary_search(&read)
+        .ok()?;
     Some(reads.start + place)
 }
 
 /// Whether two reads of a key by a node return versions of different transactions.
-fn differ(resolution: &Resolution, index: &Index, node: Node, first: OperationId, second: OperationId) -> bool {
+fn differ(
+    resolution: &Resolution,
+    index: &Index,
+    node: Node,
+    first: OperationId,
+    second: OperationId,
+) -> bool {
     match (place_in(index, node, first), place_in(index, node, second)) {
         (Some(one), Some(other)) => index.read_slot[one] != index.read_slot[other],
         _ => !resolution.may_share_source(first, second),
@@ -267,7 +361,11 @@ fn differ(resolution: &Resolution, index: &Index, node: Node, first: OperationId
 fn irregularities(source: Source) -> (bool, bool) {
     match source {
         Source::Initial { after_own_write } => (after_own_write, false),
-        Source::Transaction { intermediate, after_own_write, .. } => (after_own_write, intermediate),
+        Source::Transaction {
+            intermediate,
+            after_own_write,
+            ..
+        } => (after_own_write, intermediate),
         _ => (false, false),
     }
 }
@@ -283,10 +381,21 @@ struct Describe<'a> {
 impl Describe<'_> {
     fn violation(&mut self, finding: Finding) -> Violation {
         let violation = match finding {
-            Finding::Read { pattern, node, read } => self.wrong_read(pattern, node, read),
-            Finding::Pair { node, first, second } => self.non_repeatable(node, first, second),
+            Finding::Read {
+                pattern,
+                node,
+                read,
+            } => self.wrong_read(pattern, node, read),
+            Finding::Pair {
+                node,
+                first,
+                second,
+            } => self.non_repeatable(node, first, second),
         };
-        Violation { place: Some(finding.place()), ..violation }
+        Violation {
+            place: Some(finding.place()),
+            ..violation
+        }
     }
 
     fn wrong_read(&self, pattern: Pattern, node: Node, read: OperationId) -> Violation {
@@ -301,7 +410,10 @@ impl Describe<'_> {
         let is_open = pattern == Pattern::NotMyOwnWrite
             && self.history.lists().read_by(read).is_some()
             && self.resolution.is_open_after_own_write(read);
-        let edges: Vec<Edge> = read_edge(self.history, read, source).into_iter().filter(|_| !is_open).collect();
+        let edges: Vec<Edge> = read_edge(self.history, read, source)
+            .into_iter()
+            .filter(|_| !is_open)
+            .collect();
         let transactions = edges.iter().map(|edge| edge.from).chain([t]).collect();
         match (pattern, source) {
             (Pattern::AbortedRead, _) => also.extend(["C4 TAP-b", "G1a"]),
@@ -341,7 +453,12 @@ impl Describe<'_> {
             transactions,
             operations,
             edges,
-            ..Violation::new(pattern, 1, LevelSet::upward(Level::AdyaReadCommitted), Proof::Read)
+            ..Violation::new(
+                pattern,
+                1,
+                LevelSet::upward(Level::AdyaReadCommitted),
+                Proof::Read,
+            )
         }
     }
 
@@ -353,7 +470,8 @@ impl Describe<'_> {
             None => read_edge(self.history, read, self.resolution.source_in(t3, read)),
         };
         let mut edges: Vec<Edge> = [first, second].into_iter().filter_map(edge).collect();
-        let mut transactions: Vec<TransactionId> = edges.iter().map(|edge| edge.from).chain([t3]).collect();
+        let mut transactions: Vec<TransactionId> =
+            edges.iter().map(|edge| edge.from).chain([t3]).collect();
         // If both reads may have the same writer, another choice of sources violates read committed only.
         let weakest = match self.resolution.may_share_source(first, second) {
             true => Level::ReadAtomic,
@@ -362,9 +480,11 @@ impl Describe<'_> {
         let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];
         let mut proof = Proof::Read;
-        if let (Some(backward), Some(one), Some(other)) =
-            (self.backward.as_mut(), place_in(index, node, first), place_in(index, node, second))
-            && let Some(cycle) = backward.cycle(self.history, node, one, other, &mut edges)
+        if let (Some(backward), Some(one), Some(other)) = (
+            self.backward.as_mut(),
+            place_in(index, node, first),
+            place_in(index, node, second),
+        ) && let Some(cycle) = backward.cycle(self.history, node, one, other, &mut edges)
         {
             levels = levels.union(LevelSet::upward(Level::ReadCommitted));
             also.push("G-monotonic".to_owned());
@@ -388,7 +508,9 @@ impl Describe<'_> {
 /// The write-read edge into a read with this source, a writer or ⊥; `None` for other sources.
 fn read_edge(history: &History, read: OperationId, source: Source) -> Option<Edge> {
     let (from, from_operation) = match source {
-        Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => (writer, Some(write)),
+        Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => {
+            (writer, Some(write))
+        }
         Source::Initial { .. } => (TransactionId::INITIAL, None),
         _ => return None,
     };

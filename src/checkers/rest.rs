@@ -87,10 +87,16 @@ pub(crate) struct Sought {
 
 impl Sought {
     pub(crate) fn of(decisions: &Decisions) -> Sought {
-        let violated =
-            decisions.iter().filter(|(_, (decision, _))| is_violated(decision)).map(|(level, _)| *level).collect();
+        let violated = decisions
+            .iter()
+            .filter(|(_, (decision, _))| is_violated(decision))
+            .map(|(level, _)| *level)
+            .collect();
         let causal = decisions.get(&Level::TransactionalCausalConsistency);
-        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Ok(Decision::Satisfied(_)))) }
+        Sought {
+            violated,
+            causal: causal.map(|(decision, _)| matches!(decision, Ok(Decision::Satisfied(_)))),
+        }
     }
 }
 

@@ -54,18 +54,35 @@ pub struct ShardAssignment {
 impl ShardAssignment {
     /// A history that is not spread: the first shard has it all, the others nothing.
     pub(crate) fn whole(share: Share, levels: Vec<Level>) -> ShardAssignment {
-        ShardAssignment { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
+        ShardAssignment {
+            share,
+            levels,
+            components: 1,
+            mine: if share.is_first() {
+                vec![0]
+            } else {
+                Vec::new()
+            },
+        }
     }
 
     /// A history of which nothing could be found out.
     pub(crate) fn unknown(share: Share, levels: Vec<Level>) -> ShardAssignment {
-        ShardAssignment { share, levels, components: 0, mine: Vec::new() }
+        ShardAssignment {
+            share,
+            levels,
+            components: 0,
+            mine: Vec::new(),
+        }
     }
 }
 
 /// The levels that components can be decided at, strongest first.
 fn spread() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().rev().filter(|level| level.row().spreads)
+    Level::ALL
+        .into_iter()
+        .rev()
+        .filter(|level| level.row().spreads)
 }
 
 /// The components of a share, ascending: components are dealt out from the largest to the smallest, each to the shard
@@ -73,10 +90,13 @@ fn spread() -> impl Iterator<Item = Level> {
 pub(super) fn assign_shards(components: &[Component], share: Share) -> Vec<usize> {
     let mut order: Vec<usize> = (0..components.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(components[place].size()), place));
-    let mut hands: std::collections::BTreeSet<(usize, usize)> = (0..share.shards).map(|shard| (0, shard)).collect();
+    let mut hands: std::collections::BTreeSet<(usize, usize)> =
+        (0..share.shards).map(|shard| (0, shard)).collect();
     let mut mine = Vec::new();
     for place in order {
-        let Some((load, shard)) = hands.pop_first() else { break };
+        let Some((load, shard)) = hands.pop_first() else {
+            break;
+        };
         if shard == share.shard {
             mine.push(place);
         }
@@ -108,10 +128,19 @@ pub(super) fn decide_mine(
     levels: &[Level],
     control: &Control,
 ) -> BTreeMap<Level, (Shared, f64)> {
-    let branches: Vec<(Level, Control)> =
-        spread().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
-    let work = Work { index, components, branches: &branches, decided: Mutex::default() };
-    let pairs = branches.iter().flat_map(|branch| mine.iter().map(move |&place| (branch, place)));
+    let branches: Vec<(Level, Control)> = spread()
+        .filter(|level| levels.contains(level))
+        .map(|level| (level, control.branch()))
+        .collect();
+    let work = Work {
+        index,
+        components,
+        branches: &branches,
+        decided: Mutex::default(),
+    };
+    let pairs = branches
+        .iter()
+        .flat_map(|branch| mine.iter().map(move |&place| (branch, place)));
     rayon::scope_fifo(|scope| {
         for ((level, branch), place) in pairs {
             let work = &work;
@@ -119,7 +148,10 @@ pub(super) fn decide_mine(
         }
     });
     let decided = work.decided.into_inner().expect("no holder panics");
-    branches.iter().map(|(level, _)| (*level, sum_up(index, *level, &decided))).collect()
+    branches
+        .iter()
+        .map(|(level, _)| (*level, sum_up(index, *level, &decided)))
+        .collect()
 }
 
 /// By component and level: what is known, in nodes of the whole, and the seconds it took.
@@ -136,27 +168,43 @@ impl Work<'_> {
     /// Decides a level of a component, unless that follows from another level.
     fn decide(&self, place: usize, level: Level, branch: &Control) {
         let begin = Instant::now();
-        let before = implied(&self.decided.lock().expect("no holder panics"), place, level);
+        let before = implied(
+            &self.decided.lock().expect("no holder panics"),
+            place,
+            level,
+        );
         let decide = || {
             let component = &self.components[place];
             branch.check()?;
-            Ok(in_the_whole(component, strong::decide(&component.index(self.index), level, branch)?))
+            Ok(in_the_whole(
+                component,
+                strong::decide(&component.index(self.index), level, branch)?,
+            ))
         };
         let decision = before.map_or_else(decide, Ok);
         if is_violated(&decision) {
-            let stronger = self.branches.iter().filter(|(other, _)| other.implies(level));
+            let stronger = self
+                .branches
+                .iter()
+                .filter(|(other, _)| other.implies(level));
             stronger.for_each(|(_, branch)| branch.stop());
         }
         let seconds = begin.elapsed().as_secs_f64();
-        self.decided.lock().expect("no holder panics").insert((place, level), (decision, seconds));
+        self.decided
+            .lock()
+            .expect("no holder panics")
+            .insert((place, level), (decision, seconds));
     }
 }
 
 /// What the other levels of a component imply: what satisfies a level satisfies the weaker ones, what violates a level
 /// violates the stronger ones.
 fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
-    let others = || spread().filter_map(|other| Some((other, decided.get(&(place, other))?.0.as_ref().ok()?)));
-    let satisfied = others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
+    let others = || {
+        spread().filter_map(|other| Some((other, decided.get(&(place, other))?.0.as_ref().ok()?)))
+    };
+    let satisfied =
+        others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
     let violated = others().find(|(other, d)| level.implies(*other) && d.is_violated());
     satisfied.or(violated).map(|(_, decision)| decision.clone())
 }
@@ -175,7 +223,10 @@ fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
             Err(interrupt) => open = open.or(Some(interrupt)),
         }
     }
-    (open.map_or(Shared::Satisfied(orders), Shared::Undecided), seconds)
+    (
+        open.map_or(Shared::Satisfied(orders), Shared::Undecided),
+        seconds,
+    )
 }
 
 #[cfg(test)]
@@ -193,7 +244,8 @@ mod tests {
         let components = Component::all(&index).unwrap();
         assert_eq!(components.len(), 4);
         for shards in 1..7 {
-            let hands = (0..shards).map(|shard| assign_shards(&components, Share { shard, shards }));
+            let hands =
+                (0..shards).map(|shard| assign_shards(&components, Share { shard, shards }));
             let hands: Vec<Vec<usize>> = hands.collect();
             let mut all: Vec<usize> = hands.iter().flatten().copied().collect();
             all.sort_unstable();
@@ -215,7 +267,10 @@ mod tests {
                 match shared {
                     Shared::Satisfied(orders) => {
                         assert!(!violated || *level == Level::PrefixConsistency);
-                        assert_eq!(orders.iter().map(|(place, _)| *place).collect::<Vec<_>>(), mine);
+                        assert_eq!(
+                            orders.iter().map(|(place, _)| *place).collect::<Vec<_>>(),
+                            mine
+                        );
                     }
                     Shared::Violated => assert!(violated && *level != Level::PrefixConsistency),
                     Shared::Undecided(interrupt) => panic!("{level}: {interrupt}"),
@@ -231,7 +286,17 @@ mod tests {
         let components = Component::all(&index).unwrap();
         let control = Control::new();
         control.stop();
-        let decided = decide_mine(&index, &components, &[0, 1], &spread().collect::<Vec<_>>(), &control);
-        assert!(decided.values().all(|(shared, _)| matches!(shared, Shared::Undecided(Interrupt::Cancelled))));
+        let decided = decide_mine(
+            &index,
+            &components,
+            &[0, 1],
+            &spread().collect::<Vec<_>>(),
+            &control,
+        );
+        assert!(
+            decided
+                .values()
+                .all(|(shared, _)| matches!(shared, Shared::Undecided(Interrupt::Cancelled)))
+        );
     }
 }

@@ -24,9 +24,13 @@ pub(super) fn in_stretches<S, T: Send>(
             (from..n.min(from + length)).for_each(|place| follow(&mut state, place, &mut found));
             found
         };
-        let stretches = (begin..n.min(begin + at_once)).into_par_iter().step_by(length);
+        let stretches = (begin..n.min(begin + at_once))
+            .into_par_iter()
+            .step_by(length);
         let found: Vec<Vec<T>> = stretches.map(stretch).collect();
-        found.into_iter().for_each(|mut found| all.append(&mut found));
+        found
+            .into_iter()
+            .for_each(|mut found| all.append(&mut found));
     }
     Ok(())
 }

@@ -31,7 +31,11 @@ impl std::str::FromStr for ViolationId {
         let expected = || format!("`{text}` is no violation id, expected for example TAP-m/1");
         let (pattern, ordinal) = text.rsplit_once('/').ok_or_else(expected)?;
         let pattern = Pattern::parse(pattern).ok_or_else(expected)?;
-        let ordinal = ordinal.parse().ok().filter(|&n| n > 0).ok_or_else(expected)?;
+        let ordinal = ordinal
+            .parse()
+            .ok()
+            .filter(|&n| n > 0)
+            .ok_or_else(expected)?;
         Ok(ViolationId { pattern, ordinal })
     }
 }
@@ -49,7 +53,10 @@ pub struct ViolationName {
 impl ViolationName {
     /// The id, if the name is that of a pattern and has a number.
     pub fn id(&self) -> Option<ViolationId> {
-        Some(ViolationId { pattern: Pattern::parse(&self.name)?, ordinal: self.ordinal? })
+        Some(ViolationId {
+            pattern: Pattern::parse(&self.name)?,
+            ordinal: self.ordinal?,
+        })
     }
 }
 
@@ -57,15 +64,28 @@ impl std::str::FromStr for ViolationName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ViolationName, String> {
-        let expected = || format!("`{text}` is no violation id, expected for example TAP-m/1 or TAP-m");
+        let expected =
+            || format!("`{text}` is no violation id, expected for example TAP-m/1 or TAP-m");
         let (name, ordinal) = match text.rsplit_once('/') {
-            Some((name, ordinal)) => (name, Some(ordinal.parse().ok().filter(|&n| n > 0).ok_or_else(expected)?)),
+            Some((name, ordinal)) => (
+                name,
+                Some(
+                    ordinal
+                        .parse()
+                        .ok()
+                        .filter(|&n| n > 0)
+                        .ok_or_else(expected)?,
+                ),
+            ),
             None => (text, None),
         };
         if name.trim().is_empty() {
             return Err(expected());
         }
-        Ok(ViolationName { name: name.trim().to_owned(), ordinal })
+        Ok(ViolationName {
+            name: name.trim().to_owned(),
+            ordinal,
+        })
     }
 }
 
@@ -80,7 +100,10 @@ impl fmt::Display for ViolationName {
 
 impl From<ViolationId> for ViolationName {
     fn from(id: ViolationId) -> ViolationName {
-        ViolationName { name: id.pattern.id().to_owned(), ordinal: Some(id.ordinal) }
+        ViolationName {
+            name: id.pattern.id().to_owned(),
+            ordinal: Some(id.ordinal),
+        }
     }
 }
 
@@ -90,13 +113,26 @@ impl ViolationName {
     pub fn find<'v>(&self, violations: &'v [Violation]) -> Option<&'v Violation> {
         let ordinal = self.ordinal.unwrap_or(1);
         let pattern = Pattern::parse(&self.name);
-        if violations.iter().any(|violation| Some(violation.id.pattern) == pattern) {
+        if violations
+            .iter()
+            .any(|violation| Some(violation.id.pattern) == pattern)
+        {
             let id = pattern.map(|pattern| ViolationId { pattern, ordinal });
             return violations.iter().find(|violation| Some(violation.id) == id);
         }
         let is_called = |also: &String| also.eq_ignore_ascii_case(&self.name);
-        let mut called: Vec<&Violation> = violations.iter().filter(|v| v.also.iter().any(is_called)).collect();
-        called.sort_by_key(|violation| (violation.levels.weakest(), violation.implied, violation.size(), violation.id));
+        let mut called: Vec<&Violation> = violations
+            .iter()
+            .filter(|v| v.also.iter().any(is_called))
+            .collect();
+        called.sort_by_key(|violation| {
+            (
+                violation.levels.weakest(),
+                violation.implied,
+                violation.size(),
+                violation.id,
+            )
+        });
         called.get(ordinal as usize - 1).copied()
     }
 }
@@ -226,24 +262,32 @@ impl Proof {
     /// The proofs directly inside this one, in order of its cases.
     pub fn inner(&self) -> Vec<&Proof> {
         match self {
-            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => Vec::new(),
+            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {
+                Vec::new()
+            }
             Proof::Split { first, second, .. } => vec![&first.1, &second.1],
             Proof::Writers { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
             Proof::Appends { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
             Proof::Outcomes { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
-            Proof::Combinations { excluded, .. } => excluded.iter().map(|(_, proof)| proof).collect(),
+            Proof::Combinations { excluded, .. } => {
+                excluded.iter().map(|(_, proof)| proof).collect()
+            }
         }
     }
 
     /// [`inner`](Proof::inner), to change them.
     pub fn inner_mut(&mut self) -> Vec<&mut Proof> {
         match self {
-            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => Vec::new(),
+            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {
+                Vec::new()
+            }
             Proof::Split { first, second, .. } => vec![&mut first.1, &mut second.1],
             Proof::Writers { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
             Proof::Appends { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
             Proof::Outcomes { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
-            Proof::Combinations { excluded, .. } => excluded.iter_mut().map(|(_, proof)| proof).collect(),
+            Proof::Combinations { excluded, .. } => {
+                excluded.iter_mut().map(|(_, proof)| proof).collect()
+            }
         }
     }
 
@@ -297,7 +341,8 @@ impl Proof {
             Proof::Reads { reads, .. } => reads.clone(),
             Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
             Proof::Combinations { options, .. } => {
-                let mut reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
+                let mut reads: Vec<OperationId> =
+                    options.iter().filter_map(|option| option.read()).collect();
                 reads.dedup();
                 reads
             }
@@ -363,7 +408,10 @@ impl Violation {
     /// break cut isolation by themselves; where they also close a cycle, that is what the argument is about.
     pub fn level(&self) -> Option<Level> {
         let is_cycle = matches!(self.proof, Proof::Cycle(_));
-        self.levels.iter().find(|level| !(is_cycle && level.is_of_reads())).or(self.levels.weakest())
+        self.levels
+            .iter()
+            .find(|level| !(is_cycle && level.is_of_reads()))
+            .or(self.levels.weakest())
     }
 
     /// The pattern that names the violation. It is counted as an instance of its id's pattern, by how its reader
@@ -372,8 +420,14 @@ impl Violation {
     pub fn called(&self) -> Pattern {
         use Pattern::{ConflictCM, FracturedReadCM, NonMonoReadCM};
         match (self.id.pattern, self.levels.weakest()) {
-            (NonMonoReadCM | FracturedReadCM, Some(level)) if level.implies(ConflictCM.row().level) => ConflictCM,
-            (NonMonoReadCM, Some(level)) if level.implies(FracturedReadCM.row().level) => FracturedReadCM,
+            (NonMonoReadCM | FracturedReadCM, Some(level))
+                if level.implies(ConflictCM.row().level) =>
+            {
+                ConflictCM
+            }
+            (NonMonoReadCM, Some(level)) if level.implies(FracturedReadCM.row().level) => {
+                FracturedReadCM
+            }
             (pattern, _) => pattern,
         }
     }

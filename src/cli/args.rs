@@ -12,8 +12,8 @@ use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
-    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
-    ValueRule,
+    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule,
+    TimeRule, UnknownRule, ValueRule,
 };
 use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
@@ -224,7 +224,12 @@ pub struct CheckArguments {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) shards: Option<u32>,
     /// Which part, from 0 to N - 1
-    #[arg(long, value_name = "I", requires = "shards", help_heading = "Several machines")]
+    #[arg(
+        long,
+        value_name = "I",
+        requires = "shards",
+        help_heading = "Several machines"
+    )]
     pub(super) shard: Option<u32>,
     #[command(flatten)]
     pub(super) follow: FollowArguments,
@@ -252,7 +257,9 @@ impl LimitArguments {
             Some(megabytes) => control.with_memory_limit((megabytes as usize) << 20),
             None => control,
         };
-        self.time_limit.map_or(control.clone(), |seconds| control.with_time_limit(Duration::from_secs_f64(seconds)))
+        self.time_limit.map_or(control.clone(), |seconds| {
+            control.with_time_limit(Duration::from_secs_f64(seconds))
+        })
     }
 }
 
@@ -325,8 +332,14 @@ impl RuleArguments {
     /// The requested rules; those not given are those of `otherwise`.
     pub(super) fn or(&self, otherwise: &Rules) -> Rules {
         Rules {
-            initial: self.initial.clone().unwrap_or_else(|| otherwise.initial.clone()),
-            set_up: self.init.clone().unwrap_or_else(|| otherwise.set_up.clone()),
+            initial: self
+                .initial
+                .clone()
+                .unwrap_or_else(|| otherwise.initial.clone()),
+            set_up: self
+                .init
+                .clone()
+                .unwrap_or_else(|| otherwise.set_up.clone()),
             failed: self.failed.unwrap_or(otherwise.failed),
             failed_cas: self.failed_cas.unwrap_or(otherwise.failed_cas),
             unknown: self.unknown.unwrap_or(otherwise.unknown),
@@ -537,9 +550,11 @@ pub struct ConvertArguments {
 
 /// What `stats` needs.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/\n  \
+#[command(
+    after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/\n  \
     isoscope stats --plume-table --depth 2 --failed drop runs/\n  \
-    isoscope stats --weakest-table --time-limit 60 runs/")]
+    isoscope stats --weakest-table --time-limit 60 runs/"
+)]
 pub struct StatsArguments {
     /// The history; with a table, any number of histories and folders of histories
     #[arg(value_name = "PATH", required = true)]
@@ -635,8 +650,14 @@ pub(super) struct EmptyArguments {
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {
-    let ids = || Pattern::all().map(Pattern::id).collect::<Vec<_>>().join(", ");
-    Pattern::parse(text).ok_or_else(|| format!("unknown pattern `{text}`, expected one of {}", ids()))
+    let ids = || {
+        Pattern::all()
+            .map(Pattern::id)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    Pattern::parse(text)
+        .ok_or_else(|| format!("unknown pattern `{text}`, expected one of {}", ids()))
 }
 
 #[cfg(test)]
@@ -651,8 +672,18 @@ mod tests {
 
     #[test]
     fn levels_come_as_a_list_of_codes_or_long_names() {
-        let parsed = Arguments::try_parse_from(["isoscope", "check", "--level", "si,causal", "h.txt"]).unwrap();
-        let Some(Command::Check(check)) = parsed.command else { panic!("not check") };
-        assert_eq!(check.level, [Level::SnapshotIsolation, Level::TransactionalCausalConsistency]);
+        let parsed =
+            Arguments::try_parse_from(["isoscope", "check", "--level", "si,causal", "h.txt"])
+                .unwrap();
+        let Some(Command::Check(check)) = parsed.command else {
+            panic!("not check")
+        };
+        assert_eq!(
+            check.level,
+            [
+                Level::SnapshotIsolation,
+                Level::TransactionalCausalConsistency
+            ]
+        );
     }
 }

@@ -41,7 +41,13 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     if arguments.count_by.is_some() && files.len() > 1 && !arguments.json {
         anyhow::bail!("--count-by needs a single history, or --json");
     }
-    let job = Job { arguments, pool, files, share: shards::share(arguments)?, tested: Mutex::default() };
+    let job = Job {
+        arguments,
+        pool,
+        files,
+        share: shards::share(arguments)?,
+        tested: Mutex::default(),
+    };
     let mut worst = ExitCode::Satisfied;
     match &arguments.output {
         None => worst = job.run(&mut Target::Screen(out))?,
@@ -50,12 +56,22 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
             Ok(())
         })?,
     }
-    let tested = job.tested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tested = job
+        .tested
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if let Some(output) = &arguments.junit {
-        write_file(output, out, |file| Ok(file.write_all(pipeline::junit(&tested)?.as_bytes())?))?;
+        write_file(output, out, |file| {
+            Ok(file.write_all(pipeline::junit(&tested)?.as_bytes())?)
+        })?;
     }
     if let Some(output) = &arguments.sarif {
-        write_file(output, out, |file| Ok(serde_json::to_writer_pretty(file, &pipeline::sarif(&tested))?))?;
+        write_file(output, out, |file| {
+            Ok(serde_json::to_writer_pretty(
+                file,
+                &pipeline::sarif(&tested),
+            )?)
+        })?;
     }
     Ok(worst)
 }
@@ -84,15 +100,28 @@ impl Job<'_> {
     /// Writes a document as JSON if that is requested, and keeps what pipelines need of it.
     fn document(&self, document: &Document, target: &mut Target<'_>) -> anyhow::Result<()> {
         if self.is_for_pipelines() {
-            self.tested.lock().unwrap_or_else(PoisonError::into_inner).extend(Tested::new(document));
+            self.tested
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(Tested::new(document));
         }
-        if self.arguments.json { target.document(document) } else { Ok(()) }
+        if self.arguments.json {
+            target.document(document)
+        } else {
+            Ok(())
+        }
     }
 
     /// Checks them one after another.
     fn run(&self, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let is_batch = self.files.len() > 1;
-        let width = self.files.iter().map(|found| shown_path(found).chars().count()).max().unwrap_or(0).min(60);
+        let width = self
+            .files
+            .iter()
+            .map(|found| shown_path(found).chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(60);
         let mut worst = ExitCode::Satisfied;
         for (place, found) in self.files.iter().enumerate() {
             if is_batch
@@ -117,10 +146,23 @@ impl Job<'_> {
     }
 
     /// Reports that an input cannot be read.
-    fn fail(&self, path: &str, place: &str, message: &str, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
-        let at = if place == "file" { String::new() } else { format!(" {place}:") };
+    fn fail(
+        &self,
+        path: &str,
+        place: &str,
+        message: &str,
+        target: &mut Target<'_>,
+    ) -> anyhow::Result<ExitCode> {
+        let at = if place == "file" {
+            String::new()
+        } else {
+            format!(" {place}:")
+        };
         complain(&format!("{path}:{at} {message}"));
-        self.document(&Document::Failure(Failure::new(path, place, message)), target)?;
+        self.document(
+            &Document::Failure(Failure::new(path, place, message)),
+            target,
+        )?;
         Ok(ExitCode::Unusable)
     }
 
@@ -138,26 +180,56 @@ impl Job<'_> {
         let decide = || self.pool.install(|| self.decide(path, &control, is_page));
         let decided = match progress::shown(line, decide) {
             Ok(decided) => decided,
-            Err(error) => return self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target),
+            Err(error) => {
+                return self.fail(
+                    &path.to_string_lossy(),
+                    &error.place(),
+                    &error.message(),
+                    target,
+                );
+            }
         };
         if is_page {
             target.text(|out| {
-                let promise = self.promise().map(|promise| claims::line(promise, &decided.checked.findings, out));
-                text::head(&visible(&path.display().to_string()), &decided.checked, out) + &promise.unwrap_or_default()
+                let promise = self
+                    .promise()
+                    .map(|promise| claims::line(promise, &decided.checked.findings, out));
+                text::head(&visible(&path.display().to_string()), &decided.checked, out)
+                    + &promise.unwrap_or_default()
             });
         }
-        let known = if is_page { self.known_before_counting(path, &decided) } else { String::new() };
-        let checked = progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
+        let known = if is_page {
+            self.known_before_counting(path, &decided)
+        } else {
+            String::new()
+        };
+        let checked =
+            progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
         self.print(path, &checked, line_width, target)?;
-        let of_promise = |promise: &Promise| claims::verdict(promise.is_kept(&checked.findings.levels)).into();
-        let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
-        let code = code.where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
+        let of_promise =
+            |promise: &Promise| claims::verdict(promise.is_kept(&checked.findings.levels)).into();
+        let code = self
+            .promise()
+            .map_or_else(|| ExitCode::of(&checked.findings), of_promise);
+        let code =
+            code.where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
         Ok(disagreements::told(path, &checked.findings, code))
     }
 
     /// A violation of each kind, to be shown at a terminal while all are counted; empty where nothing is shown or counted.
-    fn known_before_counting(&self, path: &Path, Decided { checked, options, .. }: &Decided) -> String {
-        let Checked { history, findings, control, .. } = checked;
+    fn known_before_counting(
+        &self,
+        path: &Path,
+        Decided {
+            checked, options, ..
+        }: &Decided,
+    ) -> String {
+        let Checked {
+            history,
+            findings,
+            control,
+            ..
+        } = checked;
         match progress::is_seen() && options.counts && findings.can_be_counted() {
             true => text::violations(
                 "Violations found so far",
@@ -175,49 +247,102 @@ impl Job<'_> {
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
         let (history, read_seconds) = input::open(path, &self.arguments.reading, control)?;
         let share = self.share.filter(|_| self.files.len() == 1);
-        let options = Options { share, ..asked::options(self.arguments, &history) };
+        let options = Options {
+            share,
+            ..asked::options(self.arguments, &history)
+        };
         // If deciding includes counting, or nothing is listed, it is counted at once.
-        let waits = waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
-        let first = Options { counts: options.counts && !waits, ..options.clone() };
+        let waits =
+            waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
+        let first = Options {
+            counts: options.counts && !waits,
+            ..options.clone()
+        };
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, control);
         let choice = asked::choice(self.arguments);
-        let (health, mut findings) = examine_and_check(&history, &resolution, choice, &first, self_check, control);
+        let (health, mut findings) =
+            examine_and_check(&history, &resolution, choice, &first, self_check, control);
         if self.asks_for_other_orders(waits || self.arguments.json)
             && let Some(resolution) = &resolution.0
         {
             let (known, seconds) = (&findings.levels, findings.check_seconds);
-            findings.others = Some(audit::on_other_orders(&history, resolution, known, seconds, control));
+            findings.others = Some(audit::on_other_orders(
+                &history, resolution, known, seconds, control,
+            ));
         }
         let control = control.clone();
-        let checked = Checked { history, health, findings, read_seconds, window: None, tally: None, control };
-        Ok(Decided { checked, resolution: resolution.0, options })
+        let checked = Checked {
+            history,
+            health,
+            findings,
+            read_seconds,
+            window: None,
+            tally: None,
+            control,
+        };
+        Ok(Decided {
+            checked,
+            resolution: resolution.0,
+            options,
+        })
     }
 
     /// Whether the strongest orders are to be found: if no levels are named and it can be told.
     fn asks_for_other_orders(&self, is_told: bool) -> bool {
-        let CheckArguments { level, all_levels, .. } = self.arguments;
+        let CheckArguments {
+            level, all_levels, ..
+        } = self.arguments;
         // Of several histories a shard checks some as a whole.
-        let is_whole =
-            (self.share.is_none() || self.files.len() > 1) && SelfCheck::of(self.arguments) != SelfCheck::Off;
+        let is_whole = (self.share.is_none() || self.files.len() > 1)
+            && SelfCheck::of(self.arguments) != SelfCheck::Off;
         is_told && is_whole && level.is_empty() && !all_levels
     }
 
     /// Counts what is not counted yet, and lists what was requested.
     fn list(&self, decided: Decided) -> Checked {
-        let Decided { mut checked, resolution, options } = decided;
-        let Checked { history, findings, window, tally, control, .. } = &mut checked;
+        let Decided {
+            mut checked,
+            resolution,
+            options,
+        } = decided;
+        let Checked {
+            history,
+            findings,
+            window,
+            tally,
+            control,
+            ..
+        } = &mut checked;
         let control = &*control;
         let self_check = SelfCheck::of(self.arguments);
-        if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted()) {
-            let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
+        if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted())
+        {
+            let count = if self_check == SelfCheck::Off {
+                checkers::count
+            } else {
+                audit::count
+            };
             let others = findings.others.take();
-            *findings = Findings { others, ..count(history, resolution, std::mem::take(findings), &options, control) };
+            *findings = Findings {
+                others,
+                ..count(
+                    history,
+                    resolution,
+                    std::mem::take(findings),
+                    &options,
+                    control,
+                )
+            };
         }
         let counted = self.arguments.count_by.map(|by| (by, findings.clone()));
         match self.arguments.instances {
             Some(pattern) => {
-                let page = Page { pattern, offset: self.arguments.offset, limit: self.arguments.limit };
+                let page = Page {
+                    pattern,
+                    offset: self.arguments.offset,
+                    limit: self.arguments.limit,
+                };
                 match paging::instances(history, findings, page, self_check, control) {
                     Ok(instances) => findings.violations = instances,
                     Err(interrupt) => {
@@ -227,7 +352,13 @@ impl Job<'_> {
                 }
                 *window = Some(page);
             }
-            None => paging::list(history, findings, self.arguments.max_instances, self_check, control),
+            None => paging::list(
+                history,
+                findings,
+                self.arguments.max_instances,
+                self_check,
+                control,
+            ),
         }
         *tally = counted.map(|(by, findings)| Tally::new(history, &findings, by, control));
         checked
@@ -241,7 +372,14 @@ impl Job<'_> {
         line_width: Option<usize>,
         target: &mut Target<'_>,
     ) -> anyhow::Result<()> {
-        let Checked { history, health, findings, read_seconds, window, .. } = checked;
+        let Checked {
+            history,
+            health,
+            findings,
+            read_seconds,
+            window,
+            ..
+        } = checked;
         let path = visible(&path.display().to_string());
         if !self.arguments.json {
             target.text(|out| match line_width {
@@ -252,7 +390,10 @@ impl Job<'_> {
                 return Ok(());
             }
         }
-        let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
+        let settings = Settings {
+            read_seconds: *read_seconds,
+            witness: self.arguments.witness,
+        };
         let mut report = Report::new(history, findings, settings).with_health(history, health);
         let mut listing = ListingEntry::new(self.arguments.max_instances, *window);
         if !findings.is_counted() {
@@ -262,9 +403,15 @@ impl Job<'_> {
         }
         listing.tally = checked.tally.clone();
         report.listing = Some(listing);
-        report.promised = self.promise().map(|promise| claims::entry(promise, findings));
+        report.promised = self
+            .promise()
+            .map(|promise| claims::entry(promise, findings));
         if let (None, Some(share)) = (&report.part, self.share) {
-            let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
+            let levels = report
+                .levels
+                .iter()
+                .map(|entry| entry.level.clone())
+                .collect();
             report.part = Some(PartEntry::of_histories(share, levels));
         }
         self.document(&Document::Report(Box::new(report)), target)
@@ -273,7 +420,9 @@ impl Job<'_> {
 
 fn shown_path(found: &ListedFile) -> String {
     match found {
-        ListedFile::History(path) | ListedFile::Unusable { path, .. } => visible(&path.display().to_string()),
+        ListedFile::History(path) | ListedFile::Unusable { path, .. } => {
+            visible(&path.display().to_string())
+        }
     }
 }
 
@@ -315,19 +464,37 @@ pub(super) fn examine_and_check(
     control: &Control,
 ) -> (Health, Findings) {
     let Some(resolution) = resolution else {
-        return (Health::default(), papers::check(history, choice, options, control, &|_| {}));
+        return (
+            Health::default(),
+            papers::check(history, choice, options, control, &|_| {}),
+        );
     };
     // Only one of several shards reports the history's health.
     let is_asked = options.share.is_none_or(Share::is_first);
-    let examine = || if is_asked { health::examine(history, resolution, control) } else { Ok(Health::default()) };
+    let examine = || {
+        if is_asked {
+            health::examine(history, resolution, control)
+        } else {
+            Ok(Health::default())
+        }
+    };
     let (health, mut findings) = rayon::join(
         || examine().unwrap_or_default(),
         || match self_check {
-            SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(resolution), options, control),
-            SelfCheck::OfWitnesses => audit::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
-            SelfCheck::Off => {
-                papers::check_resolved(history, Arc::clone(resolution), choice, options, control, &|_| {})
+            SelfCheck::OfVerdicts => {
+                audit::verdicts(history, Arc::clone(resolution), options, control)
             }
+            SelfCheck::OfWitnesses => {
+                audit::check_resolved(history, Arc::clone(resolution), options, control, &|_| {})
+            }
+            SelfCheck::Off => papers::check_resolved(
+                history,
+                Arc::clone(resolution),
+                choice,
+                options,
+                control,
+                &|_| {},
+            ),
         },
     );
     findings.index_seconds += *resolve_seconds;

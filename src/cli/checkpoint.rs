@@ -56,7 +56,12 @@ pub(super) struct Checkpoints {
 impl Checkpoints {
     /// Checkpoints in this file, written at most this often, of a run with these options.
     pub(super) fn new(path: &Path, every: Duration, options: String) -> Checkpoints {
-        Checkpoints { path: path.to_owned(), options, every, last: Instant::now() }
+        Checkpoints {
+            path: path.to_owned(),
+            options,
+            every,
+            last: Instant::now(),
+        }
     }
 
     /// Whether it is time for the next one.
@@ -74,7 +79,14 @@ impl Checkpoints {
     ) -> anyhow::Result<()> {
         let (offset, bytes) = source.read_so_far();
         let path = source.path().display().to_string();
-        let head = Head { path, offset, bytes, options: self.options.clone(), order, said: said.to_vec() };
+        let head = Head {
+            path,
+            offset,
+            bytes,
+            options: self.options.clone(),
+            order,
+            said: said.to_vec(),
+        };
         let mut rest = serde_json::to_vec(&head)?;
         rest.push(b'\n');
         rest.extend(follower.kept(stream));
@@ -96,22 +108,30 @@ impl Checkpoints {
 
     /// Where the last run ended, if there is a checkpoint; the bytes that it had read are taken from `source`. Error: it
     /// is none, it is damaged, or it does not fit.
-    pub(super) fn resume(&self, options: &Options, source: &mut Source) -> anyhow::Result<Option<Resumed>> {
+    pub(super) fn resume(
+        &self,
+        options: &Options,
+        source: &mut Source,
+    ) -> anyhow::Result<Option<Resumed>> {
         let bytes = match std::fs::read(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             bytes => bytes.map_err(|error| anyhow::anyhow!("{}: {}", self.name(), error))?,
         };
-        let rest = checked(&bytes).map_err(|problem| anyhow::anyhow!("{}: {problem}", self.name()))?;
+        let rest =
+            checked(&bytes).map_err(|problem| anyhow::anyhow!("{}: {problem}", self.name()))?;
         let damaged = || format!("{}: it is damaged", self.name());
         let end = memchr::memchr(b'\n', rest).with_context(damaged)?;
-        let head: Head = serde_json::from_slice(&rest[..end]).ok().with_context(damaged)?;
+        let head: Head = serde_json::from_slice(&rest[..end])
+            .ok()
+            .with_context(damaged)?;
         anyhow::ensure!(
             head.options == self.options,
             "{}: it was made with other options ({}); use these, or another file",
             self.name(),
             head.options
         );
-        let (stream, follower) = Follower::resumed(options.clone(), &rest[end + 1..]).with_context(damaged)?;
+        let (stream, follower) =
+            Follower::resumed(options.clone(), &rest[end + 1..]).with_context(damaged)?;
         let is_same = source.skip(head.offset)? && source.read_so_far().1 == head.bytes;
         anyhow::ensure!(
             is_same,
@@ -120,7 +140,12 @@ impl Checkpoints {
             visible(&head.path),
             source.name()
         );
-        Ok(Some(Resumed { stream, follower, order: head.order, said: head.said }))
+        Ok(Some(Resumed {
+            stream,
+            follower,
+            order: head.order,
+            said: head.said,
+        }))
     }
 
     fn name(&self) -> String {
@@ -135,12 +160,21 @@ fn checked(bytes: &[u8]) -> Result<&[u8], String> {
         Some((String::from_utf8(bytes[..end].to_vec()).ok()?, end + 1))
     };
     let (form, n) = line(bytes).ok_or("it is no checkpoint")?;
-    let form: u32 = form.strip_prefix(MAGIC).and_then(|form| form.parse().ok()).ok_or("it is no checkpoint")?;
+    let form: u32 = form
+        .strip_prefix(MAGIC)
+        .and_then(|form| form.parse().ok())
+        .ok_or("it is no checkpoint")?;
     if form != FORM {
         let whose = if form > FORM { "a newer" } else { "an older" };
-        return Err(format!("it was written by {whose} version of this program (form {form}, expected {FORM})"));
+        return Err(format!(
+            "it was written by {whose} version of this program (form {form}, expected {FORM})"
+        ));
     }
     let (sum, m) = line(&bytes[n..]).ok_or("it is damaged")?;
     let rest = &bytes[n + m..];
-    if sum == format!("{:x}", Sha256::digest(rest)) { Ok(rest) } else { Err("it is damaged".to_owned()) }
+    if sum == format!("{:x}", Sha256::digest(rest)) {
+        Ok(rest)
+    } else {
+        Err("it is damaged".to_owned())
+    }
 }

@@ -2,7 +2,9 @@
 
 use super::output::{Output, Paint};
 use super::values::Claim;
-use crate::checkers::lattice::{ClaimedLevel, PROMISES, Promise, claimed, holds, strongest_satisfied};
+use crate::checkers::lattice::{
+    ClaimedLevel, PROMISES, Promise, claimed, holds, strongest_satisfied,
+};
 use crate::checkers::{Findings, Level, LevelResult};
 use crate::history::History;
 use crate::report::{PromiseEntry, VerdictWord};
@@ -35,7 +37,11 @@ pub(super) fn verdict(is_kept: Option<bool>) -> VerdictWord {
 
 /// All that is known, a line each.
 fn list(out: &Output) -> String {
-    let width = PROMISES.iter().map(|promise| promise.name().len()).max().unwrap_or(0);
+    let width = PROMISES
+        .iter()
+        .map(|promise| promise.name().len())
+        .max()
+        .unwrap_or(0);
     let line = |promise: &Promise| {
         let level = promise.level().unwrap_or("-");
         let note = if promise.note.is_empty() {
@@ -53,13 +59,23 @@ fn list(out: &Output) -> String {
 
 /// "Claim: postgresql repeatable read promises R-SI (on one node): violated; the strongest level checked that holds is SI".
 pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> String {
-    let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
+    let note = if promise.note.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", promise.note)
+    };
     let verdict = verdict(promise.is_kept(&findings.levels));
-    let holds: Vec<&str> = strongest_satisfied(findings.verdicts()).into_iter().map(Level::code).collect();
+    let holds: Vec<&str> = strongest_satisfied(findings.verdicts())
+        .into_iter()
+        .map(Level::code)
+        .collect();
     let holds = match holds[..] {
         [] => "no level that was checked holds".to_owned(),
         [one] => format!("the strongest level checked that holds is {one}"),
-        _ => format!("the strongest levels checked that hold are {}", holds.join(", ")),
+        _ => format!(
+            "the strongest levels checked that hold are {}",
+            holds.join(", ")
+        ),
     };
     let level = promise.level().unwrap_or_default();
     format!(
@@ -78,10 +94,21 @@ pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> 
             Some(false) => (Paint::Bad, "violated"),
             None => (Paint::Open, "not decided"),
         };
-        format!("Claimed by the test: {keyword}, which is {} here: {}\n", level.code(), out.paint(paint, word))
+        format!(
+            "Claimed by the test: {keyword}, which is {} here: {}\n",
+            level.code(),
+            out.paint(paint, word)
+        )
     };
-    let lines: String = claimed(&history.origin().about).into_iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    let lines: String = claimed(&history.origin().about)
+        .into_iter()
+        .map(line)
+        .collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n{lines}")
+    }
 }
 
 /// A promise, and whether it is kept, as data.
@@ -92,6 +119,9 @@ pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
         level: promise.level().unwrap_or_default().to_owned(),
         note: promise.note.to_owned(),
         kept: promise.is_kept(&findings.levels),
-        holds: strongest_satisfied(&findings.levels).into_iter().map(|level| level.code().to_owned()).collect(),
+        holds: strongest_satisfied(&findings.levels)
+            .into_iter()
+            .map(|level| level.code().to_owned())
+            .collect(),
     }
 }

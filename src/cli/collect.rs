@@ -8,8 +8,8 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Address, Barriers, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics,
-    WriteOrder, servers,
+    Address, Barriers, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement,
+    Snapshot, Statistics, WriteOrder, servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
@@ -121,36 +121,74 @@ struct FaultArguments {
 
 impl FaultArguments {
     fn plan(&self) -> anyhow::Result<FaultPlan> {
-        let heals = |name: &str| self.heal_cmd.iter().find(|heal| heal.name == name).map(|heal| heal.command.clone());
-        if let Some(heal) = self.heal_cmd.iter().find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name)) {
+        let heals = |name: &str| {
+            self.heal_cmd
+                .iter()
+                .find(|heal| heal.name == name)
+                .map(|heal| heal.command.clone())
+        };
+        if let Some(heal) = self
+            .heal_cmd
+            .iter()
+            .find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name))
+        {
             anyhow::bail!("--heal-cmd {}: no --fault-cmd has this name", heal.name);
         }
         let form = |kind: FaultKind, Named { name, command }: &Named| {
-            let heal = if kind == FaultKind::Command { heals(name) } else { None };
-            FaultForm { kind, name: name.clone(), target: command.clone(), heal }
+            let heal = if kind == FaultKind::Command {
+                heals(name)
+            } else {
+                None
+            };
+            FaultForm {
+                kind,
+                name: name.clone(),
+                target: command.clone(),
+                heal,
+            }
         };
-        let of = |kind, all: &[Named]| all.iter().map(|named| form(kind, named)).collect::<Vec<_>>();
+        let of = |kind, all: &[Named]| {
+            all.iter()
+                .map(|named| form(kind, named))
+                .collect::<Vec<_>>()
+        };
         let mut forms = of(FaultKind::Command, &self.fault_cmd);
         forms.extend(of(FaultKind::Pause, &self.pause));
         #[cfg(target_os = "linux")]
-        forms.extend([of(FaultKind::Kill, &self.kill), of(FaultKind::Restart, &self.restart)].concat());
+        forms.extend(
+            [
+                of(FaultKind::Kill, &self.kill),
+                of(FaultKind::Restart, &self.restart),
+            ]
+            .concat(),
+        );
         forms.extend(of(FaultKind::DiskFull, &self.disk_full));
         forms.extend(of(FaultKind::Relay, &self.relay));
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
-        Ok(FaultPlan { forms, every, lasting })
+        Ok(FaultPlan {
+            forms,
+            every,
+            lasting,
+        })
     }
 }
 
 /// `NAME=N`.
 fn sessions_on(text: &str) -> Result<(String, u32), String> {
-    let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse().ok()?)));
+    let parsed = text
+        .split_once('=')
+        .and_then(|(name, n)| Some((name.to_owned(), n.parse().ok()?)));
     parsed.ok_or_else(|| "expected the name of a server and a number, like standby=2".to_owned())
 }
 
 impl DatabaseArguments {
     /// How many sessions are placed on servers by name.
     pub(super) fn placed_sessions(&self) -> u32 {
-        let placed: u32 = self.sessions_on.iter().map(|(_, n)| *n).fold(0, u32::saturating_add);
+        let placed: u32 = self
+            .sessions_on
+            .iter()
+            .map(|(_, n)| *n)
+            .fold(0, u32::saturating_add);
         placed.saturating_add(u32::from(placed > 0))
     }
 
@@ -161,22 +199,36 @@ impl DatabaseArguments {
 
     /// The same, at this isolation level if no other is requested.
     pub(super) fn open_at(&self, isolation: Option<&str>) -> anyhow::Result<Opened> {
-        let program = |address: &Address| Address { program: true, ..address.clone() };
+        let program = |address: &Address| Address {
+            program: true,
+            ..address.clone()
+        };
         let mut servers: Vec<Address> = match self.exec.is_empty() {
             true => self.db.iter().flat_map(|named| named.0.clone()).collect(),
             false => self.exec.iter().map(program).collect(),
         };
         for (name, n) in &self.sessions_on {
-            let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
-            server.with_context(|| format!("--sessions-on {name}: no server has this name"))?.sessions = Some(*n);
+            let server = servers
+                .iter_mut()
+                .find(|server| server.name.as_ref() == Some(name));
+            server
+                .with_context(|| format!("--sessions-on {name}: no server has this name"))?
+                .sessions = Some(*n);
         }
         let target = Target::Database {
             servers,
-            isolation: self.isolation.clone().or_else(|| isolation.map(str::to_owned)),
+            isolation: self
+                .isolation
+                .clone()
+                .or_else(|| isolation.map(str::to_owned)),
             clients: ClientOptions {
                 retries: self.retries,
                 patience: Duration::from_secs_f64(self.patience),
-                write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
+                write_order: if self.any_order {
+                    WriteOrder::Any
+                } else {
+                    WriteOrder::Sorted
+                },
                 final_reads: self.final_reads,
                 barriers: self.barrier.unwrap_or_default(),
             },
@@ -194,7 +246,10 @@ pub(super) fn watched<T>(
 ) -> T {
     let statistics = Statistics::default();
     let line = || {
-        let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
+        let percent = control
+            .progress()
+            .fraction()
+            .map(|share| format!("{:3.0} %  ", 100.0 * share));
         percent.unwrap_or_default() + &summary(&statistics.snapshot()) + &more()
     };
     progress::shown(line, || work(&statistics))
@@ -212,15 +267,31 @@ pub(super) fn complain_of_losses(snapshot: &Snapshot, workload: &Workload) {
 
 /// Counts and times of a run in one line.
 pub(super) fn summary(snapshot: &Snapshot) -> String {
-    let Snapshot { committed, aborted, unknown, elapsed, median, slow, .. } = *snapshot;
-    let mut text = format!("{} committed, {} aborted", grouped(committed), grouped(aborted));
+    let Snapshot {
+        committed,
+        aborted,
+        unknown,
+        elapsed,
+        median,
+        slow,
+        ..
+    } = *snapshot;
+    let mut text = format!(
+        "{} committed, {} aborted",
+        grouped(committed),
+        grouped(aborted)
+    );
     if unknown > 0 {
         text += &format!(", {} of unknown outcome", grouped(unknown));
     }
     let milliseconds = |time: Duration| format!("{:.1}", 1000.0 * time.as_secs_f64());
     let barriers = match snapshot.barriers {
         0 => String::new(),
-        n => format!(" · {} of {} ms", counted(n as usize, "barrier"), milliseconds(snapshot.barrier_time)),
+        n => format!(
+            " · {} of {} ms",
+            counted(n as usize, "barrier"),
+            milliseconds(snapshot.barrier_time)
+        ),
     };
     text + &format!(
         " in {:.1} s · {} per second · median latency {} ms, p99 {} ms",
@@ -261,7 +332,12 @@ pub struct CollectArguments {
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time_limit: Option<f64>,
     /// Where to record the history, a file that does not exist yet
-    #[arg(short, long, value_name = "OUT", required_unless_present = "conformance")]
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        required_unless_present = "conformance"
+    )]
     output: Option<PathBuf>,
     /// Check the recording while it grows: each violation is shown as soon as it is decided, and the verdicts at the end.
     /// The exit code is that of a check
@@ -284,7 +360,11 @@ fn conformance(opened: &Opened, out: &mut Output) -> ExitCode {
             Ok(more) => (Paint::Good, "ok    ", more),
             Err(why) => (Paint::Bad, "wrong ", why),
         };
-        let more = if more.is_empty() { String::new() } else { format!(": {more}") };
+        let more = if more.is_empty() {
+            String::new()
+        } else {
+            format!(": {more}")
+        };
         out.text(&format!("  {}{what}{more}\n", out.paint(paint, word)));
         if found.is_err() {
             code = ExitCode::Violated;
@@ -295,11 +375,19 @@ fn conformance(opened: &Opened, out: &mut Output) -> ExitCode {
 
 pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let opened = arguments.database.open()?;
-    let Some(output) = &arguments.output else { return Ok(conformance(&opened, out)) };
+    let Some(output) = &arguments.output else {
+        return Ok(conformance(&opened, out));
+    };
     let control = Control::new();
-    let run = (arguments.workload.workload(), arguments.time_limit.map(Duration::from_secs_f64));
+    let run = (
+        arguments.workload.workload(),
+        arguments.time_limit.map(Duration::from_secs_f64),
+    );
     if arguments.follow {
-        let options = Options { levels: follow_voice::levels(&arguments.level)?, ..Options::default() };
+        let options = Options {
+            levels: follow_voice::levels(&arguments.level)?,
+            ..Options::default()
+        };
         return followed(&opened, run, output, options, &control, out);
     }
     let record = |statistics: &Statistics| opened.record(run, output, statistics, &control, None);
@@ -313,7 +401,9 @@ fn told(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Out
     match (snapshot.missed_barriers, snapshot.last_missed) {
         (0, _) => {}
         (1, barrier) => complain(&format!("1 client did not see barrier {barrier}")),
-        (n, barrier) => complain(&format!("{n} clients did not see a barrier, the last of them barrier {barrier}")),
+        (n, barrier) => complain(&format!(
+            "{n} clients did not see a barrier, the last of them barrier {barrier}"
+        )),
     }
     out.text(&format!("{}\n{}\n", opened.version, summary(snapshot)));
 }
@@ -341,11 +431,20 @@ fn followed(
             say(news, output, given, &sender);
             ControlFlow::Continue(())
         };
-        let live = Live { options: given.clone(), to_the_end: true, hear: &mut hear };
+        let live = Live {
+            options: given.clone(),
+            to_the_end: true,
+            hear: &mut hear,
+        };
         opened.record(run, output, statistics, control, Some(live))
     };
     let mut end = None;
-    let more = || so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let more = || {
+        so_far
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    };
     let snapshot = watched(control, more, |statistics| {
         std::thread::scope(|scope| {
             // The sender of the events goes with it, so that they end.
@@ -357,12 +456,17 @@ fn followed(
                     other => voice.say(other),
                 }
             }
-            recording.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            recording
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
     told(opened, &run.0, &snapshot, out);
     let end = end.context("the recording could not be followed")?;
-    let (code, problem) = (follow_voice::exit_code(&end), end.error.clone().or_else(|| end.stopped.clone()));
+    let (code, problem) = (
+        follow_voice::exit_code(&end),
+        end.error.clone().or_else(|| end.stopped.clone()),
+    );
     Voice::new(false, out).say(FollowedEvent::End(end));
     match problem {
         Some(why) => anyhow::bail!("{}: {why}", visible(&output.display().to_string())),
@@ -377,8 +481,13 @@ fn say(news: News<'_>, path: &Path, options: &Options, sender: &Sender<FollowedE
         Of::Change(_) => {
             let found = follow_events::violations(&mut *news.follower);
             let delay = |line: u32| news.since(line).map(|time| time.as_secs_f64());
-            let found = found.into_iter().map(|found| FoundViolation { delay_seconds: delay(found.line), ..found });
-            found.map(|found| FollowedEvent::Violation(Box::new(found))).collect()
+            let found = found.into_iter().map(|found| FoundViolation {
+                delay_seconds: delay(found.line),
+                ..found
+            });
+            found
+                .map(|found| FollowedEvent::Violation(Box::new(found)))
+                .collect()
         }
         Of::End(result) => {
             let end = follow_events::end(path, news.follower, news.stream, options, result.err());
@@ -386,15 +495,23 @@ fn say(news: News<'_>, path: &Path, options: &Options, sender: &Sender<FollowedE
         }
     };
     // Without a listener there is no one to tell.
-    events.into_iter().for_each(|event| drop(sender.send(event)));
+    events
+        .into_iter()
+        .for_each(|event| drop(sender.send(event)));
 }
 
 /// What is known so far, for the line about the progress.
 fn status(news: &News<'_>) -> String {
     let answers = news.follower.answers();
-    let violated = answers.iter().filter(|(_, answer)| *answer == Answer::Violated).map(|(level, _)| level.code());
+    let violated = answers
+        .iter()
+        .filter(|(_, answer)| *answer == Answer::Violated)
+        .map(|(level, _)| level.code());
     let violated: Vec<&str> = violated.collect();
-    let violated =
-        if violated.is_empty() { "no violation".to_owned() } else { format!("violated: {}", violated.join(" ")) };
+    let violated = if violated.is_empty() {
+        "no violation".to_owned()
+    } else {
+        format!("violated: {}", violated.join(" "))
+    };
     format!(" · {violated}, {} behind", time(news.behind.as_secs_f64()))
 }

@@ -11,11 +11,21 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let names = names_file(arguments)?;
-    let reading = ReadingArguments { format: arguments.from.clone(), rules: arguments.rules.clone() };
+    let reading = ReadingArguments {
+        format: arguments.from.clone(),
+        rules: arguments.rules.clone(),
+    };
     let control = arguments.limits.control();
     let (history, _) = input::open(&arguments.input, &reading, &control)?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, None)?;
-    write(&history, format, &arguments.output, names.as_deref(), &control, out)?;
+    write(
+        &history,
+        format,
+        &arguments.output,
+        names.as_deref(),
+        &control,
+        out,
+    )?;
     Ok(ExitCode::Satisfied)
 }
 
@@ -25,12 +35,22 @@ fn names_file(arguments: &ConvertArguments) -> anyhow::Result<Option<PathBuf>> {
         return Ok(None);
     }
     if let Some(names) = &arguments.names {
-        anyhow::ensure!(*names != arguments.output, "{}: --names and -o are the same file", names.display());
+        anyhow::ensure!(
+            *names != arguments.output,
+            "{}: --names and -o are the same file",
+            names.display()
+        );
         return Ok(Some(names.clone()));
     }
     let output = arguments.output.to_string_lossy();
-    anyhow::ensure!(output != "-", "--renumber with -o -: say with --names where the table of names goes");
-    Ok(Some(PathBuf::from(format!("{}.names.json", output.trim_end_matches(['/', '\\'])))))
+    anyhow::ensure!(
+        output != "-",
+        "--renumber with -o -: say with --names where the table of names goes"
+    );
+    Ok(Some(PathBuf::from(format!(
+        "{}.names.json",
+        output.trim_end_matches(['/', '\\'])
+    ))))
 }
 
 /// Writes a history in a format, with a note on whatever the format cannot express; with numbers for names and a table
@@ -43,7 +63,11 @@ pub(super) fn write(
     control: &Control,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let naming = if names.is_some() { Naming::Numbers } else { Naming::Kept };
+    let naming = if names.is_some() {
+        Naming::Numbers
+    } else {
+        Naming::Kept
+    };
     let converted = formats::convert(history, format, naming, control)?;
     tell_words(format, &converted.words);
     for assumption in history.assumptions() {
@@ -67,14 +91,28 @@ pub(super) fn tell_words(format: &str, words: &[String]) {
 
 /// The table as JSON: for sessions, transactions, keys and values an object from numbers to names, in order, a line each.
 fn write_table(table: &NameTable, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    let NameTable { sessions, transactions, keys, values } = table;
+    let NameTable {
+        sessions,
+        transactions,
+        keys,
+        values,
+    } = table;
     write!(out, "{{\"schema\": \"isoscope.names/1\"")?;
-    for (what, names) in [("sessions", sessions), ("transactions", transactions), ("keys", keys), ("values", values)] {
+    for (what, names) in [
+        ("sessions", sessions),
+        ("transactions", transactions),
+        ("keys", keys),
+        ("values", values),
+    ] {
         write!(out, ",\n\"{what}\": {{")?;
         for (n, (number, name)) in names.iter().enumerate() {
             let comma = if n == 0 { "" } else { "," };
             // Encoding a string does not fail.
-            write!(out, "{comma}\n  \"{number}\": {}", serde_json::Value::from(name.as_str()))?;
+            write!(
+                out,
+                "{comma}\n  \"{number}\": {}",
+                serde_json::Value::from(name.as_str())
+            )?;
         }
         write!(out, "}}")?;
     }

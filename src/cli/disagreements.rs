@@ -8,8 +8,19 @@ use std::path::Path;
 /// Says on standard error which file to report, if there is any such level, and raises the exit code `done` to at least
 /// undecided.
 pub(super) fn told(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
-    let is_disputed = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. }));
-    let levels = codes(findings.levels.iter().filter(is_disputed).map(|result| result.level));
+    let is_disputed = |result: &&LevelResult| {
+        matches!(
+            result.verdict,
+            Verdict::Undecided(Cause::Disagreement { .. })
+        )
+    };
+    let levels = codes(
+        findings
+            .levels
+            .iter()
+            .filter(is_disputed)
+            .map(|result| result.level),
+    );
     if levels.is_empty() {
         return done;
     }
@@ -44,6 +55,10 @@ mod tests {
         audit::review(&history, &resolution, &mut findings, &control);
         let path = Path::new("history.txt");
         assert_eq!(told(path, &findings, ExitCode::of(&findings)).number(), 3);
-        assert_eq!(told(path, &findings, ExitCode::Satisfied).number(), 3, "explaining something else is no excuse");
+        assert_eq!(
+            told(path, &findings, ExitCode::Satisfied).number(),
+            3,
+            "explaining something else is no excuse"
+        );
     }
 }

@@ -20,17 +20,29 @@ pub enum ExitCode {
 impl ExitCode {
     /// That of the verdicts on a history.
     pub(super) fn of(findings: &Findings) -> ExitCode {
-        ExitCode::worst(findings.levels.iter().map(|result| VerdictWord::from(&result.verdict)))
+        ExitCode::worst(
+            findings
+                .levels
+                .iter()
+                .map(|result| VerdictWord::from(&result.verdict)),
+        )
     }
 
     /// That of several verdicts.
     pub(super) fn worst(verdicts: impl Iterator<Item = VerdictWord>) -> ExitCode {
-        verdicts.map(ExitCode::from).max().unwrap_or(ExitCode::Satisfied)
+        verdicts
+            .map(ExitCode::from)
+            .max()
+            .unwrap_or(ExitCode::Satisfied)
     }
 
     /// The same, but that a history in which nothing was tested satisfies nothing.
     pub(super) fn where_tested(self, tested: bool) -> ExitCode {
-        if tested { self } else { self.max(ExitCode::Undecided) }
+        if tested {
+            self
+        } else {
+            self.max(ExitCode::Undecided)
+        }
     }
 
     /// The exit code of the process.
@@ -67,8 +79,23 @@ mod tests {
     #[test]
     fn the_worst_of_several_codes_counts() {
         use ExitCode::*;
-        assert_eq!([Undecided, Satisfied].into_iter().max().map(ExitCode::number), Some(3));
-        assert_eq!([Undecided, Violated, Satisfied].into_iter().max().map(ExitCode::number), Some(1));
-        assert_eq!([Unusable, Violated].into_iter().max().map(ExitCode::number), Some(2));
+        assert_eq!(
+            [Undecided, Satisfied]
+                .into_iter()
+                .max()
+                .map(ExitCode::number),
+            Some(3)
+        );
+        assert_eq!(
+            [Undecided, Violated, Satisfied]
+                .into_iter()
+                .max()
+                .map(ExitCode::number),
+            Some(1)
+        );
+        assert_eq!(
+            [Unusable, Violated].into_iter().max().map(ExitCode::number),
+            Some(2)
+        );
     }
 }

@@ -16,13 +16,22 @@ use std::path::Path;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let control = arguments.asked.limits.control();
-    let (history, mut findings, code) =
-        checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked, &control)?;
+    let (history, mut findings, code) = checked(
+        &arguments.file,
+        arguments.violation.as_ref(),
+        &arguments.asked,
+        &control,
+    )?;
     // What was found in time is told.
     let control = control.overtime();
     let chosen = choose(arguments, &history, &mut findings, &control)?;
     if chosen.is_empty() {
-        let passes = witnesses::told(&history, &findings, (arguments.plain, arguments.long), &control)?;
+        let passes = witnesses::told(
+            &history,
+            &findings,
+            (arguments.plain, arguments.long),
+            &control,
+        )?;
         out.text(&passes.unwrap_or_else(|| format!("{}\n", nothing_to_explain(&findings))));
     }
     let examples = Examples::new(&history, &findings);
@@ -32,7 +41,11 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         if let Err(interrupt) = control.check()
             && place > 0
         {
-            super::complain(&format!("{interrupt}: {} of {} violations are explained", place, chosen.len()));
+            super::complain(&format!(
+                "{interrupt}: {} of {} violations are explained",
+                place,
+                chosen.len()
+            ));
             break;
         }
         let example = examples.of(violation, &control.with_time_limit(MINIMIZING));
@@ -48,8 +61,15 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             (chosen, shown) if chosen == shown => chosen.to_string(),
             (chosen, shown) => format!("{chosen}, shown as {shown}"),
         };
-        let heading = if arguments.plain { format!("{name}\n") } else { format!("# {name}\n\n") };
-        out.text(&format!("{}{heading}{text}", if is_first { "" } else { "\n" }));
+        let heading = if arguments.plain {
+            format!("{name}\n")
+        } else {
+            format!("# {name}\n\n")
+        };
+        out.text(&format!(
+            "{}{heading}{text}",
+            if is_first { "" } else { "\n" }
+        ));
     }
     if !arguments.all && !arguments.witness && arguments.violation.is_none() {
         let left = findings.patterns.values().sum::<u64>() - chosen.len() as u64;
@@ -77,19 +97,36 @@ pub(super) fn checked(
 }
 
 /// What to look for, so that a violation with this name is found.
-pub(super) fn options(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Options {
-    let (levels, max_instances) = (levels_of(history, name, asked), paging::causes(asked.max_instances));
-    Options { levels, max_instances, ..Options::default() }
+pub(super) fn options(
+    history: &History,
+    name: Option<&ViolationName>,
+    asked: &AskedArguments,
+) -> Options {
+    let (levels, max_instances) = (
+        levels_of(history, name, asked),
+        paging::causes(asked.max_instances),
+    );
+    Options {
+        levels,
+        max_instances,
+        ..Options::default()
+    }
 }
 
 /// The levels that a violation with this name is looked for at: those asked for, else the usual ones, and that of the pattern
 /// where only it has the pattern.
-fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Vec<Level> {
+fn levels_of(
+    history: &History,
+    name: Option<&ViolationName>,
+    asked: &AskedArguments,
+) -> Vec<Level> {
     if !asked.level.is_empty() {
         return asked.level.clone();
     }
     let mut levels = Level::of(history);
-    let of_pattern = name.and_then(|name| Pattern::parse(&name.name)).map(|pattern| pattern.row().level);
+    let of_pattern = name
+        .and_then(|name| Pattern::parse(&name.name))
+        .map(|pattern| pattern.row().level);
     if let Some(level) = of_pattern.filter(|level| !level.row().usual) {
         levels.extend(level.plain_form().into_iter().chain([level]));
         levels.sort_unstable();
@@ -110,13 +147,37 @@ fn choose(
         return Ok(Vec::new());
     }
     if let Some(name) = &arguments.violation {
-        return Ok(vec![named(name, history, findings, &arguments.file, control)?]);
+        return Ok(vec![named(
+            name,
+            history,
+            findings,
+            &arguments.file,
+            control,
+        )?]);
     }
-    paging::list(history, findings, arguments.asked.max_instances, SelfCheck::OfVerdicts, control);
-    let mut chosen: Vec<Violation> =
-        findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).cloned().collect();
-    for level in findings.levels.iter().filter(|found| found.verdict == Verdict::Violated).map(|found| found.level) {
-        let mut of_level = findings.violations.iter().filter(|v| v.levels.contains(level));
+    paging::list(
+        history,
+        findings,
+        arguments.asked.max_instances,
+        SelfCheck::OfVerdicts,
+        control,
+    );
+    let mut chosen: Vec<Violation> = findings
+        .violations
+        .iter()
+        .filter(|v| arguments.all || v.id.ordinal == 1)
+        .cloned()
+        .collect();
+    for level in findings
+        .levels
+        .iter()
+        .filter(|found| found.verdict == Verdict::Violated)
+        .map(|found| found.level)
+    {
+        let mut of_level = findings
+            .violations
+            .iter()
+            .filter(|v| v.levels.contains(level));
         if !chosen.iter().any(|v| v.levels.contains(level)) {
             chosen.extend(of_level.next().cloned());
         }
@@ -126,22 +187,42 @@ fn choose(
 }
 
 /// Which others contain a violation.
-fn relatives(violation: &Violation, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
-    let place = findings.violations.iter().position(|other| other.id == violation.id)?;
+fn relatives(
+    violation: &Violation,
+    findings: &Findings,
+    simpler: &[Option<usize>],
+) -> Option<String> {
+    let place = findings
+        .violations
+        .iter()
+        .position(|other| other.id == violation.id)?;
     also_visible_as(place, findings, simpler).map(|also| format!("{also}."))
 }
 
 /// "Also visible as TAP-n/1, TAP-n/2 and 3 more": the violations that contain the one at an index.
-pub(super) fn also_visible_as(place: usize, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
+pub(super) fn also_visible_as(
+    place: usize,
+    findings: &Findings,
+    simpler: &[Option<usize>],
+) -> Option<String> {
     const NAMED: usize = 3;
-    let containing = findings.violations.iter().zip(simpler).filter(|(_, simpler)| **simpler == Some(place));
-    let ids: Vec<String> = containing.map(|(violation, _)| violation.id.to_string()).collect();
+    let containing = findings
+        .violations
+        .iter()
+        .zip(simpler)
+        .filter(|(_, simpler)| **simpler == Some(place));
+    let ids: Vec<String> = containing
+        .map(|(violation, _)| violation.id.to_string())
+        .collect();
     let more = ids.len().saturating_sub(NAMED);
     let named = ids[..ids.len().min(NAMED)].join(", ");
     match (ids.is_empty(), more) {
         (true, _) => None,
         (_, 0) => Some(format!("Also visible as {named}")),
-        _ => Some(format!("Also visible as {named} and {} more", grouped(more as u64))),
+        _ => Some(format!(
+            "Also visible as {named} and {} more",
+            grouped(more as u64)
+        )),
     }
 }
 
@@ -159,15 +240,30 @@ pub(super) fn named(
 
 /// The message for a name that does not exist.
 fn unknown(name: &ViolationName, findings: &Findings) -> String {
-    let counted = |pattern: Pattern| findings.patterns.get(&pattern).copied().filter(|count| *count > 0);
-    if let Some((pattern, last)) = Pattern::parse(&name.name).and_then(|pattern| Some((pattern, counted(pattern)?))) {
+    let counted = |pattern: Pattern| {
+        findings
+            .patterns
+            .get(&pattern)
+            .copied()
+            .filter(|count| *count > 0)
+    };
+    if let Some((pattern, last)) =
+        Pattern::parse(&name.name).and_then(|pattern| Some((pattern, counted(pattern)?)))
+    {
         return format!("there is no violation {name}, {pattern} goes up to {pattern}/{last}");
     }
-    let mut patterns: Vec<&str> = findings.violations.iter().map(|v| v.id.pattern.id()).collect();
+    let mut patterns: Vec<&str> = findings
+        .violations
+        .iter()
+        .map(|v| v.id.pattern.id())
+        .collect();
     patterns.dedup();
     match patterns.as_slice() {
         [] => format!("there is no violation {name}, nor any other"),
-        some => format!("there is no violation {name}, expected one of {}", some.join(", ")),
+        some => format!(
+            "there is no violation {name}, expected one of {}",
+            some.join(", ")
+        ),
     }
 }
 
@@ -175,7 +271,11 @@ fn nothing_to_explain(findings: &Findings) -> String {
     let mut parts = Vec::new();
     for verdict in VerdictWord::ALL {
         let codes = codes_of(verdict, findings);
-        let unlisted = if verdict == VerdictWord::Violated { ", without a listed violation" } else { "" };
+        let unlisted = if verdict == VerdictWord::Violated {
+            ", without a listed violation"
+        } else {
+            ""
+        };
         if !codes.is_empty() {
             parts.push(format!("{codes}: {verdict}{unlisted}"));
         }
@@ -183,8 +283,17 @@ fn nothing_to_explain(findings: &Findings) -> String {
     format!("No violation to explain. {}", parts.join("; "))
 }
 
-fn explain(history: &History, example: &Example, arguments: &ExplainArguments, control: &Control) -> String {
-    let Example { counterexample: example, explanation, .. } = example;
+fn explain(
+    history: &History,
+    example: &Example,
+    arguments: &ExplainArguments,
+    control: &Control,
+) -> String {
+    let Example {
+        counterexample: example,
+        explanation,
+        ..
+    } = example;
     let mut text = match arguments.plain {
         true => narrate::plain_text(example, explanation, history),
         false => narrate::markdown(example, explanation, history),

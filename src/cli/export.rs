@@ -28,12 +28,22 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         arguments.output.display()
     );
     let control = arguments.asked.limits.control();
-    let (history, mut findings, code) =
-        checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked, &control)?;
+    let (history, mut findings, code) = checked(
+        &arguments.file,
+        arguments.violation.as_ref(),
+        &arguments.asked,
+        &control,
+    )?;
     // What was found in time is drawn.
     let control = control.overtime();
     if arguments.witness {
-        return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), &control, out)?));
+        return Ok(code.max(witnesses::write(
+            arguments,
+            kind,
+            (&history, &findings),
+            &control,
+            out,
+        )?));
     }
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
@@ -44,10 +54,16 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
             )
         })?,
     };
-    let Example { counterexample: example, explanation, .. } =
-        Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
+    let Example {
+        counterexample: example,
+        explanation,
+        ..
+    } = Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let view = view(arguments.view, &history, violation, &control)?;
-    let options = ComposeOptions { view, ..arguments.drawing.options(&history) };
+    let options = ComposeOptions {
+        view,
+        ..arguments.drawing.options(&history)
+    };
     let picture = compose(&example, &explanation, &history, &options);
     if kind == ExportKind::Png {
         super::complain_of_fonts(&example.history);
@@ -60,17 +76,30 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     Ok(code)
 }
 
-fn view(name: ViewName, history: &History, violation: &Violation, control: &Control) -> anyhow::Result<View> {
+fn view(
+    name: ViewName,
+    history: &History,
+    violation: &Violation,
+    control: &Control,
+) -> anyhow::Result<View> {
     Ok(match name {
         ViewName::Graph => View::Graph,
         ViewName::Lanes => View::Lanes,
         ViewName::Matrix => {
-            ensure!(!violation.edges.is_empty(), "this violation has no edges: no transaction depends on another");
+            ensure!(
+                !violation.edges.is_empty(),
+                "this violation has no edges: no transaction depends on another"
+            );
             View::Matrix
         }
         ViewName::Key => {
             let key = keys_of(violation, history).first().copied();
-            View::key(history, key.context("this violation is about no key")?, violation, control)?
+            View::key(
+                history,
+                key.context("this violation is about no key")?,
+                violation,
+                control,
+            )?
         }
     })
 }

@@ -23,33 +23,64 @@ use std::time::{Duration, Instant};
 const REPORT: Duration = Duration::from_secs(1);
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let [path] = arguments.paths.as_slice() else { anyhow::bail!("--follow takes one history") };
-    anyhow::ensure!(arguments.checker == Checker::Fast, "--follow works only with the checker fast");
+    let [path] = arguments.paths.as_slice() else {
+        anyhow::bail!("--follow takes one history")
+    };
+    anyhow::ensure!(
+        arguments.checker == Checker::Fast,
+        "--follow works only with the checker fast"
+    );
     let format = input::format_of_stream(&arguments.reading)?;
     let follow = &arguments.follow;
     let options = Options {
         levels: levels(&arguments.level)?,
-        horizon: follow.horizon.map_or(Options::default().horizon, |Horizon(n)| n),
+        horizon: follow
+            .horizon
+            .map_or(Options::default().horizon, |Horizon(n)| n),
         sessions: follow.sessions,
         ..Options::default()
     };
-    let files = [Some(path), follow.order.as_ref(), follow.checkpoint.as_ref()];
-    different(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let files = [
+        Some(path),
+        follow.order.as_ref(),
+        follow.checkpoint.as_ref(),
+    ];
+    different(
+        &files
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect::<Vec<_>>(),
+    )?;
     let stop = interrupted()?;
     let mut source = Source::open(path, follow.checkpoint.is_some())?;
     let every = Duration::from_secs_f64(follow.checkpoint_every);
     let checkpoints = follow.checkpoint.as_ref();
-    let checkpoints = checkpoints.map(|path| Checkpoints::new(path, every, in_words(&options, format, follow)));
-    let resumed = checkpoints.as_ref().map(|checkpoints| checkpoints.resume(&options, &mut source)).transpose()?;
+    let checkpoints =
+        checkpoints.map(|path| Checkpoints::new(path, every, in_words(&options, format, follow)));
+    let resumed = checkpoints
+        .as_ref()
+        .map(|checkpoints| checkpoints.resume(&options, &mut source))
+        .transpose()?;
     let resumed = match resumed.flatten() {
         Some(resumed) => resumed,
         None => {
             let name = path.to_string_lossy();
             let stream = Stream::new(&name, format).with_context(|| visible(&name))?;
-            Resumed { stream, follower: Follower::new(options.clone()), order: None, said: Vec::new() }
+            Resumed {
+                stream,
+                follower: Follower::new(options.clone()),
+                order: None,
+                said: Vec::new(),
+            }
         }
     };
-    let Resumed { stream, mut follower, order: length, said } = resumed;
+    let Resumed {
+        stream,
+        mut follower,
+        order: length,
+        said,
+    } = resumed;
     let order = follow.order.as_ref();
     let order = order.map(|path| match length {
         Some(length) => OrderFile::resume(path, &options.levels, length),
@@ -57,11 +88,23 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     });
     let mut voice = Voice::new(arguments.json, out);
     let order = order.transpose()?;
-    said.into_iter().for_each(|followed| voice.say(followed.event));
+    said.into_iter()
+        .for_each(|followed| voice.say(followed.event));
     let answers = follow_events::last_answers(&voice.said);
     let (reported, unwritten) = (Instant::now(), [None, None]);
-    let mut work =
-        Work { source, stop, stream, follower, order, checkpoints, reported, answers, mark: 0, unwritten, voice };
+    let mut work = Work {
+        source,
+        stop,
+        stream,
+        follower,
+        order,
+        checkpoints,
+        reported,
+        answers,
+        mark: 0,
+        unwritten,
+        voice,
+    };
     // What cannot be written is known before anything has been followed.
     work.write_checkpoint();
     if let Some(error) = work.unwritten[1].take() {
@@ -74,8 +117,13 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
 /// Error: two of these paths are of one file, which would be overwritten.
 fn different(paths: &[&Path]) -> anyhow::Result<()> {
     let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
     };
     let places: Vec<Option<PathBuf>> = paths.iter().map(|path| place(path)).collect();
     let same = (1..paths.len()).find(|&n| places[n].is_some() && places[..n].contains(&places[n]));
@@ -92,7 +140,11 @@ fn different(paths: &[&Path]) -> anyhow::Result<()> {
 fn in_words(options: &Options, format: Option<&str>, arguments: &FollowArguments) -> String {
     let codes: Vec<&str> = options.levels.iter().map(|level| level.code()).collect();
     let number = |n: Option<u64>| n.map_or("none".to_owned(), |n| n.to_string());
-    let order = if arguments.order.is_some() { ", --order" } else { "" };
+    let order = if arguments.order.is_some() {
+        ", --order"
+    } else {
+        ""
+    };
     format!(
         "--level {}, --horizon {}, --sessions {}, --format {}{order}",
         codes.join(","),
@@ -135,7 +187,10 @@ impl Work<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if until_idle.zip(idle).is_some_and(|(most, since)| since.elapsed() >= most) {
+            if until_idle
+                .zip(idle)
+                .is_some_and(|(most, since)| since.elapsed() >= most)
+            {
                 break;
             }
             if self.checkpoints.as_ref().is_some_and(Checkpoints::is_due) {
@@ -167,10 +222,13 @@ impl Work<'_> {
 
     /// Writes a checkpoint, if one is wanted. Where it cannot be written, following goes on, and the next one may be.
     fn write_checkpoint(&mut self) {
-        let Some(checkpoints) = &mut self.checkpoints else { return };
+        let Some(checkpoints) = &mut self.checkpoints else {
+            return;
+        };
         let order = self.order.as_mut().map(OrderFile::sync).transpose();
         let kept = (&self.stream, &self.follower);
-        let written = order.and_then(|order| checkpoints.write(kept, &self.source, order, &self.voice.said));
+        let written =
+            order.and_then(|order| checkpoints.write(kept, &self.source, order, &self.voice.said));
         self.unwritten[1] = written.err();
     }
 
@@ -224,10 +282,20 @@ impl Work<'_> {
     }
 
     /// The last answers.
-    fn conclude(mut self, options: &Options, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    fn conclude(
+        mut self,
+        options: &Options,
+        ended: anyhow::Result<()>,
+    ) -> anyhow::Result<ExitCode> {
         self.progress();
         let error = ended.as_ref().err().map(|error| format!("{error:#}"));
-        let end = follow_events::end(self.source.path(), &self.follower, &self.stream, options, error);
+        let end = follow_events::end(
+            self.source.path(),
+            &self.follower,
+            &self.stream,
+            options,
+            error,
+        );
         let code = exit_code(&end);
         self.voice.say(FollowedEvent::End(end));
         if let Some(order) = self.order.take()
@@ -236,9 +304,16 @@ impl Work<'_> {
             complain("the order has no end, since its level does not hold or is undecided");
         }
         if let Some(why) = self.follower.ended() {
-            complain(&format!("{}: {why}; from there on it was not followed", self.source.path().display()));
+            complain(&format!(
+                "{}: {why}; from there on it was not followed",
+                self.source.path().display()
+            ));
         }
         ended?;
-        self.unwritten.into_iter().flatten().next().map_or(Ok(code), Err)
+        self.unwritten
+            .into_iter()
+            .flatten()
+            .next()
+            .map_or(Ok(code), Err)
     }
 }

@@ -4,8 +4,8 @@ use crate::audit;
 use crate::follow::{Answer, Finding, Follower, Options, Status, Stream, WaitingFor};
 use crate::formats;
 use crate::report::{
-    AnswerChange, AwaitedVersion, Followed, FollowedEnd, FollowedEvent, FollowedLevel, FoundViolation, Progress,
-    VerdictWord, grouped,
+    AnswerChange, AwaitedVersion, Followed, FollowedEnd, FollowedEvent, FollowedLevel,
+    FoundViolation, Progress, VerdictWord, grouped,
 };
 use std::path::Path;
 
@@ -17,7 +17,12 @@ fn level((level, answer): &(crate::checkers::Level, Answer)) -> FollowedLevel {
         Answer::ExceptFor(n) => (VerdictWord::Undecided, Some(*n), None),
         Answer::Unknown(why) => (VerdictWord::Undecided, None, Some(why.clone())),
     };
-    FollowedLevel { level: level.code().to_owned(), verdict, left_out, reason }
+    FollowedLevel {
+        level: level.code().to_owned(),
+        verdict,
+        left_out,
+        reason,
+    }
 }
 
 /// The answers, weakest level first.
@@ -56,10 +61,16 @@ pub(super) fn violations(follower: &mut Follower) -> Vec<FoundViolation> {
     let mut violations = Vec::new();
     while !found.is_empty() {
         let first = found.remove(0);
-        let same =
-            |other: &Finding| (&other.title, &other.summary, other.line) == (&first.title, &first.summary, first.line);
+        let same = |other: &Finding| {
+            (&other.title, &other.summary, other.line) == (&first.title, &first.summary, first.line)
+        };
         let mut levels = vec![first.level.code().to_owned()];
-        levels.extend(found.iter().filter(|other| same(other)).map(|other| other.level.code().to_owned()));
+        levels.extend(
+            found
+                .iter()
+                .filter(|other| same(other))
+                .map(|other| other.level.code().to_owned()),
+        );
         found.retain(|other| !same(other));
         violations.push(violation(first, levels));
     }
@@ -67,8 +78,13 @@ pub(super) fn violations(follower: &mut Follower) -> Vec<FoundViolation> {
 }
 
 fn violation(finding: Finding, levels: Vec<String>) -> FoundViolation {
-    let example = finding.example.as_ref().map(|example| &example.counterexample);
-    let pattern = example.map(|example| example.violation.id.pattern).or(finding.pattern);
+    let example = finding
+        .example
+        .as_ref()
+        .map(|example| &example.counterexample);
+    let pattern = example
+        .map(|example| example.violation.id.pattern)
+        .or(finding.pattern);
     let history = example.and_then(|example| {
         let mut bytes = Vec::new();
         formats::write(&example.history, "json", &mut bytes).ok()?;
@@ -89,13 +105,26 @@ fn violation(finding: Finding, levels: Vec<String>) -> FoundViolation {
 }
 
 /// The answers that are others than the last ones.
-pub(super) fn changes(last: &[FollowedLevel], now: &[FollowedLevel], line: u32) -> Vec<AnswerChange> {
+pub(super) fn changes(
+    last: &[FollowedLevel],
+    now: &[FollowedLevel],
+    line: u32,
+) -> Vec<AnswerChange> {
     let before = |code: &str| {
         let before = last.iter().find(|before| before.level == code);
-        before.map_or((VerdictWord::Satisfied, &None), |before| (before.verdict, &before.reason))
+        before.map_or((VerdictWord::Satisfied, &None), |before| {
+            (before.verdict, &before.reason)
+        })
     };
-    let changed = now.iter().filter(|answer| before(&answer.level) != (answer.verdict, &answer.reason));
-    changed.map(|answer| AnswerChange { line, answer: answer.clone() }).collect()
+    let changed = now
+        .iter()
+        .filter(|answer| before(&answer.level) != (answer.verdict, &answer.reason));
+    changed
+        .map(|answer| AnswerChange {
+            line,
+            answer: answer.clone(),
+        })
+        .collect()
 }
 
 /// The last answers among what was said.
@@ -121,7 +150,10 @@ pub(super) fn end(
     let status = follower.status();
     let mut levels = levels(&status);
     // What could not be read may violate what holds so far.
-    for level in levels.iter_mut().filter(|level| error.is_some() && level.verdict == VerdictWord::Satisfied) {
+    for level in levels
+        .iter_mut()
+        .filter(|level| error.is_some() && level.verdict == VerdictWord::Satisfied)
+    {
         level.verdict = VerdictWord::Undecided;
         level.reason = Some("the history could not be read to its end".to_owned());
     }
@@ -146,6 +178,8 @@ fn assumptions(status: &Status, options: &Options) -> Vec<String> {
             grouped(horizon)
         )
     });
-    let sessions = options.sessions.map(|sessions| format!("there are {sessions} sessions and no others."));
+    let sessions = options
+        .sessions
+        .map(|sessions| format!("there are {sessions} sessions and no others."));
     horizon.into_iter().chain(sessions).collect()
 }

@@ -33,7 +33,13 @@ impl Source {
     /// Begins to read; whether the bytes are to be recognised later.
     pub(super) fn open(path: &Path, is_recognised: bool) -> anyhow::Result<Source> {
         let digest = is_recognised.then(Sha256::new);
-        Ok(Source { path: path.to_owned(), receiver: source(path)?, pending: Vec::new(), taken: 0, digest })
+        Ok(Source {
+            path: path.to_owned(),
+            receiver: source(path)?,
+            pending: Vec::new(),
+            taken: 0,
+            digest,
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -55,7 +61,9 @@ impl Source {
             },
         };
         self.taken += bytes.len() as u64;
-        self.digest.iter_mut().for_each(|digest| digest.update(&bytes));
+        self.digest
+            .iter_mut()
+            .for_each(|digest| digest.update(&bytes));
         Ok(Ok(bytes))
     }
 
@@ -71,7 +79,9 @@ impl Source {
             }
             let (skipped, rest) = bytes.split_at(bytes.len().min((n - self.taken) as usize));
             self.taken += skipped.len() as u64;
-            self.digest.iter_mut().for_each(|digest| digest.update(skipped));
+            self.digest
+                .iter_mut()
+                .for_each(|digest| digest.update(skipped));
             self.pending = rest.to_vec();
         }
         Ok(true)
@@ -79,7 +89,10 @@ impl Source {
 
     /// How many bytes were taken, and their digest in hexadecimal digits.
     pub(super) fn read_so_far(&self) -> (u64, String) {
-        let digest = self.digest.as_ref().map(|digest| format!("{:x}", digest.clone().finalize()));
+        let digest = self
+            .digest
+            .as_ref()
+            .map(|digest| format!("{:x}", digest.clone().finalize()));
         (self.taken, digest.unwrap_or_default())
     }
 }
@@ -100,16 +113,23 @@ fn source(path: &Path) -> anyhow::Result<Receiver<anyhow::Result<Vec<u8>>>> {
     let (sender, receiver) = sync_channel(4);
     let work: Box<dyn FnOnce() + Send> = match formats::has_known_size(path) {
         true => {
-            let file = std::fs::File::open(path).with_context(|| visible(&path.display().to_string()))?;
+            let file =
+                std::fs::File::open(path).with_context(|| visible(&path.display().to_string()))?;
             Box::new(move || drop(read_on(file, &sender)))
         }
-        false if path == Path::new("-") => Box::new(move || drop(read_out(std::io::stdin(), &sender))),
+        false if path == Path::new("-") => {
+            Box::new(move || drop(read_out(std::io::stdin(), &sender)))
+        }
         false => {
-            let file = std::fs::File::open(path).with_context(|| visible(&path.display().to_string()))?;
+            let file =
+                std::fs::File::open(path).with_context(|| visible(&path.display().to_string()))?;
             Box::new(move || drop(read_out(file, &sender)))
         }
     };
-    std::thread::Builder::new().name("stream".to_owned()).spawn(work).context("a thread cannot be started")?;
+    std::thread::Builder::new()
+        .name("stream".to_owned())
+        .spawn(work)
+        .context("a thread cannot be started")?;
     Ok(receiver)
 }
 
@@ -135,7 +155,10 @@ fn read_on(mut file: std::fs::File, sender: &Sender) -> Result<(), Over> {
             _ => offset += n as u64,
         }
         is_at_end = n == 0;
-        if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < offset) {
+        if file
+            .metadata()
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() < offset)
+        {
             let message = "the file became shorter while it was followed";
             return sender.send(Err(anyhow::anyhow!(message))).map_err(|_| Over);
         }

@@ -12,7 +12,11 @@ pub(super) fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
     if let Some(other) = asked.iter().find(|level| !FOLLOWED.contains(level)) {
         anyhow::bail!("{other} cannot be followed, only {}", codes(FOLLOWED));
     }
-    Ok(if asked.is_empty() { Options::default().levels } else { asked.to_vec() })
+    Ok(if asked.is_empty() {
+        Options::default().levels
+    } else {
+        asked.to_vec()
+    })
 }
 
 /// The exit code of the last answers.
@@ -32,7 +36,12 @@ pub(super) struct Voice<'a> {
 
 impl<'a> Voice<'a> {
     pub(super) fn new(is_json: bool, out: &'a mut Output) -> Voice<'a> {
-        Voice { is_json, last: FollowedEvent::Progress(Progress::default()), said: Vec::new(), out }
+        Voice {
+            is_json,
+            last: FollowedEvent::Progress(Progress::default()),
+            said: Vec::new(),
+            out,
+        }
     }
 
     pub(super) fn say(&mut self, event: FollowedEvent) {

@@ -10,10 +10,18 @@ use std::path::Path;
 
 pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let Some(n) = arguments.histories else {
-        let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
+        let format =
+            input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
         let generation = arguments.generation(arguments.workload.seed);
         let history = generation.history(&Control::new())?;
-        convert::write(&history, format, &arguments.output, None, &Control::new(), out)?;
+        convert::write(
+            &history,
+            format,
+            &arguments.output,
+            None,
+            &Control::new(),
+            out,
+        )?;
         return Ok(ExitCode::Satisfied);
     };
     several(arguments, n, out)
@@ -22,13 +30,18 @@ pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Re
 /// Generates histories of consecutive seeds, each as a file named by its seed, into a folder that appears when it is
 /// complete. A history depends only on its seed.
 fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(output::is_folder_name(&arguments.output), "--histories needs a folder: -o runs/");
+    anyhow::ensure!(
+        output::is_folder_name(&arguments.output),
+        "--histories needs a folder: -o runs/"
+    );
     let format = input::target_format(arguments.to.as_deref(), Path::new(""), Some("text"))?;
     anyhow::ensure!(
         matches!(formats::writer(format)?, Writer::File(_)),
         "--histories writes a file for each history, and in the format {format} a history is a folder"
     );
-    let ending = formats::format(format).and_then(|row| row.extensions.first()).unwrap_or(&"txt");
+    let ending = formats::format(format)
+        .and_then(|row| row.extensions.first())
+        .unwrap_or(&"txt");
     let pool = pool(arguments.threads)?;
     let first = arguments.workload.seed;
     let width = first.saturating_add(n).to_string().len();
@@ -38,9 +51,16 @@ fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::R
         formats::write(&history, format, &mut bytes)?;
         Ok((format!("seed-{seed:0width$}.{ending}"), bytes))
     };
-    let histories: Vec<_> =
-        pool.install(|| (0..n).into_par_iter().map(|at| file(first.wrapping_add(at))).collect::<Result<_, _>>())?;
+    let histories: Vec<_> = pool.install(|| {
+        (0..n)
+            .into_par_iter()
+            .map(|at| file(first.wrapping_add(at)))
+            .collect::<Result<_, _>>()
+    })?;
     files::write_folder(&arguments.output, &histories)?;
-    out.text(&format!("{n} histories in {}\n", arguments.output.display()));
+    out.text(&format!(
+        "{n} histories in {}\n",
+        arguments.output.display()
+    ));
     Ok(ExitCode::Satisfied)
 }

@@ -43,8 +43,9 @@ pub(super) struct Horizon(pub(super) Option<u64>);
 fn horizon(text: &str) -> Result<Horizon, String> {
     match text {
         "none" => Ok(Horizon(None)),
-        _ => {
-            text.parse().map(|n| Horizon(Some(n))).map_err(|_| "expected a number of transactions, or none".to_owned())
-        }
+        _ => text
+            .parse()
+            .map(|n| Horizon(Some(n)))
+            .map_err(|_| "expected a number of transactions, or none".to_owned()),
     }
 }

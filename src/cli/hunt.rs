@@ -93,12 +93,17 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut hunt = Hunt::new(Plan {
         workload: arguments.workload.workload_or(defaults(&opened)),
-        rounds: arguments.rounds.unwrap_or(if arguments.time.is_some() { u64::MAX } else { ROUNDS }),
+        rounds: arguments.rounds.unwrap_or(if arguments.time.is_some() {
+            u64::MAX
+        } else {
+            ROUNDS
+        }),
         time: arguments.time.map(Duration::from_secs_f64),
         keep: arguments.keep,
     });
     if opened.has_several_servers() && arguments.level.is_empty() && promise.is_none() {
-        let (name, isolation, codes) = (opened.name, opened.isolation, codes(levels.iter().copied()));
+        let (name, isolation, codes) =
+            (opened.name, opened.isolation, codes(levels.iter().copied()));
         out.text(&format!(
             "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
         ));
@@ -118,15 +123,28 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         violated += u64::from(code == ExitCode::Violated);
         if violated > 0 && !arguments.all_rounds {
             if let Some(seconds) = arguments.shrink {
-                shrink(&hunt.workload(), &playing, arguments, Duration::from_secs_f64(seconds), out)?;
+                shrink(
+                    &hunt.workload(),
+                    &playing,
+                    arguments,
+                    Duration::from_secs_f64(seconds),
+                    out,
+                )?;
             }
             return Ok(code);
         }
     }
     if arguments.all_rounds {
-        out.text(&format!("{violated} of {rounds} rounds violate {}\n", codes(levels.iter().copied())));
+        out.text(&format!(
+            "{violated} of {rounds} rounds violate {}\n",
+            codes(levels.iter().copied())
+        ));
     }
-    Ok(if violated > 0 { ExitCode::Violated } else { worst })
+    Ok(if violated > 0 {
+        ExitCode::Violated
+    } else {
+        worst
+    })
 }
 
 /// Looks for a smaller workload that still violates a level, and for faults that are not needed for that, and says how often
@@ -141,18 +159,25 @@ fn shrink(
     let end = Instant::now() + time;
     let [path, kept] = ["smaller.edn", "smallest.edn"].map(|name| arguments.output.join(name));
     // The recording of the last run that violates a level stays.
-    let mut violates = |(opened, workload): &(Opened, Workload), left: Duration| -> anyhow::Result<bool> {
-        let mut hunt = Hunt::new(Plan { workload: *workload, rounds: 1, time: Some(left), keep: true });
-        let playing = Playing { opened, ..*playing };
-        let violated = play(&mut hunt, &playing, false, |_| path.clone(), out)? == Some(ExitCode::Violated);
-        match (violated, path.exists()) {
-            (true, _) => std::fs::rename(&path, &kept),
-            (false, true) => std::fs::remove_file(&path),
-            (false, false) => Ok(()),
-        }
-        .with_context(|| path.display().to_string())?;
-        Ok(violated)
-    };
+    let mut violates =
+        |(opened, workload): &(Opened, Workload), left: Duration| -> anyhow::Result<bool> {
+            let mut hunt = Hunt::new(Plan {
+                workload: *workload,
+                rounds: 1,
+                time: Some(left),
+                keep: true,
+            });
+            let playing = Playing { opened, ..*playing };
+            let violated = play(&mut hunt, &playing, false, |_| path.clone(), out)?
+                == Some(ExitCode::Violated);
+            match (violated, path.exists()) {
+                (true, _) => std::fs::rename(&path, &kept),
+                (false, true) => std::fs::remove_file(&path),
+                (false, false) => Ok(()),
+            }
+            .with_context(|| path.display().to_string())?;
+            Ok(violated)
+        };
     let left = || end.saturating_duration_since(Instant::now());
     let mut smallest = (playing.opened.clone(), *workload);
     let least = arguments.database.placed_sessions();
@@ -175,7 +200,10 @@ fn shrink(
     let mut violated = 0;
     for run in 0..RUNS {
         let seed = workload.seed.wrapping_add(run);
-        violated += u64::from(violates(&(opened.clone(), Workload { seed, ..workload }), time)?);
+        violated += u64::from(violates(
+            &(opened.clone(), Workload { seed, ..workload }),
+            time,
+        )?);
     }
     let faults = match (&opened.faults()[..], &playing.opened.faults()[..]) {
         ([], []) => String::new(),
@@ -193,8 +221,17 @@ fn shrink(
 
 /// What is next smaller: one fault less, or a smaller workload.
 fn smaller((opened, workload): &(Opened, Workload), sessions: u32) -> Vec<(Opened, Workload)> {
-    let fewer = opened.faults().into_iter().map(|name| (opened.without_fault(name), *workload));
-    fewer.chain(hunt::smaller(workload, sessions).into_iter().map(|smaller| (opened.clone(), smaller))).collect()
+    let fewer = opened
+        .faults()
+        .into_iter()
+        .map(|name| (opened.without_fault(name), *workload));
+    fewer
+        .chain(
+            hunt::smaller(workload, sessions)
+                .into_iter()
+                .map(|smaller| (opened.clone(), smaller)),
+        )
+        .collect()
 }
 
 /// What the rounds of a hunt have in common.
@@ -216,8 +253,16 @@ pub(super) fn play(
     path: impl Fn(u64) -> PathBuf,
     out: &mut Output,
 ) -> anyhow::Result<Option<ExitCode>> {
-    let &Playing { opened, levels, promise, check_time_limit, ends_early } = playing;
-    let Some(round) = hunt.begin(&Control::new(), path) else { return Ok(None) };
+    let &Playing {
+        opened,
+        levels,
+        promise,
+        check_time_limit,
+        ends_early,
+    } = playing;
+    let Some(round) = hunt.begin(&Control::new(), path) else {
+        return Ok(None);
+    };
     // A violation that is decided meanwhile ends the round.
     let mut early = None;
     let mut hear = |news: News<'_>| match news.violated() {
@@ -229,15 +274,31 @@ pub(super) fn play(
         _ => ControlFlow::Continue(()),
     };
     let options = hunt::followable(levels).filter(|_| ends_early);
-    let live = options.map(|options| Live { options, to_the_end: false, hear: &mut hear });
-    let recorded = watched(&round.control, String::new, |statistics| hunt.record(opened, &round, statistics, live))?;
-    let Some(snapshot) = recorded else { return Ok(None) };
+    let live = options.map(|options| Live {
+        options,
+        to_the_end: false,
+        hear: &mut hear,
+    });
+    let recorded = watched(&round.control, String::new, |statistics| {
+        hunt.record(opened, &round, statistics, live)
+    })?;
+    let Some(snapshot) = recorded else {
+        return Ok(None);
+    };
     complain_of_losses(&snapshot, &round.workload);
-    out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
+    out.text(&format!(
+        "seed {}  {}\n",
+        round.workload.seed,
+        summary(&snapshot)
+    ));
     if let Some((line, level, delay)) = early {
-        let delay =
-            delay.map_or(String::new(), |delay| format!(", {} after it was recorded", time(delay.as_secs_f64())));
-        out.text(&format!("  the round ended when line {} violated {level}{delay}\n", grouped(u64::from(line))));
+        let delay = delay.map_or(String::new(), |delay| {
+            format!(", {} after it was recorded", time(delay.as_secs_f64()))
+        });
+        out.text(&format!(
+            "  the round ended when line {} violated {level}{delay}\n",
+            grouped(u64::from(line))
+        ));
     }
     let mut control = Control::new();
     if let Some(seconds) = check_time_limit {
@@ -260,7 +321,13 @@ fn defaults(opened: &Opened) -> Workload {
         return usual;
     }
     let operations = Length { least: 2, most: 4 };
-    Workload { kind: Kind::DisjointWrites, transactions: 2000, operations, keys: 12, ..usual }
+    Workload {
+        kind: Kind::DisjointWrites,
+        transactions: 2000,
+        operations,
+        keys: 12,
+        ..usual
+    }
 }
 
 /// The levels to check: the requested ones, else what the database promises.
@@ -281,8 +348,13 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
     for result in &judged.findings.levels {
         let verdict = VerdictWord::from(&result.verdict);
         let verdict = out.paint(Paint::of(verdict), verdict.word());
-        let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
-        out.text(&format!("  {:width$}  {verdict}{condition}\n", result.level.code()));
+        let condition = result
+            .condition(&judged.history)
+            .map_or(String::new(), |it| format!("  (if {it})"));
+        out.text(&format!(
+            "  {:width$}  {verdict}{condition}\n",
+            result.level.code()
+        ));
     }
     ExitCode::of(&judged.findings)
 }
@@ -294,13 +366,19 @@ fn report_violation(
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let Judged { history, findings, .. } = judged;
+    let Judged {
+        history, findings, ..
+    } = judged;
     let Some(violation) = hunt::simplest_violation(findings) else {
         complain("the level is violated, but no single violation is listed");
         return Ok(());
     };
-    let Example { violation, counterexample, explanation } =
-        &Examples::new(history, findings).of(violation, &Control::new().with_time_limit(MINIMIZING));
+    let Example {
+        violation,
+        counterexample,
+        explanation,
+    } = &Examples::new(history, findings)
+        .of(violation, &Control::new().with_time_limit(MINIMIZING));
     out.text(&format!("\n{}  {}\n", violation.id, explanation.title));
     let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
@@ -315,11 +393,20 @@ fn report_violation(
         isolation: isolation.parse().ok(),
         annotations: &[],
         // Not this command line: the database's address may contain a password.
-        command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
+        command: format!(
+            "isoscope report {} --violation {} -o report/",
+            path.display(),
+            violation.id
+        ),
     };
     let folder = path.with_extension("report");
-    let report = bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
+    let report =
+        bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
     files::write_folder(&folder, &report)?;
-    out.text(&format!("  {}\n  {}\n", path.display(), folder.join("report.html").display()));
+    out.text(&format!(
+        "  {}\n  {}\n",
+        path.display(),
+        folder.join("report.html").display()
+    ));
     Ok(())
 }

@@ -35,11 +35,17 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Resul
 fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
     let name = path.display();
     let text = formats::text_at(path, &Control::new())?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(place, line)| {
             line.parse().map_err(|message| {
-                anyhow::anyhow!("{name}: line {}: expected a JSON report on one line: {message}", place + 1)
+                anyhow::anyhow!(
+                    "{name}: line {}: expected a JSON report on one line: {message}",
+                    place + 1
+                )
             })
         })
         .collect()
@@ -49,14 +55,20 @@ fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
 fn tell_what_is_missing(document: &Document) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for entry in levels(document) {
-        let Some(reason) = entry.reason.as_deref() else { continue };
+        let Some(reason) = entry.reason.as_deref() else {
+            continue;
+        };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, levels)) => levels.push(&entry.level),
             None => reasons.push((reason, vec![&entry.level])),
         }
     }
     for (reason, levels) in reasons {
-        complain(&format!("{}: {} undecided: {reason}", document.path(), levels.join(", ")));
+        complain(&format!(
+            "{}: {} undecided: {reason}",
+            document.path(),
+            levels.join(", ")
+        ));
     }
 }
 
@@ -74,7 +86,10 @@ fn exit_code(document: &Document, allow_empty: bool) -> ExitCode {
         Document::Failure(_) => ExitCode::Unusable,
         Document::Elsewhere(_) => of_levels,
         Document::Report(report) => {
-            let code = report.promised.as_ref().map_or(of_levels, |promised| claims::verdict(promised.kept).into());
+            let code = report
+                .promised
+                .as_ref()
+                .map_or(of_levels, |promised| claims::verdict(promised.kept).into());
             code.where_tested(report.tested || allow_empty)
         }
     }

@@ -44,9 +44,9 @@ mod witnesses;
 mod workload;
 
 pub use args::{
-    CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments, ExportArguments,
-    LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, SchemaArguments,
-    StatsArguments, VerifyArguments,
+    CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments,
+    ExportArguments, LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments,
+    ReportArguments, SchemaArguments, StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -80,8 +80,14 @@ pub enum Invocation {
 /// Parses the arguments; the first one is the program's name. Prints help, or a usage error in one line.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
     match args::Arguments::try_parse_from(arguments) {
-        Ok(args::Arguments { command: Some(command), .. }) => Invocation::Command(Box::new(command)),
-        Ok(args::Arguments { command: None, files }) => match mistyped(&files) {
+        Ok(args::Arguments {
+            command: Some(command),
+            ..
+        }) => Invocation::Command(Box::new(command)),
+        Ok(args::Arguments {
+            command: None,
+            files,
+        }) => match mistyped(&files) {
             Some(message) => {
                 complain(&message);
                 Invocation::Done(ExitCode::Unusable)
@@ -135,7 +141,10 @@ pub fn run(command: &Command) -> ExitCode {
 /// Threads to work with; as many as there are cores unless a number is given.
 fn pool(threads: Option<u16>) -> anyhow::Result<rayon::ThreadPool> {
     let threads = threads.map_or(0, usize::from);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("threads cannot be started")
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .context("threads cannot be started")
 }
 
 /// Reports an error on standard error, in one line.
@@ -158,13 +167,19 @@ fn complain_of_fonts(history: &History) {
 fn mistyped(files: &[PathBuf]) -> Option<String> {
     let word = files.first().filter(|path| !path.exists())?.to_str()?;
     let meant = manual::meant(word)?;
-    Some(format!("there is no file and no subcommand `{word}`; did you mean `{meant}`? (see isoscope --help)"))
+    Some(format!(
+        "there is no file and no subcommand `{word}`; did you mean `{meant}`? (see isoscope --help)"
+    ))
 }
 
 /// A usage error in one line: clap's message without the usage.
 fn usage_error(rendered: &str) -> String {
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
-    let end = ["\n\nUsage:", "\n\nFor more"].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
+    let end = ["\n\nUsage:", "\n\nFor more"]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min()
+        .unwrap_or(text.len());
     format!("{} (see isoscope --help)", text[..end].trim_end())
 }
 

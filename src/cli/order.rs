@@ -4,7 +4,9 @@ use super::args::ReadingArguments;
 use super::output::{Output, Paint};
 use super::{ExitCode, input};
 use crate::checkers::Level;
-use crate::follow::{Event, Follower, REPLAYED, Record, Replay, Stream, event_of, footer, header, level_of};
+use crate::follow::{
+    Event, Follower, REPLAYED, Record, Replay, Stream, event_of, footer, header, level_of,
+};
 use crate::history::visible;
 use crate::report::grouped;
 use anyhow::Context;
@@ -27,12 +29,20 @@ pub(super) struct OrderFile {
 
 impl OrderFile {
     /// A new file for the strongest of these levels that can be replayed, of which `follower` then keeps the order.
-    pub(super) fn create(path: &Path, levels: &[Level], follower: &mut Follower) -> anyhow::Result<OrderFile> {
+    pub(super) fn create(
+        path: &Path,
+        levels: &[Level],
+        follower: &mut Follower,
+    ) -> anyhow::Result<OrderFile> {
         let level = levels.iter().filter(|level| REPLAYED.contains(level)).max();
         let level = *level.context("--order goes with PC, SI or SER")?;
         let file = File::create(path).with_context(|| visible(&path.display().to_string()))?;
         follower.keep_order(level);
-        let mut order = OrderFile { path: path.to_owned(), level, file: BufWriter::new(file) };
+        let mut order = OrderFile {
+            path: path.to_owned(),
+            level,
+            file: BufWriter::new(file),
+        };
         order.text(&header(level))?;
         Ok(order)
     }
@@ -42,7 +52,11 @@ impl OrderFile {
         let name = || visible(&path.display().to_string());
         let level = levels.iter().filter(|level| REPLAYED.contains(level)).max();
         let level = *level.context("--order goes with PC, SI or SER")?;
-        let mut file = File::options().read(true).write(true).open(path).with_context(name)?;
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .with_context(name)?;
         let mut first = vec![0; header(level).len()];
         let is_same = file.metadata()?.len() >= length && file.read_exact(&mut first).is_ok();
         anyhow::ensure!(
@@ -50,20 +64,31 @@ impl OrderFile {
             "{}: it is not the order that belongs to the checkpoint",
             name()
         );
-        file.set_len(length).and_then(|()| file.seek(SeekFrom::End(0))).with_context(name)?;
-        Ok(OrderFile { path: path.to_owned(), level, file: BufWriter::new(file) })
+        file.set_len(length)
+            .and_then(|()| file.seek(SeekFrom::End(0)))
+            .with_context(name)?;
+        Ok(OrderFile {
+            path: path.to_owned(),
+            level,
+            file: BufWriter::new(file),
+        })
     }
 
     /// Puts all that was added on the disk: its length.
     pub(super) fn sync(&mut self) -> anyhow::Result<u64> {
-        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        let synced = self
+            .file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all());
         let length = synced.and_then(|()| Ok(self.file.get_ref().metadata()?.len()));
         length.with_context(|| visible(&self.path.display().to_string()))
     }
 
     /// Adds what was settled.
     pub(super) fn add(&mut self, events: &[Event]) -> anyhow::Result<()> {
-        events.iter().try_for_each(|event| self.text(&format!("{event}\n")))
+        events
+            .iter()
+            .try_for_each(|event| self.text(&format!("{event}\n")))
     }
 
     /// Adds the rest: whether there is one, or the level is violated or undecided.
@@ -74,12 +99,16 @@ impl OrderFile {
             self.add(rest)?;
             self.text(&footer())?;
         }
-        self.file.flush().with_context(|| visible(&self.path.display().to_string()))?;
+        self.file
+            .flush()
+            .with_context(|| visible(&self.path.display().to_string()))?;
         Ok(rest.map(|_| self.level))
     }
 
     fn text(&mut self, text: &str) -> anyhow::Result<()> {
-        self.file.write_all(text.as_bytes()).with_context(|| visible(&self.path.display().to_string()))
+        self.file
+            .write_all(text.as_bytes())
+            .with_context(|| visible(&self.path.display().to_string()))
     }
 }
 
@@ -101,13 +130,22 @@ impl Source {
             false => Box::new(File::open(path).with_context(|| path_shown.clone())?),
         };
         let stream = Stream::new(&name, format).with_context(|| path_shown.clone())?;
-        Ok(Source { path: path_shown, file, stream, records: Vec::new().into_iter(), is_over: false })
+        Ok(Source {
+            path: path_shown,
+            file,
+            stream,
+            records: Vec::new().into_iter(),
+            is_over: false,
+        })
     }
 
     fn next(&mut self) -> anyhow::Result<Option<Record>> {
         while self.records.as_slice().is_empty() && !self.is_over {
             let mut chunk = vec![0; CHUNK];
-            let n = self.file.read(&mut chunk).with_context(|| self.path.clone())?;
+            let n = self
+                .file
+                .read(&mut chunk)
+                .with_context(|| self.path.clone())?;
             let mut records = Vec::new();
             self.is_over = n == 0;
             let read = match self.is_over {
@@ -132,30 +170,46 @@ pub(super) fn verify(
     let name = visible(&order.display().to_string());
     let file = File::open(order).with_context(|| name.clone())?;
     let mut lines = BufReader::new(file).lines();
-    let first = lines.next().transpose().with_context(|| name.clone())?.unwrap_or_default();
-    let level = level_of(&first)
-        .with_context(|| format!("{name}: line 1: expected `{}`", header(Level::Serializability).trim()))?;
+    let first = lines
+        .next()
+        .transpose()
+        .with_context(|| name.clone())?
+        .unwrap_or_default();
+    let level = level_of(&first).with_context(|| {
+        format!(
+            "{name}: line 1: expected `{}`",
+            header(Level::Serializability).trim()
+        )
+    })?;
     let mut replay = Replay::new(level);
     let mut is_complete = false;
     for (place, line) in lines.enumerate() {
         let line = line.with_context(|| name.clone())?;
-        let event = event_of(&line).map_err(|expected| anyhow::anyhow!("{name}: line {}: {expected}", place + 2))?;
+        let event = event_of(&line)
+            .map_err(|expected| anyhow::anyhow!("{name}: line {}: {expected}", place + 2))?;
         let Some(event) = event else {
             is_complete = true;
             break;
         };
         if let Err(problem) = run(&mut replay, event, &mut source)? {
-            return Ok(refused(&format!("{name}: line {}: {problem}", place + 2), out));
+            return Ok(refused(
+                &format!("{name}: line {}: {problem}", place + 2),
+                out,
+            ));
         }
     }
     if !is_complete {
         return Ok(refused(
-            &format!("{name}: the order has no end: the level was violated, or following was cut off"),
+            &format!(
+                "{name}: the order has no end: the level was violated, or following was cut off"
+            ),
             out,
         ));
     }
     while let Some(record) = source.next()? {
-        replay.take(record).map_err(|problem| anyhow::anyhow!("{}: {problem}", source.path))?;
+        replay
+            .take(record)
+            .map_err(|problem| anyhow::anyhow!("{}: {problem}", source.path))?;
     }
     if let Err(problem) = replay.finish() {
         return Ok(refused(&format!("{name}: transaction {problem}"), out));
@@ -164,17 +218,28 @@ pub(super) fn verify(
 }
 
 /// Runs an event, after the transactions up to its own. Inner error: the order is none.
-fn run(replay: &mut Replay, event: Event, source: &mut Source) -> anyhow::Result<Result<(), String>> {
+fn run(
+    replay: &mut Replay,
+    event: Event,
+    source: &mut Source,
+) -> anyhow::Result<Result<(), String>> {
     let (Event::Whole(t) | Event::Reads(t) | Event::Writes(t)) = event;
     while replay.arrived() < t {
         let Some(record) = source.next()? else { break };
-        replay.take(record).map_err(|problem| anyhow::anyhow!("{}: {problem}", source.path))?;
+        replay
+            .take(record)
+            .map_err(|problem| anyhow::anyhow!("{}: {problem}", source.path))?;
     }
-    Ok(replay.run(event).map_err(|problem| format!("transaction {problem}")))
+    Ok(replay
+        .run(event)
+        .map_err(|problem| format!("transaction {problem}")))
 }
 
 fn refused(problem: &str, out: &mut Output) -> ExitCode {
-    out.text(&format!("{problem}\n{}\n", out.paint(Paint::Bad, "this order cannot be trusted")));
+    out.text(&format!(
+        "{problem}\n{}\n",
+        out.paint(Paint::Bad, "this order cannot be trusted")
+    ));
     ExitCode::Violated
 }
 
@@ -183,7 +248,9 @@ fn replayed(level: Level, replay: &Replay, out: &mut Output) -> ExitCode {
     let differing = replay.differing();
     if differing.is_empty() {
         let proved = out.paint(Paint::Good, &format!("{level} is satisfied"));
-        out.text(&format!("{proved}: every read of {n} transactions replayed\n"));
+        out.text(&format!(
+            "{proved}: every read of {n} transactions replayed\n"
+        ));
         return ExitCode::Satisfied;
     }
     let lines: Vec<String> = differing.iter().take(SHOWN).map(u32::to_string).collect();

@@ -41,18 +41,32 @@ impl Paint {
 
 /// The characters of the longest code among the levels that were decided.
 pub(super) fn code_width(findings: &Findings) -> usize {
-    findings.levels.iter().map(|result| result.level.code().len()).fold(4, usize::max)
+    findings
+        .levels
+        .iter()
+        .map(|result| result.level.code().len())
+        .fold(4, usize::max)
 }
 
 /// The codes of levels, in a sentence.
 pub(super) fn codes(levels: impl IntoIterator<Item = Level>) -> String {
-    levels.into_iter().map(Level::code).collect::<Vec<_>>().join(", ")
+    levels
+        .into_iter()
+        .map(Level::code)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The codes of the levels with this verdict.
 pub(super) fn codes_of(verdict: VerdictWord, findings: &Findings) -> String {
     let has = |result: &&LevelResult| VerdictWord::from(&result.verdict) == verdict;
-    codes(findings.levels.iter().filter(has).map(|result| result.level))
+    codes(
+        findings
+            .levels
+            .iter()
+            .filter(has)
+            .map(|result| result.level),
+    )
 }
 
 /// Standard output. Once the reader has gone away, nothing more is written, without a complaint: the exit code still
@@ -67,7 +81,12 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn new() -> Output {
         let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        Output { out, is_closed: false, has_failed: false, is_coloured: is_coloured() }
+        Output {
+            out,
+            is_closed: false,
+            has_failed: false,
+            is_coloured: is_coloured(),
+        }
     }
 
     /// Writes text and flushes it. Names in it have been made [visible](crate::history::visible) where they came from;
@@ -79,7 +98,11 @@ impl Output {
 
     /// The exit code after work that would end with `code`.
     pub(super) fn outcome(&self, code: ExitCode) -> ExitCode {
-        if self.has_failed { ExitCode::Unusable } else { code }
+        if self.has_failed {
+            ExitCode::Unusable
+        } else {
+            code
+        }
     }
 
     /// Lets `write` write data, and flushes it.
@@ -105,7 +128,11 @@ impl Output {
             Paint::Strong => "1",
             Paint::Faint => "2",
         };
-        if self.is_coloured { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.is_coloured {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }
 
@@ -116,7 +143,10 @@ pub(super) fn write_file(
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     // If opened again, a file that standard output is redirected to would be overwritten from its beginning.
-    if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name)) {
+    if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
+    {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
         out.with(|out| out.write_all(&bytes));
@@ -127,7 +157,8 @@ pub(super) fn write_file(
 
 /// Whether a path can only be meant as a folder: it ends in a slash, is one, or has no extension.
 pub(super) fn is_folder_name(path: &Path) -> bool {
-    let is_named_so = || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\']);
+    let is_named_so =
+        || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\']);
     path.is_dir() || (path != Path::new("-") && is_named_so())
 }
 
@@ -168,7 +199,10 @@ mod tests {
     fn only_lines_and_colours_reach_a_terminal() {
         let text = "\u{1b}[1;31mRA\u{1b}[0m violated, é ⊥\n";
         assert_eq!(tame(text), text);
-        assert_eq!(tame("\u{1b}]0;title\u{7}\u{1b}[2J\r\u{202e}"), "\\u{1b}]0;title\\u{7}\\u{1b}[2J\\r\\u{202e}");
+        assert_eq!(
+            tame("\u{1b}]0;title\u{7}\u{1b}[2J\r\u{202e}"),
+            "\\u{1b}]0;title\\u{7}\\u{1b}[2J\\r\\u{202e}"
+        );
         assert_eq!(tame("\u{1b}["), "\\u{1b}[");
     }
 }

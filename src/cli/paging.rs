@@ -3,7 +3,9 @@
 use super::output::{Output, Paint};
 use super::self_check::SelfCheck;
 use crate::audit;
-use crate::checkers::{self, Findings, Level, Page, Pattern, Violation, ViolationId, ViolationName};
+use crate::checkers::{
+    self, Findings, Level, Page, Pattern, Violation, ViolationId, ViolationName,
+};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::{summary, title};
 use crate::history::History;
@@ -28,11 +30,23 @@ pub(super) fn list(
     control: &Control,
 ) {
     if max_instances > CAUSES {
-        let counts: Vec<(Pattern, u64)> = findings.patterns.iter().map(|(&pattern, &count)| (pattern, count)).collect();
+        let counts: Vec<(Pattern, u64)> = findings
+            .patterns
+            .iter()
+            .map(|(&pattern, &count)| (pattern, count))
+            .collect();
         let mut all = Vec::new();
         for (pattern, _) in counts {
-            let listed = findings.violations.iter().filter(|v| v.id.pattern == pattern).count() as u64;
-            let page = Page { pattern, offset: listed, limit: (max_instances as u64).saturating_sub(listed) };
+            let listed = findings
+                .violations
+                .iter()
+                .filter(|v| v.id.pattern == pattern)
+                .count() as u64;
+            let page = Page {
+                pattern,
+                offset: listed,
+                limit: (max_instances as u64).saturating_sub(listed),
+            };
             match instances(history, findings, page, self_check, control) {
                 Ok(more) => all.extend(more),
                 Err(interrupt) => {
@@ -43,7 +57,9 @@ pub(super) fn list(
         }
         checkers::add_instances(findings, all);
     }
-    findings.violations.retain(|violation| violation.id.ordinal as usize <= max_instances);
+    findings
+        .violations
+        .retain(|violation| violation.id.ordinal as usize <= max_instances);
 }
 
 /// The instances of a page; those that the verifier does not accept are left out, and that is reported.
@@ -56,7 +72,9 @@ pub(super) fn instances(
 ) -> Result<Vec<Violation>, Interrupt> {
     match self_check {
         SelfCheck::Off => checkers::instances(history, findings, page, control),
-        SelfCheck::OfVerdicts | SelfCheck::OfWitnesses => audit::instances(history, findings, page, control),
+        SelfCheck::OfVerdicts | SelfCheck::OfWitnesses => {
+            audit::instances(history, findings, page, control)
+        }
     }
 }
 
@@ -71,8 +89,14 @@ pub(super) fn named(
         return Some(listed.clone());
     }
     let ViolationId { pattern, ordinal } = name.id()?;
-    let page = Page { pattern, offset: u64::from(ordinal - 1), limit: 1 };
-    instances(history, findings, page, SelfCheck::OfVerdicts, control).ok()?.pop()
+    let page = Page {
+        pattern,
+        offset: u64::from(ordinal - 1),
+        limit: 1,
+    };
+    instances(history, findings, page, SelfCheck::OfVerdicts, control)
+        .ok()?
+        .pop()
 }
 
 /// A window of the instances of a pattern, as text.
@@ -80,8 +104,13 @@ pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &O
     let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
     let heading = match (findings.violations.first(), findings.violations.last()) {
         (Some(first), Some(last)) => {
-            let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
-            format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
+            let [first, last] =
+                [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
+            format!(
+                "{} {first} to {last} of {}",
+                window.pattern,
+                grouped(counted)
+            )
         }
         _ => format!(
             "{}: {} counted, none from {} on",
@@ -91,11 +120,24 @@ pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &O
         ),
     };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
-    let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
+    let width = findings
+        .violations
+        .iter()
+        .map(|violation| violation.id.to_string().len())
+        .max()
+        .unwrap_or(0);
     for violation in &findings.violations {
         let level = violation.level().map_or("", Level::code);
-        text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
-        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
+        text += &format!(
+            "  {:width$}  {level:3}  {}\n",
+            violation.id.to_string(),
+            title(history, violation)
+        );
+        text += &format!(
+            "  {:width$}       {}\n",
+            "",
+            out.paint(Paint::Faint, &summary(history, violation))
+        );
     }
     text
 }

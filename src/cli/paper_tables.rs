@@ -56,14 +56,25 @@ struct FolderRow {
 /// By folder, a row for each section.
 type Rows = BTreeMap<PathBuf, Vec<FolderRow>>;
 
-pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    table: Table,
+    arguments: &StatsArguments,
+    out: &mut Output,
+) -> anyhow::Result<ExitCode> {
     let files = formats::histories(&arguments.paths, &Control::new())?;
-    let folders = folders(&files, &arguments.paths, arguments.depth.unwrap_or(1).into());
+    let folders = folders(
+        &files,
+        &arguments.paths,
+        arguments.depth.unwrap_or(1).into(),
+    );
     let sections = table.sections();
     let mut rows = Rows::new();
     let mut worst = ExitCode::Satisfied;
     for (wave, folders) in files.chunks(WAVE).zip(folders.chunks(WAVE)) {
-        let looked: Vec<_> = wave.par_iter().map(|found| look_into(found, table, arguments)).collect();
+        let looked: Vec<_> = wave
+            .par_iter()
+            .map(|found| look_into(found, table, arguments))
+            .collect();
         for ((found, folder), looked) in wave.iter().zip(folders).zip(looked) {
             let occurring = match looked {
                 Ok(occurring) => occurring,
@@ -74,10 +85,16 @@ pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) ->
                 }
             };
             if arguments.json {
-                out.with(|out| out.write_all(table.json_line(path_of(found), &occurring).as_bytes()));
+                out.with(|out| {
+                    out.write_all(table.json_line(path_of(found), &occurring).as_bytes())
+                });
             }
-            let rows = rows.entry(folder.clone()).or_insert_with(|| vec![FolderRow::default(); sections.len()]);
-            rows.iter_mut().zip(&occurring).for_each(|(row, occurring)| row.add(occurring));
+            let rows = rows
+                .entry(folder.clone())
+                .or_insert_with(|| vec![FolderRow::default(); sections.len()]);
+            rows.iter_mut()
+                .zip(&occurring)
+                .for_each(|(row, occurring)| row.add(occurring));
         }
     }
     if !arguments.json {
@@ -89,14 +106,21 @@ pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) ->
 /// For each history the folder in whose row it counts: the one `depth` folders below the given path, or the nearest one
 /// above it that contains other histories.
 fn folders(files: &[ListedFile], given: &[PathBuf], depth: usize) -> Vec<PathBuf> {
-    let folder_of = |found: &ListedFile| path_of(found).parent().unwrap_or(Path::new("")).to_owned();
+    let folder_of =
+        |found: &ListedFile| path_of(found).parent().unwrap_or(Path::new("")).to_owned();
     let mut n_below: BTreeMap<PathBuf, u64> = BTreeMap::new();
     for folder in files.iter().map(folder_of) {
-        folder.ancestors().for_each(|folder| *n_below.entry(folder.to_owned()).or_default() += 1);
+        folder
+            .ancestors()
+            .for_each(|folder| *n_below.entry(folder.to_owned()).or_default() += 1);
     }
     let group = |found: &ListedFile| {
         let mut folder = folder_of(found);
-        let above = given.iter().filter(|path| folder.starts_with(path)).map(|path| path.components().count()).max();
+        let above = given
+            .iter()
+            .filter(|path| folder.starts_with(path))
+            .map(|path| path.components().count())
+            .max();
         let Some(above) = above else { return folder };
         while folder.components().count() > above + depth
             || (folder.components().count() > above && n_below[&folder] == 1)
@@ -115,7 +139,11 @@ fn path_of(found: &ListedFile) -> &Path {
 }
 
 /// The entry of each section for a history.
-fn look_into(found: &ListedFile, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
+fn look_into(
+    found: &ListedFile,
+    table: Table,
+    arguments: &StatsArguments,
+) -> Result<Vec<Occurring>, String> {
     match found {
         ListedFile::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
         ListedFile::History(path) => {
@@ -146,8 +174,11 @@ impl Table {
     }
 
     fn sections(self) -> Vec<Section> {
-        let plume =
-            || Pattern::all().filter(|pattern| pattern.letter().is_some()).map(|pattern| letter_of(pattern.id()));
+        let plume = || {
+            Pattern::all()
+                .filter(|pattern| pattern.letter().is_some())
+                .map(|pattern| letter_of(pattern.id()))
+        };
         let c4 = || C4Pattern::all().map(|pattern| letter_of(pattern.id()));
         let levels = || above_cut_isolation().map(Level::code);
         match self {
@@ -156,7 +187,10 @@ impl Table {
                     title: "Plume's kinds, by the rule of its published program (Table 4)",
                     columns: plume().collect(),
                 },
-                Section { title: "C4's kinds (Table 2)", columns: c4().collect() },
+                Section {
+                    title: "C4's kinds (Table 2)",
+                    columns: c4().collect(),
+                },
             ],
             Table::Weakest => vec![Section {
                 title: "The weakest level that is violated (Biswas & Enea, Table 2)",
@@ -167,30 +201,49 @@ impl Table {
 
     fn look_into(self, history: &History, control: &Control) -> Vec<Occurring> {
         let ask = |checker: Checker, levels: Vec<Level>| {
-            let choice = Choice { counting: Counting::Published, ..checker.into() };
-            let options = Options { levels, max_instances: 0, ..Options::default() };
+            let choice = Choice {
+                counting: Counting::Published,
+                ..checker.into()
+            };
+            let options = Options {
+                levels,
+                max_instances: 0,
+                ..Options::default()
+            };
             papers::check(history, choice, &options, control, &|_| {})
         };
         // TCC prohibits every letter.
         let letters = |checker: Checker| ask(checker, vec![Level::TransactionalCausalConsistency]);
         match self {
             Table::Kinds => vec![plumes(&letters(Checker::Plume)), c4s(&letters(Checker::C4))],
-            Table::Weakest => vec![weakest(&ask(Checker::Fast, above_cut_isolation().collect()))],
+            Table::Weakest => vec![weakest(&ask(
+                Checker::Fast,
+                above_cut_isolation().collect(),
+            ))],
         }
     }
 
     /// The entries of a history whose reading a limit ended.
     fn unread(self, why: String) -> Vec<Occurring> {
-        let entry = |_| Occurring { columns: Vec::new(), undecided: Some(why.clone()) };
+        let entry = |_| Occurring {
+            columns: Vec::new(),
+            undecided: Some(why.clone()),
+        };
         self.sections().iter().map(entry).collect()
     }
 
     fn json_line(self, path: &Path, occurring: &[Occurring]) -> String {
         let history = serde_json::json!({ "path": path.to_string_lossy() });
         let ids = |prefix: &str, occurring: &Occurring| -> Vec<String> {
-            occurring.columns.iter().map(|letter| format!("{prefix}TAP-{letter}")).collect()
+            occurring
+                .columns
+                .iter()
+                .map(|letter| format!("{prefix}TAP-{letter}"))
+                .collect()
         };
-        let undecided = occurring.iter().find_map(|occurring| occurring.undecided.as_ref());
+        let undecided = occurring
+            .iter()
+            .find_map(|occurring| occurring.undecided.as_ref());
         let line = match (self, occurring) {
             (Table::Kinds, [plume, c4]) => serde_json::json!({
                 "history": history, "plume": ids("", plume), "c4": ids("C4 ", c4), "undecided": undecided,
@@ -207,7 +260,9 @@ impl Table {
 
 /// Levels in which each is stronger than those before, without time.
 fn above_cut_isolation() -> impl Iterator<Item = Level> {
-    Level::WITHOUT_TIMES.into_iter().filter(|level| !level.is_of_reads())
+    Level::WITHOUT_TIMES
+        .into_iter()
+        .filter(|level| !level.is_of_reads())
 }
 
 fn letter_of(id: &'static str) -> &'static str {
@@ -216,26 +271,52 @@ fn letter_of(id: &'static str) -> &'static str {
 
 fn plumes(found: &Findings) -> Occurring {
     match &found.published_patterns {
-        Some(counts) => {
-            Occurring { columns: counts.keys().map(|pattern| letter_of(pattern.id())).collect(), undecided: None }
-        }
-        None => Occurring { undecided: found.assumptions.last().cloned(), ..Occurring::default() },
+        Some(counts) => Occurring {
+            columns: counts
+                .keys()
+                .map(|pattern| letter_of(pattern.id()))
+                .collect(),
+            undecided: None,
+        },
+        None => Occurring {
+            undecided: found.assumptions.last().cloned(),
+            ..Occurring::default()
+        },
     }
 }
 
 fn c4s(found: &Findings) -> Occurring {
-    let undecided = found.levels.iter().find_map(|result| reason(&result.verdict));
-    Occurring { columns: found.c4_patterns.keys().map(|pattern| letter_of(pattern.id())).collect(), undecided }
+    let undecided = found
+        .levels
+        .iter()
+        .find_map(|result| reason(&result.verdict));
+    Occurring {
+        columns: found
+            .c4_patterns
+            .keys()
+            .map(|pattern| letter_of(pattern.id()))
+            .collect(),
+        undecided,
+    }
 }
 
 /// The first level that is not satisfied decides.
 fn weakest(found: &Findings) -> Occurring {
-    let first = found.levels.iter().find(|result| !matches!(result.verdict, Verdict::Satisfied(_)));
+    let first = found
+        .levels
+        .iter()
+        .find(|result| !matches!(result.verdict, Verdict::Satisfied(_)));
     match first.map(|result| (result.level, &result.verdict)) {
-        Some((level, Verdict::Violated)) => Occurring { columns: vec![level.code()], undecided: None },
+        Some((level, Verdict::Violated)) => Occurring {
+            columns: vec![level.code()],
+            undecided: None,
+        },
         Some((level, verdict)) => {
             let undecided = reason(verdict).map(|reason| format!("{level}: {reason}"));
-            Occurring { columns: Vec::new(), undecided }
+            Occurring {
+                columns: Vec::new(),
+                undecided,
+            }
         }
         None => Occurring::default(),
     }
@@ -253,20 +334,29 @@ impl FolderRow {
         self.histories += 1;
         self.undecided += u64::from(occurring.undecided.is_some());
         self.anomalous += u64::from(!occurring.columns.is_empty());
-        occurring.columns.iter().for_each(|&column| *self.columns.entry(column).or_default() += 1);
+        occurring
+            .columns
+            .iter()
+            .for_each(|&column| *self.columns.entry(column).or_default() += 1);
     }
 
     fn add_row(&mut self, other: &FolderRow) {
         self.histories += other.histories;
         self.undecided += other.undecided;
         self.anomalous += other.anomalous;
-        other.columns.iter().for_each(|(&column, n)| *self.columns.entry(column).or_default() += n);
+        other
+            .columns
+            .iter()
+            .for_each(|(&column, n)| *self.columns.entry(column).or_default() += n);
     }
 }
 
 /// All sections: a row per folder, a column per letter or level.
 fn text(table: Table, sections: &[Section], rows: &Rows, out: &Output) -> String {
-    let parts = sections.iter().enumerate().map(|(place, section)| section.text(rows, place, out));
+    let parts = sections
+        .iter()
+        .enumerate()
+        .map(|(place, section)| section.text(rows, place, out));
     let mut text = parts.collect::<Vec<_>>().join("\n");
     let any_undecided = rows.values().flatten().any(|row| row.undecided > 0);
     text += match (any_undecided, table) {
@@ -283,7 +373,11 @@ fn text(table: Table, sections: &[Section], rows: &Rows, out: &Output) -> String
 }
 
 fn name(folder: &Path) -> String {
-    if folder.as_os_str().is_empty() { ".".to_owned() } else { visible(&folder.display().to_string()) }
+    if folder.as_os_str().is_empty() {
+        ".".to_owned()
+    } else {
+        visible(&folder.display().to_string())
+    }
 }
 
 impl Section {
@@ -291,14 +385,25 @@ impl Section {
     fn text(&self, rows: &Rows, place: usize, out: &Output) -> String {
         let mut all = FolderRow::default();
         rows.values().for_each(|rows| all.add_row(&rows[place]));
-        let mut lines: Vec<(String, &FolderRow)> =
-            rows.iter().map(|(folder, rows)| (name(folder), &rows[place])).collect();
+        let mut lines: Vec<(String, &FolderRow)> = rows
+            .iter()
+            .map(|(folder, rows)| (name(folder), &rows[place]))
+            .collect();
         if rows.len() > 1 {
             lines.push(("all".to_owned(), &all));
         }
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("folder".len());
+        let width = lines
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max("folder".len());
         let mut text = format!("{}\n", out.paint(Paint::Strong, self.title));
-        let heading: String = self.columns.iter().map(|column| format!("{column:>6}")).collect();
+        let heading: String = self
+            .columns
+            .iter()
+            .map(|column| format!("{column:>6}"))
+            .collect();
         let heading = format!(
             "{:width$}  {:>9}  {:>9}  {:>9}{heading}  {:>7}",
             "folder", "histories", "undecided", "anomalous", "sum"
@@ -310,9 +415,12 @@ impl Section {
                 None => format!("{:>6}", "·"),
             };
             let cells: String = self.columns.iter().map(cell).collect();
-            let [histories, undecided, anomalous] = [row.histories, row.undecided, row.anomalous].map(grouped);
+            let [histories, undecided, anomalous] =
+                [row.histories, row.undecided, row.anomalous].map(grouped);
             let sum = grouped(row.columns.values().sum());
-            text += &format!("{name:width$}  {histories:>9}  {undecided:>9}  {anomalous:>9}{cells}  {sum:>7}\n");
+            text += &format!(
+                "{name:width$}  {histories:>9}  {undecided:>9}  {anomalous:>9}{cells}  {sum:>7}\n"
+            );
         }
         text
     }

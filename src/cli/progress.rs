@@ -20,12 +20,19 @@ pub(super) fn shown<T>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> 
 }
 
 /// The same; if the work takes more than a second, what is `known` already is shown above it once, and remains.
-pub(super) fn shown_with<T>(known: &str, line: impl Fn() -> String + Sync, work: impl FnOnce() -> T) -> T {
+pub(super) fn shown_with<T>(
+    known: &str,
+    line: impl Fn() -> String + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
     let is_done = AtomicBool::new(!is_seen());
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| watch(known, &line, &is_done));
         // Also when the work panics.
-        let _done = Done { is_done: &is_done, watcher: watcher.thread().clone() };
+        let _done = Done {
+            is_done: &is_done,
+            watcher: watcher.thread().clone(),
+        };
         work()
     })
 }
@@ -79,8 +86,13 @@ pub(super) struct Meter {
 impl Meter {
     /// Of work on one of several histories, by place and number, or on a single one.
     pub(super) fn new(of_file: Option<(usize, usize)>) -> Meter {
-        let of_file = of_file.map_or(String::new(), |(place, n)| format!("{} of {}: ", place + 1, grouped(n as u64)));
-        Meter { of_file, phase: Mutex::new((String::new(), Instant::now())) }
+        let of_file = of_file.map_or(String::new(), |(place, n)| {
+            format!("{} of {}: ", place + 1, grouped(n as u64))
+        });
+        Meter {
+            of_file,
+            phase: Mutex::new((String::new(), Instant::now())),
+        }
     }
 
     /// "reading 43 % of 263 MB, 180 MB/s, 1 s left", "checking: 4 of 8 levels known, 3 s", "counting 1,250,000, 2 s".
@@ -90,14 +102,22 @@ impl Meter {
         if phase.0 != progress.phase {
             *phase = (progress.phase.clone(), Instant::now());
         }
-        format!("{}{}", self.of_file, said(&progress, phase.1.elapsed().as_secs_f64()))
+        format!(
+            "{}{}",
+            self.of_file,
+            said(&progress, phase.1.elapsed().as_secs_f64())
+        )
     }
 }
 
 /// How far work is that has been in its phase for some seconds.
 fn said(progress: &Progress, seconds: f64) -> String {
     let (done, total) = (progress.done as f64, progress.total as f64);
-    let so_far = if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s") };
+    let so_far = if seconds < 1.0 {
+        String::new()
+    } else {
+        format!(", {seconds:.0} s")
+    };
     match (progress.phase.as_str(), progress.fraction()) {
         ("reading", Some(share)) => {
             let left = (total - done).max(0.0) * seconds / done;
@@ -105,7 +125,11 @@ fn said(progress: &Progress, seconds: f64) -> String {
                 true => format!(", {:.0} MB/s, {left:.0} s left", done / 1e6 / seconds),
                 false => String::new(),
             };
-            format!("reading {:.0} % of {:.0} MB{rate}", 100.0 * share, (total / 1e6).ceil())
+            format!(
+                "reading {:.0} % of {:.0} MB{rate}",
+                100.0 * share,
+                (total / 1e6).ceil()
+            )
         }
         ("checking", Some(_)) => format!("checking: {done} of {total} levels known{so_far}"),
         (phase, Some(share)) => format!("{phase} {:.0} %{so_far}", 100.0 * share),
@@ -120,12 +144,32 @@ mod tests {
 
     #[test]
     fn progress_says_how_much_how_fast_and_how_long() {
-        let said =
-            |phase: &str, done, total, seconds| said(&Progress { phase: phase.to_owned(), done, total }, seconds);
-        assert_eq!(said("reading", 90_000_000, 200_000_000, 1.0), "reading 45 % of 200 MB, 90 MB/s, 1 s left");
-        assert_eq!(said("reading", 0, 200_000_000, 0.2), "reading 0 % of 200 MB");
-        assert_eq!(said("checking", 3, 8, 4.2), "checking: 3 of 8 levels known, 4 s");
-        assert_eq!(said("counting", 1_250_000, 0, 2.0), "counting 1,250,000, 2 s");
+        let said = |phase: &str, done, total, seconds| {
+            said(
+                &Progress {
+                    phase: phase.to_owned(),
+                    done,
+                    total,
+                },
+                seconds,
+            )
+        };
+        assert_eq!(
+            said("reading", 90_000_000, 200_000_000, 1.0),
+            "reading 45 % of 200 MB, 90 MB/s, 1 s left"
+        );
+        assert_eq!(
+            said("reading", 0, 200_000_000, 0.2),
+            "reading 0 % of 200 MB"
+        );
+        assert_eq!(
+            said("checking", 3, 8, 4.2),
+            "checking: 3 of 8 levels known, 4 s"
+        );
+        assert_eq!(
+            said("counting", 1_250_000, 0, 2.0),
+            "counting 1,250,000, 2 s"
+        );
         assert_eq!(said("indexing", 0, 0, 0.1), "indexing");
     }
 }

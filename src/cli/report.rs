@@ -21,8 +21,16 @@ use std::path::Path;
 const PROJECT: &str = ".isoscope";
 
 pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let is_page = match arguments.output.extension().and_then(|ending| ending.to_str()) {
-        Some(ending) if ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm") => true,
+    let is_page = match arguments
+        .output
+        .extension()
+        .and_then(|ending| ending.to_str())
+    {
+        Some(ending)
+            if ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm") =>
+        {
+            true
+        }
         _ => arguments.output == Path::new("-"),
     };
     if claims::listed(arguments.claim, out) {
@@ -36,11 +44,26 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     options.levels.sort_unstable();
     options.levels.dedup();
     let resolution = resolve(&history, &control);
-    let (health, mut findings) =
-        examine_and_check(&history, &resolution, Choice::default(), &options, SelfCheck::OfVerdicts, &control);
-    if let Some(resolution) = resolution.0.filter(|_| promise.is_some() && arguments.asked.level.is_empty()) {
+    let (health, mut findings) = examine_and_check(
+        &history,
+        &resolution,
+        Choice::default(),
+        &options,
+        SelfCheck::OfVerdicts,
+        &control,
+    );
+    if let Some(resolution) = resolution
+        .0
+        .filter(|_| promise.is_some() && arguments.asked.level.is_empty())
+    {
         let (known, seconds) = (&findings.levels, findings.check_seconds);
-        findings.others = Some(audit::on_other_orders(&history, &resolution, known, seconds, &control));
+        findings.others = Some(audit::on_other_orders(
+            &history,
+            &resolution,
+            known,
+            seconds,
+            &control,
+        ));
     }
     // What was found in time is told.
     let control = control.overtime();
@@ -52,8 +75,11 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
             None => return Ok(nothing_to_report(arguments, &findings)),
         },
     };
-    let Example { violation, counterexample: example, explanation } =
-        &Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
+    let Example {
+        violation,
+        counterexample: example,
+        explanation,
+    } = &Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let options = arguments.drawing.options(&history);
     let brief = Brief {
         example,
@@ -78,7 +104,10 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         match arguments.force {
             true => files::replace_folder(&arguments.output, &written, bundle::is_file_of_report)?,
             false => {
-                files::write_folder(&arguments.output, &written).map_err(|error| match arguments.output.is_dir() {
+                files::write_folder(&arguments.output, &written).map_err(|error| match arguments
+                    .output
+                    .is_dir()
+                {
                     true => anyhow::anyhow!("{error}, or --force to replace an earlier report"),
                     false => error.into(),
                 })?
@@ -87,7 +116,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     }
     if arguments.output != Path::new("-") {
         let n = example.history.n_transactions();
-        complain(&format!("{}: {} in {n} of {} transactions", name(), violation.id, example.n_transactions_of_whole));
+        complain(&format!(
+            "{}: {} in {n} of {} transactions",
+            name(),
+            violation.id,
+            example.n_transactions_of_whole
+        ));
     }
     Ok(done)
 }
@@ -97,19 +131,36 @@ fn annotations_of(history: &Path) -> anyhow::Result<Vec<Annotation>> {
     let mut path = history.as_os_str().to_owned();
     path.push(PROJECT);
     let path = Path::new(&path);
-    let Some(text) = path.is_file().then(|| std::fs::read_to_string(path)).transpose()? else { return Ok(Vec::new()) };
-    let project: serde_json::Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-    let marks = project.pointer("/arrangement/marks").cloned().unwrap_or_else(|| serde_json::json!([]));
+    let Some(text) = path
+        .is_file()
+        .then(|| std::fs::read_to_string(path))
+        .transpose()?
+    else {
+        return Ok(Vec::new());
+    };
+    let project: serde_json::Value =
+        serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    let marks = project
+        .pointer("/arrangement/marks")
+        .cloned()
+        .unwrap_or_else(|| serde_json::json!([]));
     serde_json::from_value(marks).with_context(|| format!("{}: marks", path.display()))
 }
 
 /// Says why there is no report.
 fn nothing_to_report(arguments: &ReportArguments, findings: &Findings) -> ExitCode {
     let path = arguments.file.display();
-    let [violated, undecided] = [VerdictWord::Violated, VerdictWord::Undecided].map(|word| codes_of(word, findings));
+    let [violated, undecided] =
+        [VerdictWord::Violated, VerdictWord::Undecided].map(|word| codes_of(word, findings));
     let (said, code) = match (violated.is_empty(), undecided.is_empty()) {
-        (false, _) => (format!("{violated} violated, but no violation is listed"), ExitCode::Violated),
-        (true, false) => (format!("no violation found, {undecided} undecided"), ExitCode::Undecided),
+        (false, _) => (
+            format!("{violated} violated, but no violation is listed"),
+            ExitCode::Violated,
+        ),
+        (true, false) => (
+            format!("no violation found, {undecided} undecided"),
+            ExitCode::Undecided,
+        ),
         (true, true) => ("every level is satisfied".to_owned(), ExitCode::Satisfied),
     };
     complain(&format!("{path}: {said}, nothing was written"));
@@ -118,8 +169,13 @@ fn nothing_to_report(arguments: &ReportArguments, findings: &Findings) -> ExitCo
 
 /// This command line, as the user would type it.
 fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    std::iter::once("isoscope".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    let words = std::env::args_os()
+        .skip(1)
+        .map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("isoscope".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A word quoted for a shell.

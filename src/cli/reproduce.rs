@@ -42,7 +42,12 @@ pub struct ReproduceArguments {
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     check_time_limit: Option<f64>,
     /// Folder for what is found
-    #[arg(short, long, value_name = "FOLDER", default_value = "isoscope-reproduce")]
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        default_value = "isoscope-reproduce"
+    )]
     output: PathBuf,
 }
 
@@ -57,7 +62,11 @@ struct Again {
 }
 
 pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let recording = match arguments.recording.extension().is_some_and(|ending| ending == "report") {
+    let recording = match arguments
+        .recording
+        .extension()
+        .is_some_and(|ending| ending == "report")
+    {
         true => arguments.recording.with_extension("edn"),
         false => arguments.recording.clone(),
     };
@@ -76,14 +85,34 @@ pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::R
     let (mut worst, mut violated) = (ExitCode::Satisfied, 0);
     for n in 1..=arguments.rounds {
         let workload = again.workload.workload();
-        let mut hunt = Hunt::new(Plan { workload, rounds: 1, time: None, keep: false });
-        let code = play(&mut hunt, &playing, violated == 0, |_| folder.join(format!("run-{n}.edn")), out)?;
+        let mut hunt = Hunt::new(Plan {
+            workload,
+            rounds: 1,
+            time: None,
+            keep: false,
+        });
+        let code = play(
+            &mut hunt,
+            &playing,
+            violated == 0,
+            |_| folder.join(format!("run-{n}.edn")),
+            out,
+        )?;
         let Some(code) = code else { break };
         violated += u64::from(code == ExitCode::Violated);
         worst = worst.max(code);
     }
-    out.text(&format!("{} of {} runs violate {}\n", violated, arguments.rounds, codes(levels.iter().copied())));
-    Ok(if violated > 0 { ExitCode::Violated } else { worst })
+    out.text(&format!(
+        "{} of {} runs violate {}\n",
+        violated,
+        arguments.rounds,
+        codes(levels.iter().copied())
+    ));
+    Ok(if violated > 0 {
+        ExitCode::Violated
+    } else {
+        worst
+    })
 }
 
 /// What the first line of a recording says.
@@ -91,10 +120,20 @@ fn described(recording: &Path) -> anyhow::Result<Again> {
     let shown = || recording.display().to_string();
     let file = File::open(recording).with_context(shown)?;
     let mut line = Vec::new();
-    BufReader::new(file.take(DESCRIPTION)).read_until(b'\n', &mut line).with_context(shown)?;
+    BufReader::new(file.take(DESCRIPTION))
+        .read_until(b'\n', &mut line)
+        .with_context(shown)?;
     let line = String::from_utf8_lossy(&line);
-    let missing = || format!("{}: line 1: expected the description of a recording of collect or hunt", shown());
+    let missing = || {
+        format!(
+            "{}: line 1: expected the description of a recording of collect or hunt",
+            shown()
+        )
+    };
     let (_, words) = line.rsplit_once(AGAIN).with_context(missing)?;
     let parsed = Again::try_parse_from(words.split_whitespace());
-    parsed.ok().filter(|_| line.starts_with(&format!("; {RECORDED}"))).with_context(missing)
+    parsed
+        .ok()
+        .filter(|_| line.starts_with(&format!("; {RECORDED}")))
+        .with_context(missing)
 }

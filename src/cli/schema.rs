@@ -35,10 +35,18 @@ fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Schema {
 
 /// A field that may be absent is not null instead, unless null is its default.
 fn absent_is_not_null(schema: &mut Schema) {
-    let required = schema.get("required").and_then(Json::as_array).cloned().unwrap_or_default();
-    let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) else { return };
+    let required = schema
+        .get("required")
+        .and_then(Json::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) else {
+        return;
+    };
     for (name, property) in properties {
-        let Some(property) = property.as_object_mut().filter(|property| property.get("default") != Some(&Json::Null))
+        let Some(property) = property
+            .as_object_mut()
+            .filter(|property| property.get("default") != Some(&Json::Null))
         else {
             continue;
         };

@@ -16,7 +16,10 @@ pub(super) enum SelfCheck {
 impl SelfCheck {
     pub(super) fn of(arguments: &CheckArguments) -> SelfCheck {
         // The papers' algorithms produce no evidence.
-        match (arguments.no_self_check || arguments.checker != Checker::Fast, arguments.witness) {
+        match (
+            arguments.no_self_check || arguments.checker != Checker::Fast,
+            arguments.witness,
+        ) {
             (true, _) => SelfCheck::Off,
             (false, false) => SelfCheck::OfVerdicts,
             (false, true) => SelfCheck::OfWitnesses,

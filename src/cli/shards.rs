@@ -10,9 +10,18 @@ use std::io::Write;
 
 /// The requested share.
 pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
-    let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else { return Ok(None) };
-    anyhow::ensure!(shard < shards, "there is no shard {shard} of {shards}, expected one from 0 to {}", shards - 1);
-    Ok(Some(Share { shard: shard as usize, shards: shards as usize }))
+    let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else {
+        return Ok(None);
+    };
+    anyhow::ensure!(
+        shard < shards,
+        "there is no shard {shard} of {shards}, expected one from 0 to {}",
+        shards - 1
+    );
+    Ok(Some(Share {
+        shard: shard as usize,
+        shards: shards as usize,
+    }))
 }
 
 /// What is written instead of a report on the history at this index of the list, if another shard has it.
@@ -45,8 +54,14 @@ pub(super) fn elsewhere(
         levels.sort_unstable();
     }
     let levels = levels.iter().map(|level| level.code().to_owned()).collect();
-    let who = Share { shard: place % share.shards, ..share };
-    Some(Document::Elsewhere(Box::new(Elsewhere::new(&path, PartEntry::of_histories(who, levels)))))
+    let who = Share {
+        shard: place % share.shards,
+        ..share
+    };
+    Some(Document::Elsewhere(Box::new(Elsewhere::new(
+        &path,
+        PartEntry::of_histories(who, levels),
+    ))))
 }
 
 /// Where findings go.

@@ -18,7 +18,11 @@ pub(super) enum Claim {
 }
 
 pub(super) fn claim(text: &str) -> Result<Claim, String> {
-    if text == "help" { Ok(Claim::Help) } else { Promise::named(text).map(Claim::Of) }
+    if text == "help" {
+        Ok(Claim::Help)
+    } else {
+        Promise::named(text).map(Claim::Of)
+    }
 }
 
 /// What JSON is described by a schema.

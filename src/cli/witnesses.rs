@@ -13,12 +13,23 @@ use anyhow::{Context, ensure};
 
 /// The strongest of the levels asked for that holds.
 pub(super) fn strongest(findings: &Findings) -> anyhow::Result<&LevelResult> {
-    let satisfied = findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
-    satisfied.max_by_key(|result| result.level).with_context(|| {
-        let verdicts: Vec<String> =
-            findings.levels.iter().map(|result| format!("{}: {}", result.level, result.verdict.word())).collect();
-        format!("no level is satisfied, so there is no order to show ({})", verdicts.join(", "))
-    })
+    let satisfied = findings
+        .levels
+        .iter()
+        .filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
+    satisfied
+        .max_by_key(|result| result.level)
+        .with_context(|| {
+            let verdicts: Vec<String> = findings
+                .levels
+                .iter()
+                .map(|result| format!("{}: {}", result.level, result.verdict.word()))
+                .collect();
+            format!(
+                "no level is satisfied, so there is no order to show ({})",
+                verdicts.join(", ")
+            )
+        })
 }
 
 /// Why the strongest level that holds does; none if none holds. `plain` text or Markdown, at length or not.
@@ -28,7 +39,9 @@ pub(super) fn told(
     (plain, long): (bool, bool),
     control: &Control,
 ) -> anyhow::Result<Option<String>> {
-    let Ok(result) = strongest(findings) else { return Ok(None) };
+    let Ok(result) = strongest(findings) else {
+        return Ok(None);
+    };
     let resolution = relations::resolve(history, control)?;
     let passes = passes(history, &resolution, result, control)?;
     let text = if plain { plain_text } else { markdown };
@@ -48,7 +61,10 @@ fn passes<'a>(
 }
 
 fn surroundings(findings: &Findings) -> Surroundings<'_> {
-    Surroundings { assumptions: &findings.assumptions, verdicts: findings.verdicts().collect() }
+    Surroundings {
+        assumptions: &findings.assumptions,
+        verdicts: findings.verdicts().collect(),
+    }
 }
 
 /// Writes the order as a picture or as text.
@@ -60,13 +76,23 @@ pub(super) fn write(
     out: &mut Output,
 ) -> anyhow::Result<ExitCode> {
     let name = || arguments.output.display().to_string();
-    ensure!(kind.is_of_orders(), "{}: `--witness` goes with svg, png, tex, md or txt", name());
+    ensure!(
+        kind.is_of_orders(),
+        "{}: `--witness` goes with svg, png, tex, md or txt",
+        name()
+    );
     let resolution = relations::resolve(history, control)?;
     let result = strongest(findings).with_context(|| arguments.file.display().to_string())?;
     let passes = passes(history, &resolution, result, control)?;
     let stretch = stretch(&passes, arguments)?;
     let sha256 = sha256_of_file(&arguments.file).ok();
-    let picture = compose_order(&passes, &surroundings(findings), stretch, sha256.as_deref(), control)?;
+    let picture = compose_order(
+        &passes,
+        &surroundings(findings),
+        stretch,
+        sha256.as_deref(),
+        control,
+    )?;
     if kind == ExportKind::Png {
         super::complain_of_fonts(history);
     }
@@ -77,14 +103,24 @@ pub(super) fn write(
 
 /// Which part of the order to draw.
 fn stretch(passes: &Passes<'_>, arguments: &ExportArguments) -> anyhow::Result<Stretch> {
-    let Some(from) = &arguments.from else { return Ok(Stretch::default()) };
+    let Some(from) = &arguments.from else {
+        return Ok(Stretch::default());
+    };
     let history = passes.history();
-    let place = passes.lines.iter().position(|line| history.transaction_name(line.transaction) == *from);
+    let place = passes
+        .lines
+        .iter()
+        .position(|line| history.transaction_name(line.transaction) == *from);
     let first = place.with_context(|| {
-        let some = passes.lines.first().map(|line| history.transaction_name(line.transaction));
+        let some = passes
+            .lines
+            .first()
+            .map(|line| history.transaction_name(line.transaction));
         format!(
             "`--from {from}`: no such transaction is in the order{}",
-            some.map_or(String::new(), |some| format!(", expected a name like {some}"))
+            some.map_or(String::new(), |some| format!(
+                ", expected a name like {some}"
+            ))
         )
     })?;
     Ok(Stretch { first })

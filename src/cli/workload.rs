@@ -45,12 +45,29 @@ impl WorkloadArguments {
 
     /// The same, with other defaults for its kind and size.
     pub(super) fn workload_or(&self, default: Workload) -> Workload {
-        let &WorkloadArguments { seed, sessions, distribution, read_share, update_share, .. } = self;
+        let &WorkloadArguments {
+            seed,
+            sessions,
+            distribution,
+            read_share,
+            update_share,
+            ..
+        } = self;
         let kind = self.workload.unwrap_or(default.kind);
         let transactions = self.transactions.unwrap_or(default.transactions);
         let operations = self.operations.unwrap_or(default.operations);
         let keys = self.keys.unwrap_or(default.keys);
-        Workload { kind, seed, sessions, transactions, operations, keys, distribution, read_share, update_share }
+        Workload {
+            kind,
+            seed,
+            sessions,
+            transactions,
+            operations,
+            keys,
+            distribution,
+            read_share,
+            update_share,
+        }
     }
 }
 
@@ -100,7 +117,12 @@ pub struct GenerateArguments {
     #[arg(long, help_heading = "Store")]
     times: bool,
     /// Fault to inject (listed below), and how many times
-    #[arg(long, value_name = "NAME[=N]", value_delimiter = ',', help_heading = "Store")]
+    #[arg(
+        long,
+        value_name = "NAME[=N]",
+        value_delimiter = ',',
+        help_heading = "Store"
+    )]
     fault: Vec<Injection>,
     /// Where to write the history; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
@@ -120,7 +142,10 @@ impl GenerateArguments {
     /// The requested generation, with another seed.
     pub(super) fn generation(&self, seed: u64) -> Generation {
         Generation {
-            workload: Workload { seed, ..self.workload.workload() },
+            workload: Workload {
+                seed,
+                ..self.workload.workload()
+            },
             lag: self.lag,
             aborted: self.aborted,
             unknown: self.unknown,

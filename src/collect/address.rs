@@ -54,9 +54,18 @@ mod tests {
 
     #[test]
     fn passwords_are_hidden() {
-        assert_eq!(without_password("postgres:host=h password=p user=u"), "postgres:host=h password=… user=u");
+        assert_eq!(
+            without_password("postgres:host=h password=p user=u"),
+            "postgres:host=h password=… user=u"
+        );
         assert_eq!(without_password("redis://:p@h:1"), "redis://@h:1");
-        assert_eq!(without_password("postgres:password='a b\\' c' user=u"), "postgres:password=… user=u");
-        assert_eq!(without_password("postgres://h/d?password=p&user=u"), "postgres://h/d?password=…&user=u");
+        assert_eq!(
+            without_password("postgres:password='a b\\' c' user=u"),
+            "postgres:password=… user=u"
+        );
+        assert_eq!(
+            without_password("postgres://h/d?password=p&user=u"),
+            "postgres://h/d?password=…&user=u"
+        );
     }
 }

@@ -85,9 +85,22 @@ impl Barrier {
     /// For these many clients, which take part from now on, each by its [`Member`].
     pub(super) fn new(every: Duration, clients: u32) -> Barrier {
         let (last, open, shown) = (Instant::now(), None, None);
-        let state =
-            BarrierState { present: clients, busy: clients, last, begun: 0, open, shown, number: 0, completed: 0 };
-        Barrier { every, clients, state: Mutex::new(state), changed: Condvar::new() }
+        let state = BarrierState {
+            present: clients,
+            busy: clients,
+            last,
+            begun: 0,
+            open,
+            shown,
+            number: 0,
+            completed: 0,
+        };
+        Barrier {
+            every,
+            clients,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
     /// What a new session has to read in its first transaction, if anything.
@@ -101,7 +114,10 @@ impl Barrier {
 
     /// Waits for a change, but not long.
     fn wait<'a>(&self, state: MutexGuard<'a, BarrierState>) -> MutexGuard<'a, BarrierState> {
-        self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0
+        self.changed
+            .wait_timeout(state, LOOK)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
     }
 
     /// The barrier to keep now, if one is due.
@@ -109,7 +125,11 @@ impl Barrier {
         let mut state = self.locked();
         if state.open.is_none() && state.last.elapsed() >= self.every {
             state.begun += 1;
-            state.open = Some(Open { since: Instant::now(), arrived: 0, is_led: false });
+            state.open = Some(Open {
+                since: Instant::now(),
+                arrived: 0,
+                is_led: false,
+            });
             self.changed.notify_all();
         }
         state.open.is_some().then_some(state.begun)
@@ -126,7 +146,9 @@ impl Barrier {
         }
         while state.begun == barrier {
             let present = state.present;
-            let Some(open) = &mut state.open else { return state.shown.map_or(Turn::GoOn, Turn::See) };
+            let Some(open) = &mut state.open else {
+                return state.shown.map_or(Turn::GoOn, Turn::See);
+            };
             if !open.is_led && open.arrived >= present {
                 open.is_led = true;
                 return Turn::Lead;
@@ -145,7 +167,11 @@ impl Barrier {
     fn finish(&self, barrier: u64, number: Option<u64>) -> Option<Duration> {
         let mut state = self.locked();
         state.completed = state.completed.max(number.unwrap_or(0));
-        if state.begun == barrier { self.end(&mut state, number) } else { None }
+        if state.begun == barrier {
+            self.end(&mut state, number)
+        } else {
+            None
+        }
     }
 
     fn end(&self, state: &mut BarrierState, number: Option<u64>) -> Option<Duration> {
@@ -183,7 +209,13 @@ impl<'a> Member<'a> {
         statistics: &'a Statistics,
         control: &'a Control,
     ) -> Member<'a> {
-        Member { barrier, statistics, control, fence: u64::from(client) + 1, is_busy: true }
+        Member {
+            barrier,
+            statistics,
+            control,
+            fence: u64::from(client) + 1,
+            is_busy: true,
+        }
     }
 
     /// Its own transactions have ended.
@@ -208,7 +240,9 @@ impl<'a> Member<'a> {
 
     /// If a barrier is due, does the part of this client.
     pub(super) fn keep(&self, run: &mut RunSteps<'_>) -> Result<(), CollectError> {
-        let Some(barrier) = self.barrier.due() else { return Ok(()) };
+        let Some(barrier) = self.barrier.due() else {
+            return Ok(());
+        };
         if !self.has_fenced(run)? {
             self.barrier.finish(barrier, None);
             return Ok(());
@@ -229,14 +263,25 @@ impl<'a> Member<'a> {
     /// In a new session: reads the number of the last barrier that was completed, and these keys, which the one before it
     /// wrote last. If one of them still shows that, this session is known to follow that one, whose last transactions no
     /// other client may have seen.
-    pub(super) fn greet(&self, written: &[Key], run: &mut RunSteps<'_>) -> Result<(), CollectError> {
+    pub(super) fn greet(
+        &self,
+        written: &[Key],
+        run: &mut RunSteps<'_>,
+    ) -> Result<(), CollectError> {
         let completed = self.barrier.locked().completed;
         let greeting = (completed > 0).then_some(Step::Read(Key::fence(0)));
-        let steps: Vec<Step> = greeting.into_iter().chain(written.iter().map(|&key| Step::Read(key))).collect();
+        let steps: Vec<Step> = greeting
+            .into_iter()
+            .chain(written.iter().map(|&key| Step::Read(key)))
+            .collect();
         if completed > 0 {
             return self.show(completed, &steps, run);
         }
-        if steps.is_empty() { Ok(()) } else { run(&steps, None).map(drop) }
+        if steps.is_empty() {
+            Ok(())
+        } else {
+            run(&steps, None).map(drop)
+        }
     }
 
     fn has_fenced(&self, run: &mut RunSteps<'_>) -> Result<bool, CollectError> {
@@ -252,7 +297,8 @@ impl<'a> Member<'a> {
 
     /// Writes the number of the barrier, if that is possible.
     fn lead(&self, run: &mut RunSteps<'_>) -> Result<Option<u64>, CollectError> {
-        let fences = (1..=u64::from(self.barrier.clients)).map(|fence| Step::Read(Key::fence(fence)));
+        let fences =
+            (1..=u64::from(self.barrier.clients)).map(|fence| Step::Read(Key::fence(fence)));
         let steps: Vec<Step> = fences.chain([Step::Write(Key::fence(0))]).collect();
         for _ in 0..TRIES {
             // No number is written twice, also where it is not known whether it was written.
@@ -276,7 +322,12 @@ impl<'a> Member<'a> {
     }
 
     /// Takes steps that begin with reading the number of a barrier, until it is there.
-    fn show(&self, number: u64, steps: &[Step], run: &mut RunSteps<'_>) -> Result<(), CollectError> {
+    fn show(
+        &self,
+        number: u64,
+        steps: &[Step],
+        run: &mut RunSteps<'_>,
+    ) -> Result<(), CollectError> {
         let shows = |read: &Observed| matches!(read, Observed::Read(_, shown) if *shown >= number);
         for _ in 0..TRIES {
             match run(steps, None)? {

@@ -23,21 +23,35 @@ pub struct Requirement {
 type Scene = (&'static str, fn(&dyn Driver) -> Result<String, String>);
 
 const SCENES: [Scene; 10] = [
-    ("names itself and its version", |driver| driver.version().map_err(told)),
+    ("names itself and its version", |driver| {
+        driver.version().map_err(told)
+    }),
     ("prepares empty registers", prepares),
     ("reads what it wrote in a transaction", reads_its_own),
     ("shows committed writes to others", shows_commits),
     ("hides what is rolled back", hides_rollbacks),
-    ("hides what was never committed when its client is gone", hides_the_lost),
+    (
+        "hides what was never committed when its client is gone",
+        hides_the_lost,
+    ),
     ("can go on after a rollback", goes_on),
-    ("answers each of two conflicting transactions with ok or aborted", answers_conflicts),
+    (
+        "answers each of two conflicting transactions with ok or aborted",
+        answers_conflicts,
+    ),
     ("keeps the order of a list", keeps_lists),
     ("transactions per second of one session", speed),
 ];
 
 /// Plays all scenes. Data of earlier runs are deleted.
 pub fn conformance(driver: &dyn Driver) -> Vec<Requirement> {
-    SCENES.iter().map(|&(what, play)| Requirement { what, found: play(driver) }).collect()
+    SCENES
+        .iter()
+        .map(|&(what, play)| Requirement {
+            what,
+            found: play(driver),
+        })
+        .collect()
 }
 
 fn told(failure: Failure) -> String {
@@ -68,19 +82,31 @@ fn others_read(driver: &dyn Driver, key: Key, expected: u64) -> Result<String, S
 }
 
 fn same(found: u64, expected: u64) -> Result<String, String> {
-    if found == expected { Ok(String::new()) } else { Err(format!("expected {expected}, read {found}")) }
+    if found == expected {
+        Ok(String::new())
+    } else {
+        Err(format!("expected {expected}, read {found}"))
+    }
 }
 
 fn prepares(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 7)).and_then(|()| client.commit()).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 7))
+        .and_then(|()| client.commit())
+        .map_err(told)?;
     driver.prepare(5).map_err(told)?;
     others_read(driver, X, 0)
 }
 
 fn reads_its_own(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 1)).and_then(|()| client.write(X, 2)).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 1))
+        .and_then(|()| client.write(X, 2))
+        .map_err(told)?;
     let found = client.read(X).map_err(told)?;
     client.rollback().map_err(told)?;
     same(found, 2)
@@ -88,19 +114,30 @@ fn reads_its_own(driver: &dyn Driver) -> Result<String, String> {
 
 fn shows_commits(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 3)).and_then(|()| client.commit()).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 3))
+        .and_then(|()| client.commit())
+        .map_err(told)?;
     others_read(driver, X, 3)
 }
 
 fn hides_rollbacks(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 4)).and_then(|()| client.rollback()).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 4))
+        .and_then(|()| client.rollback())
+        .map_err(told)?;
     others_read(driver, X, 0)
 }
 
 fn hides_the_lost(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 5)).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 5))
+        .map_err(told)?;
     drop(client);
     // The server may need a moment to notice, and until then hold its lock.
     std::thread::sleep(Duration::from_millis(200));
@@ -109,8 +146,16 @@ fn hides_the_lost(driver: &dyn Driver) -> Result<String, String> {
 
 fn goes_on(driver: &dyn Driver) -> Result<String, String> {
     let mut client = fresh(driver)?;
-    client.begin().and_then(|()| client.write(X, 6)).and_then(|()| client.rollback()).map_err(told)?;
-    client.begin().and_then(|()| client.write(Y, 7)).and_then(|()| client.commit()).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(X, 6))
+        .and_then(|()| client.rollback())
+        .map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.write(Y, 7))
+        .and_then(|()| client.commit())
+        .map_err(told)?;
     others_read(driver, Y, 7)
 }
 
@@ -143,16 +188,25 @@ fn keeps_lists(driver: &dyn Driver) -> Result<String, String> {
         return Ok("it has no lists".to_owned());
     }
     for element in [1, 2, 3] {
-        client.begin().and_then(|()| client.append(LIST, element)).and_then(|()| client.commit()).map_err(told)?;
+        client
+            .begin()
+            .and_then(|()| client.append(LIST, element))
+            .and_then(|()| client.commit())
+            .map_err(told)?;
     }
-    client.begin().and_then(|()| client.append(LIST, 4)).map_err(told)?;
+    client
+        .begin()
+        .and_then(|()| client.append(LIST, 4))
+        .map_err(told)?;
     let found = client.read_list(LIST).map_err(told)?;
     client.rollback().map_err(told)?;
     let mut other = begun(driver)?;
     let kept = other.read_list(LIST).map_err(told)?;
     match (found.as_slice(), kept.as_slice()) {
         ([1, 2, 3, 4], [1, 2, 3]) => Ok(String::new()),
-        _ => Err(format!("expected [1, 2, 3, 4], and [1, 2, 3] after a rollback; read {found:?} and {kept:?}")),
+        _ => Err(format!(
+            "expected [1, 2, 3, 4], and [1, 2, 3] after a rollback; read {found:?} and {kept:?}"
+        )),
     }
 }
 
@@ -162,7 +216,10 @@ fn speed(driver: &dyn Driver) -> Result<String, String> {
     let mut n = 0u64;
     while begin.elapsed() < MEASURED {
         n += 1;
-        let transaction = client.begin().and_then(|()| client.read(X)).and_then(|_| client.write(X, n));
+        let transaction = client
+            .begin()
+            .and_then(|()| client.read(X))
+            .and_then(|_| client.write(X, n));
         transaction.and_then(|()| client.commit()).map_err(told)?;
     }
     Ok(format!("{:.0}", n as f64 / begin.elapsed().as_secs_f64()))

@@ -5,7 +5,8 @@ use super::address::without_password;
 use super::driver::{Driver, Isolation};
 
 /// Opens a database at an isolation level.
-pub type OpenFunction = fn(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError>;
+pub type OpenFunction =
+    fn(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError>;
 
 /// A row of the table of databases.
 #[derive(Debug)]
@@ -23,7 +24,10 @@ pub struct Database {
 }
 
 const fn level(name: &'static str, promises: &'static str) -> Isolation {
-    Isolation { name, promises: Some(promises) }
+    Isolation {
+        name,
+        promises: Some(promises),
+    }
 }
 
 /// All databases, first the one that needs no installation.
@@ -42,7 +46,11 @@ pub const DATABASES: &[Database] = &[
         name: "PostgreSQL",
         schemes: &["postgres", "postgresql", "cockroachdb", "yugabytedb"],
         example: "postgres://USER@HOST:5432/DATABASE",
-        isolations: &[level("serializable", "SER"), level("repeatable-read", "SI"), level("read-committed", "RC")],
+        isolations: &[
+            level("serializable", "SER"),
+            level("repeatable-read", "SI"),
+            level("read-committed", "RC"),
+        ],
         #[cfg(feature = "postgres")]
         open: Some(super::postgres::open),
         #[cfg(not(feature = "postgres"))]
@@ -56,7 +64,10 @@ pub const DATABASES: &[Database] = &[
             level("serializable", "SER"),
             level("repeatable-read", "PC"),
             level("read-committed", "RC"),
-            Isolation { name: "read-uncommitted", promises: None },
+            Isolation {
+                name: "read-uncommitted",
+                promises: None,
+            },
         ],
         #[cfg(feature = "mysql")]
         open: Some(super::mysql::open),
@@ -78,29 +89,52 @@ pub const DATABASES: &[Database] = &[
 /// The database of an address.
 pub fn database(url: &str) -> Result<&'static Database, CollectError> {
     let scheme = url.split(':').next().unwrap_or_default();
-    let fits = |row: &&Database| row.schemes.iter().any(|known| known.eq_ignore_ascii_case(scheme));
-    DATABASES.iter().find(fits).ok_or_else(|| CollectError::UnknownDatabase {
-        url: without_password(url),
-        known: DATABASES.iter().map(|row| row.example).collect::<Vec<_>>().join(", "),
-    })
+    let fits = |row: &&Database| {
+        row.schemes
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme))
+    };
+    DATABASES
+        .iter()
+        .find(fits)
+        .ok_or_else(|| CollectError::UnknownDatabase {
+            url: without_password(url),
+            known: DATABASES
+                .iter()
+                .map(|row| row.example)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
 }
 
 impl Database {
     /// The level of this name, in any case; the strongest if none is given.
     pub fn isolation(&self, name: Option<&str>) -> Result<&'static Isolation, CollectError> {
         let isolations = self.isolations;
-        let Some(name) = name else { return Ok(&isolations[0]) };
-        isolations.iter().find(|isolation| isolation.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            CollectError::UnknownIsolation {
+        let Some(name) = name else {
+            return Ok(&isolations[0]);
+        };
+        isolations
+            .iter()
+            .find(|isolation| isolation.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| CollectError::UnknownIsolation {
                 database: self.name,
                 name: name.to_owned(),
-                known: self.isolations.iter().map(|isolation| isolation.name).collect::<Vec<_>>().join(", "),
-            }
-        })
+                known: self
+                    .isolations
+                    .iter()
+                    .map(|isolation| isolation.name)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
     }
 
     /// Opens a driver at one of its levels.
-    pub fn open(&self, url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+    pub fn open(
+        &self,
+        url: &str,
+        isolation: &'static Isolation,
+    ) -> Result<Box<dyn Driver>, CollectError> {
         let open = self.open.ok_or(CollectError::NotBuilt(self.name))?;
         open(url, isolation)
     }
@@ -114,21 +148,40 @@ mod tests {
     fn addresses_name_databases() {
         let name = |url| database(url).map(|row| row.name);
         assert_eq!(name("sqlite"), Ok("SQLite"));
-        assert_eq!(name("cockroachdb://root@localhost:26257/x"), Ok("PostgreSQL"));
+        assert_eq!(
+            name("cockroachdb://root@localhost:26257/x"),
+            Ok("PostgreSQL")
+        );
         assert_eq!(name("MariaDB://u:p@h/d"), Ok("MySQL or MariaDB"));
-        let error = name("oracle://me:secret@host").expect_err("not there").to_string();
-        assert!(error.contains("oracle://me@host") && error.contains("sqlite:FILE"), "{error}");
+        let error = name("oracle://me:secret@host")
+            .expect_err("not there")
+            .to_string();
+        assert!(
+            error.contains("oracle://me@host") && error.contains("sqlite:FILE"),
+            "{error}"
+        );
     }
 
     #[test]
     fn isolation_levels_have_names_in_any_case_and_the_strongest_is_the_default() {
         for row in DATABASES {
-            assert_eq!(row.isolation(None).map(|level| level.name), Ok("serializable"), "{}", row.name);
+            assert_eq!(
+                row.isolation(None).map(|level| level.name),
+                Ok("serializable"),
+                "{}",
+                row.name
+            );
             for level in row.isolations {
-                assert_eq!(row.isolation(Some(&level.name.to_uppercase())).map(|l| l.name), Ok(level.name));
+                assert_eq!(
+                    row.isolation(Some(&level.name.to_uppercase()))
+                        .map(|l| l.name),
+                    Ok(level.name)
+                );
             }
         }
-        let error = DATABASES[0].isolation(Some("chaos")).map(|level| level.name);
+        let error = DATABASES[0]
+            .isolation(Some("chaos"))
+            .map(|level| level.name);
         let message = error.map_err(|error| error.to_string());
         assert_eq!(
             message,

@@ -72,7 +72,10 @@ pub trait Driver: Send + Sync {
 /// The elements of a list stored as text.
 #[cfg_attr(not(feature = "databases"), allow(dead_code))] // Only the drivers of databases use it.
 pub(super) fn elements(text: &str) -> Result<Vec<u64>, Failure> {
-    let number = |word: &str| word.parse().map_err(|_| Failure::Broken(format!("`{word}` is no element of a list")));
+    let number = |word: &str| {
+        word.parse()
+            .map_err(|_| Failure::Broken(format!("`{word}` is no element of a list")))
+    };
     text.split_whitespace().map(number).collect()
 }
 

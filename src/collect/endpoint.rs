@@ -31,12 +31,22 @@ pub struct Address {
 impl Address {
     /// The only server, at this URL.
     pub fn only(url: &str) -> Address {
-        Address { name: None, url: url.to_owned(), program: false, read_only: false, sessions: None }
+        Address {
+            name: None,
+            url: url.to_owned(),
+            program: false,
+            read_only: false,
+            sessions: None,
+        }
     }
 
     /// The product that drives it.
     pub fn database(&self) -> Result<&'static Database, CollectError> {
-        if self.program { Ok(&PROGRAM) } else { database(&self.url) }
+        if self.program {
+            Ok(&PROGRAM)
+        } else {
+            database(&self.url)
+        }
     }
 }
 
@@ -55,27 +65,43 @@ impl FromStr for Address {
             Some(text) => (text, true),
             None => (text, false),
         };
-        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || IN_NAMES.contains(&b));
+        let is_name = |name: &str| {
+            name.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || IN_NAMES.contains(&b))
+        };
         let (name, url) = match text.split_once('=').filter(|(name, _)| is_name(name)) {
             Some(("", _)) => return Err("expected a name in front of `=`".to_owned()),
             Some((name, url)) => (Some(name.to_owned()), url),
             None => (None, text),
         };
-        Ok(Address { name, url: url.to_owned(), program: false, read_only, sessions: None })
+        Ok(Address {
+            name,
+            url: url.to_owned(),
+            program: false,
+            read_only,
+            sessions: None,
+        })
     }
 }
 
 /// The servers that an argument names: those in the lines of a file for `@FILE`, where lines that begin with `#` are
 /// comments; else the one of this address. Errors name the file and the line.
 pub fn servers(argument: &str) -> Result<Vec<Address>, String> {
-    let Some(file) = argument.strip_prefix('@') else { return Ok(vec![argument.parse()?]) };
+    let Some(file) = argument.strip_prefix('@') else {
+        return Ok(vec![argument.parse()?]);
+    };
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let lines = text.lines().map(str::trim).zip(1..);
     let named = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
-    let parsed = |(line, n): (&str, u32)| line.parse().map_err(|why| format!("{file}, line {n}: {why}"));
+    let parsed = |(line, n): (&str, u32)| {
+        line.parse()
+            .map_err(|why| format!("{file}, line {n}: {why}"))
+    };
     let servers: Vec<Address> = named.map(parsed).collect::<Result<_, _>>()?;
     if servers.is_empty() {
-        return Err(format!("{file}: expected the address of a server on each line"));
+        return Err(format!(
+            "{file}: expected the address of a server on each line"
+        ));
     }
     Ok(servers)
 }
@@ -96,12 +122,21 @@ pub struct Endpoint<'a> {
 impl<'a> Endpoint<'a> {
     /// The only server of a database.
     pub fn only(driver: &'a dyn Driver) -> Endpoint<'a> {
-        Endpoint { name: None, read_only: false, sessions: None, driver }
+        Endpoint {
+            name: None,
+            read_only: false,
+            sessions: None,
+            driver,
+        }
     }
 
     /// Connects a client.
     pub(super) fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
-        if self.read_only { self.driver.connect_read_only() } else { self.driver.connect() }
+        if self.read_only {
+            self.driver.connect_read_only()
+        } else {
+            self.driver.connect()
+        }
     }
 
     /// The steps as they are run here: a read-only server gets reads of the keys that would be written.
@@ -109,7 +144,9 @@ impl<'a> Endpoint<'a> {
         if self.read_only {
             for step in &mut steps {
                 *step = match *step {
-                    Step::Write(key) | Step::CompareAndSet(key) | Step::Insert(key) => Step::Read(key),
+                    Step::Write(key) | Step::CompareAndSet(key) | Step::Insert(key) => {
+                        Step::Read(key)
+                    }
                     Step::Append(key) => Step::ReadList(key),
                     read => read,
                 };
@@ -122,15 +159,30 @@ impl<'a> Endpoint<'a> {
 
 /// By session: its place among the endpoints. Those with a number of sessions get it, the others share the rest in
 /// turn.
-pub(super) fn spread(endpoints: &[Endpoint<'_>], sessions: u32) -> Result<Vec<usize>, CollectError> {
-    let mut wanted: Vec<u32> = endpoints.iter().map(|endpoint| endpoint.sessions.unwrap_or_default()).collect();
+pub(super) fn spread(
+    endpoints: &[Endpoint<'_>],
+    sessions: u32,
+) -> Result<Vec<usize>, CollectError> {
+    let mut wanted: Vec<u32> = endpoints
+        .iter()
+        .map(|endpoint| endpoint.sessions.unwrap_or_default())
+        .collect();
     let fixed = wanted.iter().map(|&n| u64::from(n)).sum::<u64>();
-    let Some(rest) = u32::try_from(fixed).ok().and_then(|fixed| sessions.checked_sub(fixed)) else {
-        return Err(CollectError::Sessions(format!("{fixed} sessions are placed, but there are only {sessions}")));
+    let Some(rest) = u32::try_from(fixed)
+        .ok()
+        .and_then(|fixed| sessions.checked_sub(fixed))
+    else {
+        return Err(CollectError::Sessions(format!(
+            "{fixed} sessions are placed, but there are only {sessions}"
+        )));
     };
-    let open: Vec<usize> = (0..endpoints.len()).filter(|&at| endpoints[at].sessions.is_none()).collect();
+    let open: Vec<usize> = (0..endpoints.len())
+        .filter(|&at| endpoints[at].sessions.is_none())
+        .collect();
     if open.is_empty() && rest > 0 {
-        return Err(CollectError::Sessions(format!("only {fixed} of {sessions} sessions are placed")));
+        return Err(CollectError::Sessions(format!(
+            "only {fixed} of {sessions} sessions are placed"
+        )));
     }
     for n in 0..rest as usize {
         wanted[open[n % open.len()]] += 1;
@@ -151,15 +203,34 @@ mod tests {
 
     #[test]
     fn addresses_may_have_names_and_roles() {
-        let parse = |text: &str| text.parse::<Address>().map(|a| (a.name.unwrap_or_default(), a.url, a.read_only));
-        let all = |name: &str, url: &str, read_only| Ok((name.to_owned(), url.to_owned(), read_only));
-        assert_eq!(parse("s-1=postgres://h/d?a=b,read-only"), all("s-1", "postgres://h/d?a=b", true));
-        assert_eq!(parse("postgres:host=/run user=me"), all("", "postgres:host=/run user=me", false));
-        assert_eq!(parse("mysql://h/d?socket=/x"), all("", "mysql://h/d?socket=/x", false));
-        assert_eq!(parse("a=postgres:host=/run"), all("a", "postgres:host=/run", false));
+        let parse = |text: &str| {
+            text.parse::<Address>()
+                .map(|a| (a.name.unwrap_or_default(), a.url, a.read_only))
+        };
+        let all =
+            |name: &str, url: &str, read_only| Ok((name.to_owned(), url.to_owned(), read_only));
+        assert_eq!(
+            parse("s-1=postgres://h/d?a=b,read-only"),
+            all("s-1", "postgres://h/d?a=b", true)
+        );
+        assert_eq!(
+            parse("postgres:host=/run user=me"),
+            all("", "postgres:host=/run user=me", false)
+        );
+        assert_eq!(
+            parse("mysql://h/d?socket=/x"),
+            all("", "mysql://h/d?socket=/x", false)
+        );
+        assert_eq!(
+            parse("a=postgres:host=/run"),
+            all("a", "postgres:host=/run", false)
+        );
         assert!(parse("=sqlite").is_err());
         let shown = format!("{:?}", "p=postgres://u:secret@h/d".parse::<Address>());
-        assert!(!shown.contains("secret") && shown.contains("u@h"), "{shown}");
+        assert!(
+            !shown.contains("secret") && shown.contains("u@h"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -169,12 +240,22 @@ mod tests {
         let named = |text: &str| {
             std::fs::write(&file, text).expect("the file");
             let found = servers(&format!("@{}", file.display()));
-            found.map(|all| all.into_iter().map(|server| (server.name, server.read_only)).collect::<Vec<_>>())
+            found.map(|all| {
+                all.into_iter()
+                    .map(|server| (server.name, server.read_only))
+                    .collect::<Vec<_>>()
+            })
         };
         let expected = vec![(Some("p".to_owned()), false), (Some("s".to_owned()), true)];
-        assert_eq!(named("# two\np=postgres://h/d\n\n s=postgres://i/d,read-only\n"), Ok(expected));
+        assert_eq!(
+            named("# two\np=postgres://h/d\n\n s=postgres://i/d,read-only\n"),
+            Ok(expected)
+        );
         let why = named("p=postgres://h/d\n=sqlite\n").expect_err("no name");
-        assert!(why.ends_with("servers, line 2: expected a name in front of `=`"), "{why}");
+        assert!(
+            why.ends_with("servers, line 2: expected a name in front of `=`"),
+            "{why}"
+        );
         assert!(named("# none\n").is_err() && servers("@/nowhere").is_err());
         assert_eq!(servers("sqlite").map(|all| all.len()), Ok(1));
     }

@@ -41,8 +41,14 @@ impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Named, String> {
-        match text.split_once('=').filter(|(name, command)| is_name(name) && !command.trim().is_empty()) {
-            Some((name, command)) => Ok(Named { name: name.to_owned(), command: command.to_owned() }),
+        match text
+            .split_once('=')
+            .filter(|(name, command)| is_name(name) && !command.trim().is_empty())
+        {
+            Some((name, command)) => Ok(Named {
+                name: name.to_owned(),
+                command: command.to_owned(),
+            }),
             None => Err("expected a name and a command, like `pause=kill -STOP 4711`".to_owned()),
         }
     }
@@ -50,7 +56,10 @@ impl FromStr for Named {
 
 /// Whether this can be the name of a fault.
 pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
 /// What begins or ends a fault.
@@ -81,7 +90,9 @@ impl Action {
                 Ok(())
             }
             Action::Fill(file) => fill(file),
-            Action::Remove(file) => std::fs::remove_file(file).map_err(|error| format!("{}: {error}", file.display())),
+            Action::Remove(file) => {
+                std::fs::remove_file(file).map_err(|error| format!("{}: {error}", file.display()))
+            }
             #[cfg(target_os = "linux")]
             Action::Stop(process, signal) => process.stop(*signal),
             #[cfg(target_os = "linux")]
@@ -106,7 +117,12 @@ pub struct Fault {
 impl Fault {
     /// A fault that no arguments mean yet.
     pub(super) fn new(name: String, begin: Action, end: Option<Action>) -> Fault {
-        Fault { name, begin, end, arguments: Vec::new() }
+        Fault {
+            name,
+            begin,
+            end,
+            arguments: Vec::new(),
+        }
     }
 
     /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it
@@ -121,20 +137,32 @@ impl Fault {
                 "p={number}; kill -{signal} $p && {{ kill -{signal} $(ps -o pid= --ppid $p) 2>&-; true; }}"
             ))
         };
-        Fault::new(format!("pause-{name}"), signal("STOP"), Some(signal("CONT")))
+        Fault::new(
+            format!("pause-{name}"),
+            signal("STOP"),
+            Some(signal("CONT")),
+        )
     }
 
     /// Stops a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
     #[cfg(target_os = "linux")]
     pub(super) fn stop(name: String, target: &str, signal: Signal) -> Fault {
         let process = Arc::new(Process::new(target));
-        Fault::new(name, Action::Stop(Arc::clone(&process), signal), Some(Action::Start(process)))
+        Fault::new(
+            name,
+            Action::Stop(Arc::clone(&process), signal),
+            Some(Action::Start(process)),
+        )
     }
 
     /// Fills the file system that a folder is on.
     pub(super) fn disk_full(name: &str, folder: &str) -> Fault {
         let file = Path::new(folder).join(FILLING);
-        Fault::new(format!("disk-full-{name}"), Action::Fill(file.clone()), Some(Action::Remove(file)))
+        Fault::new(
+            format!("disk-full-{name}"),
+            Action::Fill(file.clone()),
+            Some(Action::Remove(file)),
+        )
     }
 
     /// Lets a relay do something for a while.
@@ -160,8 +188,16 @@ pub struct Faults {
 impl Faults {
     /// The same without the faults of this name.
     pub fn without(&self, name: &str) -> Faults {
-        let (idle, faults) = self.faults.iter().cloned().partition(|fault| fault.name == name);
-        Faults { faults, idle: [self.idle.clone(), idle].concat(), ..*self }
+        let (idle, faults) = self
+            .faults
+            .iter()
+            .cloned()
+            .partition(|fault| fault.name == name);
+        Faults {
+            faults,
+            idle: [self.idle.clone(), idle].concat(),
+            ..*self
+        }
     }
 
     /// Runs until the sessions are `done` or `control` says so. Whatever is broken then is healed.
@@ -189,7 +225,10 @@ impl Faults {
                 waits(self.lasting);
             }
             // A command that failed may have broken something, too.
-            let healed = fault.end.as_ref().map_or(Ok(()), |end| step(&fault.name, "stop", end, recorder));
+            let healed = fault
+                .end
+                .as_ref()
+                .map_or(Ok(()), |end| step(&fault.name, "stop", end, recorder));
             statistics.end_fault();
             begun.and(healed)?;
         }
@@ -202,7 +241,10 @@ fn step(name: &str, stage: &str, action: &Action, recorder: &Recorder) -> Result
     let what = format!("{stage}-{name}");
     recorder.incident(&what, None)?;
     let result = action.run();
-    recorder.incident(&what, Some(result.as_ref().map_or_else(String::as_str, |()| "done")))?;
+    recorder.incident(
+        &what,
+        Some(result.as_ref().map_or_else(String::as_str, |()| "done")),
+    )?;
     result.map_err(|why| CollectError::Fault { what, why })
 }
 
@@ -217,7 +259,14 @@ fn fill(path: &Path) -> Result<(), String> {
         loop {
             match file.write(&zeros[..piece]) {
                 Ok(n) => written += n as u64,
-                Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => break,
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                    ) =>
+                {
+                    break;
+                }
                 Err(error) => return Err(said(error)),
             }
             if written > MOST_FILLED {
@@ -233,10 +282,18 @@ fn fill(path: &Path) -> Result<(), String> {
 }
 
 fn run(command: &str) -> Result<(), String> {
-    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let (shell, option) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
+    };
     let mut shell = Command::new(shell);
     // Servers that it starts would keep its output open.
-    shell.arg(option).arg(command).stdin(Stdio::null()).stdout(Stdio::null());
+    shell
+        .arg(option)
+        .arg(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     let mut process = shell.spawn().map_err(|error| error.to_string())?;
     let end = Instant::now() + PATIENCE;
     loop {
@@ -246,7 +303,10 @@ fn run(command: &str) -> Result<(), String> {
             None if Instant::now() >= end => {
                 let _ = process.kill();
                 let _ = process.wait();
-                return Err(format!("its command did not end within {} s", PATIENCE.as_secs()));
+                return Err(format!(
+                    "its command did not end within {} s",
+                    PATIENCE.as_secs()
+                ));
             }
             None => std::thread::sleep(TICK),
         }
@@ -259,7 +319,10 @@ mod tests {
 
     #[test]
     fn commands_have_names() {
-        let named = |text: &str| text.parse::<Named>().map(|named| (named.name, named.command));
+        let named = |text: &str| {
+            text.parse::<Named>()
+                .map(|named| (named.name, named.command))
+        };
         assert_eq!(named("cut=a=b"), Ok(("cut".to_owned(), "a=b".to_owned())));
         for wrong in ["kill -9 1", "=x", "a=", "a b=c"] {
             assert!(named(wrong).is_err(), "{wrong}");
@@ -278,7 +341,12 @@ mod tests {
         };
         let every = Duration::from_millis(10);
         let faults = vec![fault("a", say("begin"))];
-        let faults = Faults { faults, every, lasting: Duration::from_secs(60), idle: Vec::new() };
+        let faults = Faults {
+            faults,
+            every,
+            lasting: Duration::from_secs(60),
+            idle: Vec::new(),
+        };
         let (recorder, statistics) = (Recorder::nowhere(), Statistics::default());
         let (done, control) = (AtomicBool::new(false), Control::new());
         std::thread::scope(|scope| {
@@ -289,13 +357,28 @@ mod tests {
             done.store(true, Ordering::Relaxed);
             assert_eq!(thread.join().expect("no panic"), Ok(()));
         });
-        assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\n");
-        let lasted: Vec<(String, bool)> = statistics.faults().into_iter().map(|f| (f.name, f.end.is_some())).collect();
+        assert_eq!(
+            std::fs::read_to_string(&log).expect("a log"),
+            "begin\nend\n"
+        );
+        let lasted: Vec<(String, bool)> = statistics
+            .faults()
+            .into_iter()
+            .map(|f| (f.name, f.end.is_some()))
+            .collect();
         assert_eq!(lasted, [("a".to_owned(), true)]);
-        let failing = Faults { faults: vec![fault("b", "exit 3".to_owned())], ..faults };
+        let failing = Faults {
+            faults: vec![fault("b", "exit 3".to_owned())],
+            ..faults
+        };
         let error = failing.run((&recorder, &statistics), &AtomicBool::new(false), &control);
         let error = error.map_err(|error| error.to_string());
-        assert!(error.is_err_and(|text| text.contains("start-b") && text.contains("exit status: 3")));
-        assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\nend\n");
+        assert!(
+            error.is_err_and(|text| text.contains("start-b") && text.contains("exit status: 3"))
+        );
+        assert_eq!(
+            std::fs::read_to_string(&log).expect("a log"),
+            "begin\nend\nend\n"
+        );
     }
 }

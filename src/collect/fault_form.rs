@@ -29,8 +29,9 @@ words! {
 impl FaultKind {
     /// The kinds that this system has, the simplest first.
     pub fn offered() -> impl Iterator<Item = FaultKind> {
-        let is_possible =
-            |kind: &FaultKind| cfg!(target_os = "linux") || !matches!(kind, FaultKind::Kill | FaultKind::Restart);
+        let is_possible = |kind: &FaultKind| {
+            cfg!(target_os = "linux") || !matches!(kind, FaultKind::Kill | FaultKind::Restart)
+        };
         FaultKind::ALL.into_iter().filter(is_possible)
     }
 
@@ -40,22 +41,32 @@ impl FaultKind {
             FaultKind::Command => "a command breaks something, and another one heals it",
             FaultKind::Pause => "a process of this machine is paused with its children",
             FaultKind::Kill => "a process of this machine is killed, and started again as it was",
-            FaultKind::Restart => "a process of this machine is asked to end, and started again as it was",
+            FaultKind::Restart => {
+                "a process of this machine is asked to end, and started again as it was"
+            }
             FaultKind::DiskFull => "a file fills the file system that a folder is on",
-            FaultKind::Relay => "a relay in front of a server cuts, holds or delays its connections",
+            FaultKind::Relay => {
+                "a relay in front of a server cuts, holds or delays its connections"
+            }
         }
     }
 
     /// What its name names.
     pub fn names(self) -> &'static str {
-        if self == FaultKind::Relay { "name of a server" } else { "name in the history" }
+        if self == FaultKind::Relay {
+            "name of a server"
+        } else {
+            "name in the history"
+        }
     }
 
     /// What it takes besides a name.
     pub fn takes(self) -> &'static str {
         match self {
             FaultKind::Command => "command that breaks something",
-            FaultKind::Pause | FaultKind::Kill | FaultKind::Restart => "process number, or the file that holds it",
+            FaultKind::Pause | FaultKind::Kill | FaultKind::Restart => {
+                "process number, or the file that holds it"
+            }
             FaultKind::DiskFull => "folder on the file system to fill",
             FaultKind::Relay => "cut, hold or delay:MILLISECONDS",
         }
@@ -77,7 +88,12 @@ pub struct FaultForm {
 
 impl Default for FaultForm {
     fn default() -> FaultForm {
-        FaultForm { kind: FaultKind::Pause, name: String::new(), target: String::new(), heal: None }
+        FaultForm {
+            kind: FaultKind::Pause,
+            name: String::new(),
+            target: String::new(),
+            heal: None,
+        }
     }
 }
 
@@ -96,30 +112,64 @@ impl FaultPlan {
     /// The faults that these descriptions mean. Servers with a relay, one for each, get its address. Errors: what is
     /// missing, or why a relay cannot be made.
     pub fn faults(&self, servers: &mut [Address]) -> Result<Faults, CollectError> {
-        let mut relays = Relays { servers, made: Vec::new() };
+        let mut relays = Relays {
+            servers,
+            made: Vec::new(),
+        };
         let fault = |form: &FaultForm| match form.fault(&mut relays) {
-            Ok(fault) => Ok(Fault { arguments: form.arguments(), ..fault }),
-            Err(why) => Err(CollectError::FaultForm(format!("{} {}: {why}", form.kind.name(), form.name))),
+            Ok(fault) => Ok(Fault {
+                arguments: form.arguments(),
+                ..fault
+            }),
+            Err(why) => Err(CollectError::FaultForm(format!(
+                "{} {}: {why}",
+                form.kind.name(),
+                form.name
+            ))),
         };
         let faults = self.forms.iter().map(fault).collect::<Result<_, _>>()?;
-        Ok(Faults { faults, every: self.every, lasting: self.lasting, idle: Vec::new() })
+        Ok(Faults {
+            faults,
+            every: self.every,
+            lasting: self.lasting,
+            idle: Vec::new(),
+        })
     }
 }
 
 impl FaultForm {
     /// The arguments of the command line that mean it.
     fn arguments(&self) -> Vec<String> {
-        let named =
-            |option: &str, value: &str| [format!("--{option}"), format!("{}={}", self.name.trim(), value.trim())];
-        let option = if self.kind == FaultKind::Command { "fault-cmd" } else { self.kind.name() };
-        let heal = self.heal.iter().filter(|heal| !heal.trim().is_empty()).map(|heal| named("heal-cmd", heal));
-        [named(option, &self.target)].into_iter().chain(heal).flatten().collect()
+        let named = |option: &str, value: &str| {
+            [
+                format!("--{option}"),
+                format!("{}={}", self.name.trim(), value.trim()),
+            ]
+        };
+        let option = if self.kind == FaultKind::Command {
+            "fault-cmd"
+        } else {
+            self.kind.name()
+        };
+        let heal = self
+            .heal
+            .iter()
+            .filter(|heal| !heal.trim().is_empty())
+            .map(|heal| named("heal-cmd", heal));
+        [named(option, &self.target)]
+            .into_iter()
+            .chain(heal)
+            .flatten()
+            .collect()
     }
 
     fn fault(&self, relays: &mut Relays<'_>) -> Result<Fault, String> {
         let (name, target) = (self.name.trim(), self.target.trim());
         if !is_name(name) {
-            return Err(format!("expected a {} of letters, digits, `-`, `_` and `.`", self.kind.names()));
+            return Err(format!(
+                "expected a {} of letters, digits, `-`, `_` and `.`",
+                self.kind.names()
+            ));
         }
         if target.is_empty() {
             return Err(format!("expected a {}", self.kind.takes()));
@@ -127,7 +177,11 @@ impl FaultForm {
         Ok(match self.kind {
             FaultKind::Command => {
                 let heal = self.heal.clone().filter(|heal| !heal.trim().is_empty());
-                Fault::new(name.to_owned(), Action::Command(target.to_owned()), heal.map(Action::Command))
+                Fault::new(
+                    name.to_owned(),
+                    Action::Command(target.to_owned()),
+                    heal.map(Action::Command),
+                )
             }
             FaultKind::Pause => Fault::pause(name, target),
             #[cfg(target_os = "linux")]
@@ -156,7 +210,10 @@ impl Relays<'_> {
         if let Some((_, relay)) = self.made.iter().find(|(known, _)| known == name) {
             return Ok(Arc::clone(relay));
         }
-        let server = self.servers.iter_mut().find(|server| server.name.as_deref() == Some(name));
+        let server = self
+            .servers
+            .iter_mut()
+            .find(|server| server.name.as_deref() == Some(name));
         let server = server.ok_or("no server has this name")?;
         let (relay, url) = Relay::before(&server.url).map_err(|error| error.to_string())?;
         server.url = url;
@@ -171,38 +228,80 @@ mod tests {
     use super::*;
 
     fn form(kind: FaultKind, name: &str, target: &str) -> FaultForm {
-        FaultForm { kind, name: name.to_owned(), target: target.to_owned(), heal: None }
+        FaultForm {
+            kind,
+            name: name.to_owned(),
+            target: target.to_owned(),
+            heal: None,
+        }
     }
 
     fn plan(forms: &[FaultForm]) -> FaultPlan {
-        FaultPlan { forms: forms.to_vec(), ..FaultPlan::default() }
+        FaultPlan {
+            forms: forms.to_vec(),
+            ..FaultPlan::default()
+        }
     }
 
     #[test]
     fn relays_of_one_server_are_one_relay_whose_address_the_server_gets() {
         let mut servers = [Address::only("redis://127.0.0.1:6379")];
         servers[0].name = Some("a".to_owned());
-        let forms = [form(FaultKind::Relay, "a", "cut"), form(FaultKind::Relay, "a", "delay:20")];
-        let faults = plan(&forms).faults(&mut servers).expect("both are described").faults;
-        assert_eq!(faults.iter().map(|fault| &*fault.name).collect::<Vec<_>>(), ["cut-a", "delay-a"]);
-        assert!(servers[0].url.starts_with("redis://127.0.0.1:") && !servers[0].url.ends_with(":6379"), "{servers:?}");
+        let forms = [
+            form(FaultKind::Relay, "a", "cut"),
+            form(FaultKind::Relay, "a", "delay:20"),
+        ];
+        let faults = plan(&forms)
+            .faults(&mut servers)
+            .expect("both are described")
+            .faults;
+        assert_eq!(
+            faults.iter().map(|fault| &*fault.name).collect::<Vec<_>>(),
+            ["cut-a", "delay-a"]
+        );
+        assert!(
+            servers[0].url.starts_with("redis://127.0.0.1:") && !servers[0].url.ends_with(":6379"),
+            "{servers:?}"
+        );
     }
 
     #[test]
     fn a_fault_knows_the_arguments_that_mean_it_and_can_be_left_out() {
-        let crash = FaultForm { heal: Some("start".to_owned()), ..form(FaultKind::Command, "crash", "kill -9 7") };
-        let faults = plan(&[crash, form(FaultKind::Pause, "db", "7")]).faults(&mut []).expect("both are described");
-        let [crash, pause] = &faults.faults[..] else { panic!("{faults:?}") };
-        assert_eq!(crash.arguments, ["--fault-cmd", "crash=kill -9 7", "--heal-cmd", "crash=start"]);
+        let crash = FaultForm {
+            heal: Some("start".to_owned()),
+            ..form(FaultKind::Command, "crash", "kill -9 7")
+        };
+        let faults = plan(&[crash, form(FaultKind::Pause, "db", "7")])
+            .faults(&mut [])
+            .expect("both are described");
+        let [crash, pause] = &faults.faults[..] else {
+            panic!("{faults:?}")
+        };
+        assert_eq!(
+            crash.arguments,
+            [
+                "--fault-cmd",
+                "crash=kill -9 7",
+                "--heal-cmd",
+                "crash=start"
+            ]
+        );
         assert_eq!(pause.arguments, ["--pause", "db=7"]);
         let fewer = faults.without("pause-db");
-        assert_eq!((fewer.faults.len(), fewer.idle.len(), &*fewer.faults[0].name), (1, 1, "crash"));
+        assert_eq!(
+            (fewer.faults.len(), fewer.idle.len(), &*fewer.faults[0].name),
+            (1, 1, "crash")
+        );
     }
 
     #[test]
     fn what_is_missing_is_said() {
         let why = |kind, name, target| {
-            plan(&[form(kind, name, target)]).faults(&mut []).map(drop).expect_err("wrong").to_string()
+            plan(&[form(kind, name, target)])
+                .faults(&mut [])
+                .map(drop)
+                .expect_err("wrong")
+                .to_string()
         };
         assert!(
             why(FaultKind::Pause, "", "1")
@@ -212,7 +311,10 @@ mod tests {
             why(FaultKind::Pause, "db", " "),
             "the fault pause db: expected a process number, or the file that holds it"
         );
-        assert_eq!(why(FaultKind::Relay, "db", "cut"), "the fault relay db: no server has this name");
+        assert_eq!(
+            why(FaultKind::Relay, "db", "cut"),
+            "the fault relay db: no server has this name"
+        );
         assert_eq!(
             why(FaultKind::Relay, "db", "burn"),
             "the fault relay db: `burn` is not cut, hold or delay:MILLISECONDS"

@@ -148,6 +148,9 @@ impl CollectError {
     }
 
     fn database(what: &'static str) -> impl Fn(Failure) -> CollectError {
-        move |failure| CollectError::Database { what, failure: failure.to_string() }
+        move |failure| CollectError::Database {
+            what,
+            failure: failure.to_string(),
+        }
     }
 }

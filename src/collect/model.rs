@@ -71,8 +71,16 @@ impl<'a> Log<'a> {
     }
 
     fn add(&mut self, executed: Executed) -> Result<(), CollectError> {
-        let Executed { session, outcome, interval, operations, .. } = executed;
-        let Some(state) = self.sessions.get_mut(session as usize) else { return Ok(()) };
+        let Executed {
+            session,
+            outcome,
+            interval,
+            operations,
+            ..
+        } = executed;
+        let Some(state) = self.sessions.get_mut(session as usize) else {
+            return Ok(());
+        };
         let (process, answered) = *state;
         // One process does one thing at a time.
         let start = interval.start.max(answered + 1).max(0);
@@ -82,9 +90,19 @@ impl<'a> Log<'a> {
             state.0 = self.next_process;
             self.next_process += 1;
         }
-        let lines = [(start, false, None, operations.clone()), (end, true, Some(outcome), operations)];
+        let lines = [
+            (start, false, None, operations.clone()),
+            (end, true, Some(outcome), operations),
+        ];
         for (time, ends, outcome, observed) in lines {
-            self.waiting.insert((time, ends, self.lines), EndedProcess { process, outcome, observed });
+            self.waiting.insert(
+                (time, ends, self.lines),
+                EndedProcess {
+                    process,
+                    outcome,
+                    observed,
+                },
+            );
             self.lines += 1;
         }
         self.latest = self.latest.max(end);
@@ -94,8 +112,19 @@ impl<'a> Log<'a> {
 
     /// Writes the lines of times before `horizon`.
     fn write_until(&mut self, horizon: i64) -> Result<(), CollectError> {
-        while let Some(first) = self.waiting.first_entry().filter(|first| first.key().0 < horizon) {
-            let ((time, ..), EndedProcess { process, outcome, observed }) = first.remove_entry();
+        while let Some(first) = self
+            .waiting
+            .first_entry()
+            .filter(|first| first.key().0 < horizon)
+        {
+            let (
+                (time, ..),
+                EndedProcess {
+                    process,
+                    outcome,
+                    observed,
+                },
+            ) = first.remove_entry();
             self.recorder.at(time, process, outcome, &observed)?;
         }
         Ok(())

@@ -21,20 +21,33 @@ const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// A plugin rolled back a commit, as group replication does with those that conflict.
 const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
 
-pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+pub(super) fn open(
+    url: &str,
+    isolation: &'static Isolation,
+) -> Result<Box<dyn Driver>, CollectError> {
     let (url, trust) = tls::split(url);
-    let options =
-        Opts::from_url(&with_scheme(&url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
-    let password = options.get_pass().map(str::to_owned).or_else(|| passwords::of_mysql(options.get_user()));
-    let options =
-        OptsBuilder::from_opts(options).pass(password).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
+    let options = Opts::from_url(&with_scheme(&url, "mysql"))
+        .map_err(|error| CollectError::Address(error.to_string()))?;
+    let password = options
+        .get_pass()
+        .map(str::to_owned)
+        .or_else(|| passwords::of_mysql(options.get_user()));
+    let options = OptsBuilder::from_opts(options)
+        .pass(password)
+        .tcp_connect_timeout(Some(PATIENCE))
+        .prefer_socket(false);
     let options = match trust {
         Some(Trust::System) => options.ssl_opts(SslOpts::default()),
-        Some(Trust::File(path)) => options.ssl_opts(SslOpts::default().with_root_cert_path(Some(path))),
+        Some(Trust::File(path)) => {
+            options.ssl_opts(SslOpts::default().with_root_cert_path(Some(path)))
+        }
         None => options,
     };
     let level = isolation.name.replace('-', " ").to_uppercase();
-    Ok(Box::new(MySql { options: options.into(), set_up: format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}") }))
+    Ok(Box::new(MySql {
+        options: options.into(),
+        set_up: format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"),
+    }))
 }
 
 struct MySql {
@@ -50,7 +63,10 @@ impl MySql {
 
 impl Driver for MySql {
     fn version(&self) -> Result<String, Failure> {
-        let version: Option<String> = self.connection()?.query_first("SELECT VERSION()").map_err(failure)?;
+        let version: Option<String> = self
+            .connection()?
+            .query_first("SELECT VERSION()")
+            .map_err(failure)?;
         Ok(version.unwrap_or_default())
     }
 
@@ -60,9 +76,13 @@ impl Driver for MySql {
         run("DROP TABLE IF EXISTS isoscope")?;
         run("DROP TABLE IF EXISTS isoscope_list")?;
         run("CREATE TABLE isoscope (k BIGINT PRIMARY KEY, v BIGINT NOT NULL) ENGINE = InnoDB")?;
-        run("CREATE TABLE isoscope_list (k BIGINT PRIMARY KEY, v LONGTEXT NOT NULL) ENGINE = InnoDB")?;
+        run(
+            "CREATE TABLE isoscope_list (k BIGINT PRIMARY KEY, v LONGTEXT NOT NULL) ENGINE = InnoDB",
+        )?;
         for first in (0..registers).step_by(BATCH as usize) {
-            let rows: Vec<String> = (first..registers.min(first + BATCH)).map(|key| format!("({key}, 0)")).collect();
+            let rows: Vec<String> = (first..registers.min(first + BATCH))
+                .map(|key| format!("({key}, 0)"))
+                .collect();
             run(&format!("INSERT INTO isoscope VALUES {}", rows.join(", ")))?;
         }
         Ok(())
@@ -82,14 +102,23 @@ impl MySql {
         let mut connection = self.connection()?;
         connection.query_drop(&self.set_up).map_err(failure)?;
         // A transaction that waits longer for a lock aborts. Servers without this setting wait.
-        let _: Result<(), Error> = connection.query_drop("SET SESSION innodb_lock_wait_timeout = 1");
+        let _: Result<(), Error> =
+            connection.query_drop("SET SESSION innodb_lock_wait_timeout = 1");
         let mut prepare = |sql| connection.prep(sql).map_err(failure);
         let read = prepare("SELECT v FROM isoscope WHERE k = ?")?;
-        let write = prepare("INSERT INTO isoscope VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)")?;
+        let write =
+            prepare("INSERT INTO isoscope VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)")?;
         let read_list = prepare("SELECT v FROM isoscope_list WHERE k = ?")?;
         let append = "INSERT INTO isoscope_list VALUES (?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ' ', VALUES(v))";
         let append = prepare(append)?;
-        Ok(Box::new(MySqlSession { connection, read, write, read_list, append, begin }))
+        Ok(Box::new(MySqlSession {
+            connection,
+            read,
+            write,
+            read_list,
+            append,
+            begin,
+        }))
     }
 }
 
@@ -113,7 +142,8 @@ fn failure(error: Error) -> Failure {
 
 /// An answer to a commit is a refusal only if it is known to mean that it was rolled back.
 fn commit_failure(error: Error) -> Failure {
-    let is_rolled_back = |code| [DEADLOCK, LOCK_WAIT_TIMEOUT, ROLLED_BACK_BY_PLUGIN].contains(&code);
+    let is_rolled_back =
+        |code| [DEADLOCK, LOCK_WAIT_TIMEOUT, ROLLED_BACK_BY_PLUGIN].contains(&code);
     let text = error.to_string();
     match error {
         Error::MySqlError(answer) if is_rolled_back(answer.code) => Failure::Refused(text),
@@ -124,11 +154,19 @@ fn commit_failure(error: Error) -> Failure {
 impl MySqlSession {
     fn find<T: FromRow>(&mut self, statement: Statement, key: Key) -> Result<Option<T>, Failure> {
         let key = signed(key.0)?;
-        self.connection.exec_first(statement, (key,)).map_err(failure)
+        self.connection
+            .exec_first(statement, (key,))
+            .map_err(failure)
     }
 
-    fn change(&mut self, statement: Statement, parameters: impl Into<Params>) -> Result<(), Failure> {
-        self.connection.exec_drop(statement, parameters).map_err(failure)
+    fn change(
+        &mut self,
+        statement: Statement,
+        parameters: impl Into<Params>,
+    ) -> Result<(), Failure> {
+        self.connection
+            .exec_drop(statement, parameters)
+            .map_err(failure)
     }
 }
 

@@ -25,10 +25,15 @@ fn client_password(text: &str, user: Option<&str>) -> Option<String> {
         if let Some(group) = line.strip_prefix('[') {
             is_of_clients = ["client]", "client-server]", "client-mariadb]"].contains(&group);
         }
-        let Some((option, value)) = line.split_once('=').filter(|_| is_of_clients) else { continue };
+        let Some((option, value)) = line.split_once('=').filter(|_| is_of_clients) else {
+            continue;
+        };
         let value = value.trim();
         let unquoted = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
-        let value = unquoted('"').or_else(|| unquoted('\'')).unwrap_or(value).to_owned();
+        let value = unquoted('"')
+            .or_else(|| unquoted('\''))
+            .unwrap_or(value)
+            .to_owned();
         match option.trim() {
             "user" => owner = Some(value),
             "password" => password = Some(value),
@@ -45,17 +50,26 @@ pub(super) fn of_postgres(config: &Config) -> Option<Vec<u8>> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Some(password.into_bytes());
     }
-    let file = std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(|| in_home(".pgpass"))?;
+    let file = std::env::var_os("PGPASSFILE")
+        .map(PathBuf::from)
+        .or_else(|| in_home(".pgpass"))?;
     let text = std::fs::read_to_string(file).ok()?;
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
         // A socket is looked up like the machine itself.
         _ => "localhost".to_owned(),
     };
-    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+    let port = config
+        .get_ports()
+        .first()
+        .copied()
+        .unwrap_or(5432)
+        .to_string();
     let user = config.get_user()?;
     let wanted = [&*host, &port, config.get_dbname().unwrap_or(user), user];
-    text.lines().find_map(|line| password_in(line, wanted)).map(String::into_bytes)
+    text.lines()
+        .find_map(|line| password_in(line, wanted))
+        .map(String::into_bytes)
 }
 
 /// The password in a line of that file, if the line is for this server, database and user.
@@ -65,7 +79,10 @@ fn password_in(line: &str, wanted: [&str; 4]) -> Option<String> {
         return None;
     }
     let fields = fields(line);
-    let fits = fields.iter().zip(wanted).all(|(field, wanted)| field == "*" || field == wanted);
+    let fits = fields
+        .iter()
+        .zip(wanted)
+        .all(|(field, wanted)| field == "*" || field == wanted);
     fields.get(4).filter(|_| fits).cloned()
 }
 
@@ -91,11 +108,13 @@ mod tests {
 
     #[test]
     fn option_files_have_a_password_for_clients() {
-        let file =
-            "[mysqld]\npassword=server\n[client]\n# password=no\nuser = me\npassword = \"a = b\"\n[mysqldump]\nquick\n";
+        let file = "[mysqld]\npassword=server\n[client]\n# password=no\nuser = me\npassword = \"a = b\"\n[mysqldump]\nquick\n";
         assert_eq!(client_password(file, Some("me")), Some("a = b".to_owned()));
         assert_eq!(client_password(file, Some("you")), None);
-        assert_eq!(client_password("[client]\npassword='x'", Some("you")), Some("x".to_owned()));
+        assert_eq!(
+            client_password("[client]\npassword='x'", Some("you")),
+            Some("x".to_owned())
+        );
         assert_eq!(client_password("password=x", None), None);
     }
 
@@ -103,7 +122,10 @@ mod tests {
     fn lines_fit_by_host_port_database_and_user() {
         let wanted = ["db.example", "5432", "test", "me"];
         let password = |line: &str| password_in(line, wanted);
-        assert_eq!(password("db.example:5432:test:me:a b"), Some("a b".to_owned()));
+        assert_eq!(
+            password("db.example:5432:test:me:a b"),
+            Some("a b".to_owned())
+        );
         assert_eq!(password("*:*:*:me:a:b\\\\c"), Some("a:b\\c".to_owned()));
         assert_eq!(password("*:*:*:you:secret"), None);
         assert_eq!(password("#*:*:*:me:secret"), None);

@@ -17,22 +17,40 @@ const LOCK_TIMEOUT: &str = "SET lock_timeout = 100";
 /// Registers created by one statement.
 const BATCH: u64 = 1000;
 
-pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+pub(super) fn open(
+    url: &str,
+    isolation: &'static Isolation,
+) -> Result<Box<dyn Driver>, CollectError> {
     let (url, trust) = tls::split(url);
     // Settings in the form of libpq are also accepted: `postgres:host=/run/postgresql user=me`.
-    let settings = url.split_once(':').map(|(_, rest)| rest).filter(|rest| !rest.starts_with("//"));
-    let config: Result<Config, _> = settings.map_or_else(|| with_scheme(&url, "postgresql").parse(), str::parse);
+    let settings = url
+        .split_once(':')
+        .map(|(_, rest)| rest)
+        .filter(|rest| !rest.starts_with("//"));
+    let config: Result<Config, _> =
+        settings.map_or_else(|| with_scheme(&url, "postgresql").parse(), str::parse);
     let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
     config.connect_timeout(PATIENCE);
-    config.ssl_mode(if trust.is_some() { SslMode::Require } else { SslMode::Disable });
-    let tls = trust.map(|trust| trust.client()).transpose()?.map(MakeRustlsConnect::new);
+    config.ssl_mode(if trust.is_some() {
+        SslMode::Require
+    } else {
+        SslMode::Disable
+    });
+    let tls = trust
+        .map(|trust| trust.client())
+        .transpose()?
+        .map(MakeRustlsConnect::new);
     if config.get_password().is_none()
         && let Some(password) = passwords::of_postgres(&config)
     {
         config.password(password);
     }
     let level = isolation.name.replace('-', " ").to_uppercase();
-    Ok(Box::new(Postgres { config, tls, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
+    Ok(Box::new(Postgres {
+        config,
+        tls,
+        begin: format!("BEGIN ISOLATION LEVEL {level}"),
+    }))
 }
 
 struct Postgres {
@@ -59,8 +77,12 @@ impl Driver for Postgres {
             )
             .map_err(failure)?;
         for first in (0..registers).step_by(BATCH as usize) {
-            let rows: Vec<String> = (first..registers.min(first + BATCH)).map(|key| format!("({key}, 0)")).collect();
-            client.batch_execute(&format!("INSERT INTO isoscope VALUES {}", rows.join(", "))).map_err(failure)?;
+            let rows: Vec<String> = (first..registers.min(first + BATCH))
+                .map(|key| format!("({key}, 0)"))
+                .collect();
+            client
+                .batch_execute(&format!("INSERT INTO isoscope VALUES {}", rows.join(", ")))
+                .map_err(failure)?;
         }
         Ok(())
     }
@@ -90,14 +112,20 @@ impl Postgres {
         let mut prepare = |sql| client.prepare(sql).map_err(failure);
         let statements = Statements {
             read: prepare("SELECT v FROM isoscope WHERE k = $1")?,
-            write: prepare("INSERT INTO isoscope VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v")?,
+            write: prepare(
+                "INSERT INTO isoscope VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+            )?,
             read_list: prepare("SELECT v FROM isoscope_list WHERE k = $1")?,
             append: prepare(
                 "INSERT INTO isoscope_list AS old VALUES ($1, $2) \
                  ON CONFLICT (k) DO UPDATE SET v = old.v || ' ' || excluded.v",
             )?,
         };
-        Ok(Box::new(PostgresSession { client, statements, begin: format!("{}{mode}", self.begin) }))
+        Ok(Box::new(PostgresSession {
+            client,
+            statements,
+            begin: format!("{}{mode}", self.begin),
+        }))
     }
 }
 
@@ -127,7 +155,9 @@ fn text(error: &postgres::Error) -> String {
 /// of this protocol report an unknown outcome. Everything else is a broken connection.
 fn failure(error: postgres::Error) -> Failure {
     let text = text(&error);
-    let Some(code) = error.code() else { return Failure::Broken(text) };
+    let Some(code) = error.code() else {
+        return Failure::Broken(text);
+    };
     let leaves_open = *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
         || code.code().starts_with("08")
         || code.code().starts_with("XX")
@@ -138,7 +168,11 @@ fn failure(error: postgres::Error) -> Failure {
                 | SqlState::CANNOT_CONNECT_NOW
                 | SqlState::DATABASE_DROPPED
         );
-    if leaves_open { Failure::Broken(text) } else { Failure::Refused(text) }
+    if leaves_open {
+        Failure::Broken(text)
+    } else {
+        Failure::Refused(text)
+    }
 }
 
 impl Connection for PostgresSession {
@@ -147,22 +181,36 @@ impl Connection for PostgresSession {
     }
 
     fn read(&mut self, key: Key) -> Result<u64, Failure> {
-        let row = self.client.query_opt(&self.statements.read, &[&signed(key.0)?]).map_err(failure)?;
+        let row = self
+            .client
+            .query_opt(&self.statements.read, &[&signed(key.0)?])
+            .map_err(failure)?;
         row.map_or(Ok(0), |row| unsigned(row.try_get(0).map_err(failure)?))
     }
 
     fn write(&mut self, key: Key, value: u64) -> Result<(), Failure> {
-        self.client.execute(&self.statements.write, &[&signed(key.0)?, &signed(value)?]).map(drop).map_err(failure)
+        self.client
+            .execute(&self.statements.write, &[&signed(key.0)?, &signed(value)?])
+            .map(drop)
+            .map_err(failure)
     }
 
     fn read_list(&mut self, key: Key) -> Result<Vec<u64>, Failure> {
-        let row = self.client.query_opt(&self.statements.read_list, &[&signed(key.0)?]).map_err(failure)?;
-        row.map_or(Ok(Vec::new()), |row| elements(row.try_get(0).map_err(failure)?))
+        let row = self
+            .client
+            .query_opt(&self.statements.read_list, &[&signed(key.0)?])
+            .map_err(failure)?;
+        row.map_or(Ok(Vec::new()), |row| {
+            elements(row.try_get(0).map_err(failure)?)
+        })
     }
 
     fn append(&mut self, key: Key, element: u64) -> Result<(), Failure> {
         let element = element.to_string();
-        self.client.execute(&self.statements.append, &[&signed(key.0)?, &element]).map(drop).map_err(failure)
+        self.client
+            .execute(&self.statements.append, &[&signed(key.0)?, &element])
+            .map(drop)
+            .map_err(failure)
     }
 
     fn commit(&mut self) -> Result<(), Failure> {

@@ -62,7 +62,10 @@ struct Launch {
 impl Process {
     /// The process of this number, or of the number in the first line of this file.
     pub fn new(target: &str) -> Process {
-        Process { target: target.to_owned(), kept: Mutex::default() }
+        Process {
+            target: target.to_owned(),
+            kept: Mutex::default(),
+        }
     }
 
     /// Stops it and waits until it has ended, and its children.
@@ -73,7 +76,9 @@ impl Process {
             return Err(format!("there is no process {number}"));
         }
         let failed = |what: &str, error: io::Error| format!("process {number}: {what}: {error}");
-        kept.launch = Some(Launch::of(number).map_err(|error| failed("how it was started is not known", error))?);
+        kept.launch = Some(
+            Launch::of(number).map_err(|error| failed("how it was started is not known", error))?,
+        );
         let mut all = vec![number];
         all.extend(children(number).map_err(|error| failed("its children are not known", error))?);
         let unheard = |error| failed("it cannot be signalled", error);
@@ -83,10 +88,20 @@ impl Process {
             Signal::Terminate => send("TERM", &all[..1]),
         }
         .map_err(unheard)?;
-        if !has_ended(&all, if signal == Signal::Kill { PATIENCE } else { POLITE }) {
+        if !has_ended(
+            &all,
+            if signal == Signal::Kill {
+                PATIENCE
+            } else {
+                POLITE
+            },
+        ) {
             send("INT", &all[..1]).map_err(unheard)?;
             if !has_ended(&all, PATIENCE) {
-                return Err(format!("process {number} did not end within {} s", PATIENCE.as_secs()));
+                return Err(format!(
+                    "process {number} did not end within {} s",
+                    PATIENCE.as_secs()
+                ));
             }
         }
         Ok(())
@@ -96,8 +111,11 @@ impl Process {
     pub fn start(&self) -> Result<(), String> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // It was not stopped.
-        let Some(launch) = kept.launch.take() else { return Ok(()) };
-        let failed = |error: io::Error| format!("{} does not start: {error}", launch.program.display());
+        let Some(launch) = kept.launch.take() else {
+            return Ok(());
+        };
+        let failed =
+            |error: io::Error| format!("{} does not start: {error}", launch.program.display());
         let end = Instant::now() + STUBBORN;
         loop {
             let mut child = launch.command().map_err(failed)?.spawn().map_err(failed)?;
@@ -112,7 +130,12 @@ impl Process {
                 Some(status) if status.success() => return Ok(()),
                 // A server may refuse to start until the system has forgotten the one that was killed.
                 Some(_) if Instant::now() < end => std::thread::sleep(STARTING),
-                Some(status) => return Err(format!("{} ended at once with {status}", launch.program.display())),
+                Some(status) => {
+                    return Err(format!(
+                        "{} ended at once with {status}",
+                        launch.program.display()
+                    ));
+                }
             }
         }
     }
@@ -121,9 +144,15 @@ impl Process {
         if let Ok(number) = self.target.parse() {
             return Ok(started.unwrap_or(number));
         }
-        let text = fs::read_to_string(&self.target).map_err(|error| format!("{}: {error}", self.target))?;
+        let text = fs::read_to_string(&self.target)
+            .map_err(|error| format!("{}: {error}", self.target))?;
         let first = text.lines().next().unwrap_or_default().trim();
-        first.parse().map_err(|_| format!("{}: expected the number of a process in the first line", self.target))
+        first.parse().map_err(|_| {
+            format!(
+                "{}: expected the number of a process in the first line",
+                self.target
+            )
+        })
     }
 }
 
@@ -132,8 +161,12 @@ impl Launch {
         let folder = PathBuf::from(format!("/proc/{number}"));
         let parts = |name: &str| -> io::Result<Vec<OsString>> {
             let bytes = fs::read(folder.join(name))?;
-            let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-            Ok(parts.map(|part| OsString::from_vec(part.to_vec())).collect())
+            let parts = bytes
+                .split(|byte| *byte == 0)
+                .filter(|part| !part.is_empty());
+            Ok(parts
+                .map(|part| OsString::from_vec(part.to_vec()))
+                .collect())
         };
         let variable = |text: OsString| {
             let mut name = text.into_vec();
@@ -156,10 +189,16 @@ impl Launch {
     /// The same again, in a process group of its own: it outlives this program and the keys that end it.
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new(&self.program);
-        command.args(self.arguments.iter().skip(1)).env_clear().envs(self.environment.iter().cloned());
+        command
+            .args(self.arguments.iter().skip(1))
+            .env_clear()
+            .envs(self.environment.iter().cloned());
         self.arguments.first().map(|name| command.arg0(name));
         command.current_dir(&self.folder).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         if fs::metadata("/proc/self")?.uid() != self.user {
             command.gid(self.group).uid(self.user);
         }
@@ -170,8 +209,14 @@ impl Launch {
 /// Signals processes; one that has ended meanwhile is no error.
 fn send(signal: &str, to: &[u32]) -> io::Result<()> {
     let mut command = Command::new("kill");
-    command.arg(format!("-{signal}")).args(to.iter().map(u32::to_string));
-    command.stdin(Stdio::null()).stderr(Stdio::null()).status().map(drop)
+    command
+        .arg(format!("-{signal}"))
+        .args(to.iter().map(u32::to_string));
+    command
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map(drop)
 }
 
 /// Waits until these have ended, but not longer than that. Returns whether they have.
@@ -200,8 +245,11 @@ fn ended_at_once(child: &mut Child) -> io::Result<Option<ExitStatus>> {
 
 /// The children of a process. O(processes).
 fn children(of: u32) -> io::Result<Vec<u32>> {
-    let numbers = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    Ok(numbers.filter(|number| status(*number).is_some_and(|(_, parent)| parent == of)).collect())
+    let numbers = fs::read_dir("/proc")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    Ok(numbers
+        .filter(|number| status(*number).is_some_and(|(_, parent)| parent == of))
+        .collect())
 }
 
 /// Whether it has not ended; one that only waits for its parent to notice has.
@@ -224,9 +272,13 @@ mod tests {
     fn a_process_is_started_as_it_was() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = folder.path().join("log");
-        let script = "echo \"$WORD $1 $PWD $$\" >> log; trap 'kill $!; exit' TERM; sleep 1000 & wait";
+        let script =
+            "echo \"$WORD $1 $PWD $$\" >> log; trap 'kill $!; exit' TERM; sleep 1000 & wait";
         let mut first = Command::new("sh");
-        first.args(["-c", script, "name", "two words"]).env("WORD", "said").current_dir(folder.path());
+        first
+            .args(["-c", script, "name", "two words"])
+            .env("WORD", "said")
+            .current_dir(folder.path());
         let mut first = first.spawn().expect("a shell");
         let said = || fs::read_to_string(&log).unwrap_or_default();
         let wait = |lines: usize| {
@@ -244,20 +296,39 @@ mod tests {
         process.stop(Signal::Kill).expect("it can be stopped");
         first.wait().expect("it has ended");
         let text = said();
-        let lines: Vec<(&str, &str)> = text.lines().filter_map(|line| line.rsplit_once(' ')).collect();
+        let lines: Vec<(&str, &str)> = text
+            .lines()
+            .filter_map(|line| line.rsplit_once(' '))
+            .collect();
         let expected = format!("said two words {}", folder.path().display());
-        assert!(lines.len() == 3 && lines.iter().all(|(what, _)| *what == expected), "{text}");
-        assert!(lines.windows(2).all(|pair| pair[0].1 != pair[1].1), "other processes: {text}");
+        assert!(
+            lines.len() == 3 && lines.iter().all(|(what, _)| *what == expected),
+            "{text}"
+        );
+        assert!(
+            lines.windows(2).all(|pair| pair[0].1 != pair[1].1),
+            "other processes: {text}"
+        );
     }
 
     #[test]
     fn what_is_no_process_is_said() {
-        let stop = |target: &str| Process::new(target).stop(Signal::Kill).expect_err("there is no such process");
-        assert!(stop("4000000000").contains("process 4000000000"), "{}", stop("4000000000"));
+        let stop = |target: &str| {
+            Process::new(target)
+                .stop(Signal::Kill)
+                .expect_err("there is no such process")
+        };
+        assert!(
+            stop("4000000000").contains("process 4000000000"),
+            "{}",
+            stop("4000000000")
+        );
         assert!(stop("/no/such/file").contains("/no/such/file"));
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         fs::write(file.path(), "nothing\n").expect("it can be written");
-        assert!(stop(&file.path().display().to_string()).contains("expected the number of a process"));
+        assert!(
+            stop(&file.path().display().to_string()).contains("expected the number of a process")
+        );
         assert_eq!(Process::new("1").start(), Ok(()), "it was not stopped");
     }
 }

@@ -44,10 +44,16 @@ pub(super) static PROGRAM: Database = Database {
 
 fn open(command: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
     if command.trim().is_empty() {
-        return Err(CollectError::Address("the command of the driver is empty".to_owned()));
+        return Err(CollectError::Address(
+            "the command of the driver is empty".to_owned(),
+        ));
     }
     let lists = AtomicBool::new(true);
-    Ok(Box::new(Program { command: command.to_owned(), isolation: isolation.name, lists }))
+    Ok(Box::new(Program {
+        command: command.to_owned(),
+        isolation: isolation.name,
+        lists,
+    }))
 }
 
 struct Program {
@@ -63,9 +69,15 @@ impl Program {
         let mut session = ProgramSession::start(&self.command)?;
         let greeting = session.ask(Request::hello(self.isolation, read_only))?;
         if !greeting["name"].is_string() {
-            return Err(Failure::Broken(format!("a greeting without a name: {}", shown(&greeting.to_string()))));
+            return Err(Failure::Broken(format!(
+                "a greeting without a name: {}",
+                shown(&greeting.to_string())
+            )));
         }
-        self.lists.store(greeting["lists"].as_bool().unwrap_or(false), Ordering::Relaxed);
+        self.lists.store(
+            greeting["lists"].as_bool().unwrap_or(false),
+            Ordering::Relaxed,
+        );
         Ok((session, greeting))
     }
 }
@@ -74,7 +86,9 @@ impl Driver for Program {
     fn version(&self) -> Result<String, Failure> {
         let (_, greeting) = self.start(false)?;
         let word = |field: &str| greeting[field].as_str().unwrap_or_default().to_owned();
-        Ok(format!("{} {}", word("name"), word("version")).trim().to_owned())
+        Ok(format!("{} {}", word("name"), word("version"))
+            .trim()
+            .to_owned())
     }
 
     fn prepare(&self, registers: u64) -> Result<(), Failure> {
@@ -107,27 +121,45 @@ impl ProgramSession {
     fn start(command: &str) -> Result<ProgramSession, Failure> {
         let failed = |error: std::io::Error| Failure::Broken(format!("{command}: {error}"));
         let mut shell = shell(command);
-        let mut process = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let mut process = shell
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
         let (requests, output) = (process.stdin.take(), process.stdout.take());
         let (sender, answers) = sync_channel(1);
         if let Some(output) = output {
             std::thread::spawn(move || forward(BufReader::new(output), &sender));
         }
-        Ok(ProgramSession { process, requests, answers })
+        Ok(ProgramSession {
+            process,
+            requests,
+            answers,
+        })
     }
 
     /// Sends a request and waits for what its answer carries.
     fn ask(&mut self, request: Request<'_>) -> Result<Value, Failure> {
-        let Some(requests) = &mut self.requests else { return Err(Failure::Broken("the driver ended".to_owned())) };
+        let Some(requests) = &mut self.requests else {
+            return Err(Failure::Broken("the driver ended".to_owned()));
+        };
         let line = format!("{}\n", serde_json::json!(request));
-        let sent = requests.write_all(line.as_bytes()).and_then(|()| requests.flush());
+        let sent = requests
+            .write_all(line.as_bytes())
+            .and_then(|()| requests.flush());
         sent.map_err(|error| Failure::Broken(format!("the driver takes no requests: {error}")))?;
         let answer = self.answers.recv_timeout(PATIENCE).map_err(|error| {
             Failure::Broken(match error {
                 RecvTimeoutError::Timeout => {
-                    format!("the driver did not answer {} within {} s", line.trim_end(), PATIENCE.as_secs())
+                    format!(
+                        "the driver did not answer {} within {} s",
+                        line.trim_end(),
+                        PATIENCE.as_secs()
+                    )
                 }
-                RecvTimeoutError::Disconnected => format!("the driver ended before it answered {}", line.trim_end()),
+                RecvTimeoutError::Disconnected => {
+                    format!("the driver ended before it answered {}", line.trim_end())
+                }
             })
         })?;
         meaning(&answer)
@@ -149,10 +181,18 @@ impl Drop for ProgramSession {
 
 /// The command as the shell runs it; a simple one replaces the shell, so that ending the process ends the program.
 fn shell(command: &str) -> Command {
-    let (program, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let (program, option) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
+    };
     let is_simple = !cfg!(windows) && !command.contains([';', '|', '&', '\n', '(', '=']);
     let mut shell = Command::new(program);
-    shell.arg(option).arg(if is_simple { format!("exec {command}") } else { command.to_owned() });
+    shell.arg(option).arg(if is_simple {
+        format!("exec {command}")
+    } else {
+        command.to_owned()
+    });
     shell
 }
 
@@ -169,10 +209,25 @@ fn forward(mut output: impl BufRead, answers: &SyncSender<Vec<u8>>) {
 
 /// What an answer carries: `{"ok": …}`, `{"aborted": "why"}` or `{"unknown": "why"}`. Anything else leaves all open.
 fn meaning(line: &[u8]) -> Result<Value, Failure> {
-    let broken = || Failure::Broken(format!("no answer of a driver: {}", shown(&String::from_utf8_lossy(line))));
-    let Ok(Value::Object(mut answer)) = serde_json::from_slice(line) else { return Err(broken()) };
-    let why = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match (answer.remove("ok"), answer.get("aborted"), answer.get("unknown")) {
+    let broken = || {
+        Failure::Broken(format!(
+            "no answer of a driver: {}",
+            shown(&String::from_utf8_lossy(line))
+        ))
+    };
+    let Ok(Value::Object(mut answer)) = serde_json::from_slice(line) else {
+        return Err(broken());
+    };
+    let why = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    match (
+        answer.remove("ok"),
+        answer.get("aborted"),
+        answer.get("unknown"),
+    ) {
         (Some(value), None, None) => Ok(value),
         (None, Some(reason), None) => Err(Failure::Refused(why(reason))),
         (None, None, Some(reason)) => Err(Failure::Broken(why(reason))),
@@ -188,7 +243,9 @@ fn shown(text: &str) -> String {
 fn register(value: &Value) -> Result<u64, Failure> {
     match value {
         Value::Null => Ok(0),
-        value => value.as_u64().ok_or_else(|| Failure::Broken(format!("{} is no value", shown(&value.to_string())))),
+        value => value
+            .as_u64()
+            .ok_or_else(|| Failure::Broken(format!("{} is no value", shown(&value.to_string())))),
     }
 }
 
@@ -209,12 +266,18 @@ impl Connection for ProgramSession {
         match self.ask(Request::ReadList { key: key.0 })? {
             Value::Null => Ok(Vec::new()),
             Value::Array(elements) => elements.iter().map(register).collect(),
-            other => Err(Failure::Broken(format!("{} is no list", shown(&other.to_string())))),
+            other => Err(Failure::Broken(format!(
+                "{} is no list",
+                shown(&other.to_string())
+            ))),
         }
     }
 
     fn append(&mut self, key: Key, element: u64) -> Result<(), Failure> {
-        self.tell(Request::Append { key: key.0, value: element })
+        self.tell(Request::Append {
+            key: key.0,
+            value: element,
+        })
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
@@ -236,12 +299,24 @@ mod tests {
         let refused = |text: &str| Err(Failure::Refused(text.to_owned()));
         assert_eq!(meaning(b"{\"ok\": [1, 2]}\n"), Ok(json!([1, 2])));
         assert_eq!(meaning(b"{\"ok\": null, \"note\": 1}\n"), Ok(Value::Null));
-        assert_eq!(meaning(b"{\"aborted\": \"conflict\"}\n"), refused("conflict"));
-        assert_eq!(meaning(b"{\"unknown\": \"lost\"}\n"), Err(Failure::Broken("lost".to_owned())));
+        assert_eq!(
+            meaning(b"{\"aborted\": \"conflict\"}\n"),
+            refused("conflict")
+        );
+        assert_eq!(
+            meaning(b"{\"unknown\": \"lost\"}\n"),
+            Err(Failure::Broken("lost".to_owned()))
+        );
         // Two answers at once, or none, leave everything open.
         for line in ["{}", "", "{\"ok\": 1, \"unknown\": 2}", "[]", "{\"ok\": 1"] {
-            assert!(matches!(meaning(line.as_bytes()), Err(Failure::Broken(_))), "{line}");
+            assert!(
+                matches!(meaning(line.as_bytes()), Err(Failure::Broken(_))),
+                "{line}"
+            );
         }
-        assert_eq!(register(&json!(-1)).map_err(|f| f.to_string()), Err("-1 is no value".to_owned()));
+        assert_eq!(
+            register(&json!(-1)).map_err(|f| f.to_string()),
+            Err("-1 is no value".to_owned())
+        );
     }
 }

@@ -80,7 +80,11 @@ pub enum Request<'a> {
 impl Request<'_> {
     /// The greeting of this version.
     pub(super) fn hello(isolation: &str, read_only: bool) -> Request<'_> {
-        Request::Hello { protocol: VERSION, isolation, read_only }
+        Request::Hello {
+            protocol: VERSION,
+            isolation,
+            read_only,
+        }
     }
 }
 

@@ -54,13 +54,23 @@ impl Recorder {
     /// Creates the file, with a description in its first line. A file that is not empty is left unchanged.
     pub fn create(path: &Path, about: &str) -> Result<Recorder, CollectError> {
         let failed = |error: io::Error| CollectError::recording(&error);
-        let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        let file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {
-            return Err(CollectError::Recording("it exists already, and a recording is never overwritten".to_owned()));
+            return Err(CollectError::Recording(
+                "it exists already, and a recording is never overwritten".to_owned(),
+            ));
         }
         let recorder = Recorder::new(Some(file));
-        recorder.comment(&format!("; {}", about.split_whitespace().collect::<Vec<_>>().join(" ")))?;
+        recorder.comment(&format!(
+            "; {}",
+            about.split_whitespace().collect::<Vec<_>>().join(" ")
+        ))?;
         Ok(recorder)
     }
 
@@ -71,8 +81,20 @@ impl Recorder {
 
     fn new(file: Option<File>) -> Recorder {
         let (nodes, moments) = (FxHashMap::default(), Moments::default());
-        let state = LogFile { file, whole: 0, index: 0, last: -1, lines: 0, moments, nodes, failed: None };
-        Recorder { begin: Instant::now(), state: Mutex::new(state) }
+        let state = LogFile {
+            file,
+            whole: 0,
+            index: 0,
+            last: -1,
+            lines: 0,
+            moments,
+            nodes,
+            failed: None,
+        };
+        Recorder {
+            begin: Instant::now(),
+            state: Mutex::new(state),
+        }
     }
 
     /// When a line, from 1, was recorded; at most some milliseconds earlier, and less exact for lines of long ago. None
@@ -146,7 +168,9 @@ impl Recorder {
         observed: &[Observed],
         error: Option<&str>,
     ) -> Result<(), CollectError> {
-        let error = error.map(|error| format!(", :error {}", quoted(error))).unwrap_or_default();
+        let error = error
+            .map(|error| format!(", :error {}", quoted(error)))
+            .unwrap_or_default();
         self.line(None, stage(outcome), process, &body(observed, true), &error)
     }
 
@@ -160,12 +184,25 @@ impl Recorder {
         observed: &[Observed],
     ) -> Result<(), CollectError> {
         match outcome {
-            Some(outcome) => self.line(Some(time), stage(outcome), process, &body(observed, true), ""),
+            Some(outcome) => self.line(
+                Some(time),
+                stage(outcome),
+                process,
+                &body(observed, true),
+                "",
+            ),
             None => self.line(Some(time), "invoke", process, &body(observed, false), ""),
         }
     }
 
-    fn line(&self, time: Option<i64>, stage: &str, process: u32, body: &str, more: &str) -> Result<(), CollectError> {
+    fn line(
+        &self,
+        time: Option<i64>,
+        stage: &str,
+        process: u32,
+        body: &str,
+        more: &str,
+    ) -> Result<(), CollectError> {
         self.timed(time, |index, time, nodes| {
             let node = nodes.get(&process).map(|node| format!(", :node {node}")).unwrap_or_default();
             format!(
@@ -206,7 +243,9 @@ impl LogFile {
         if let Some(why) = &self.failed {
             return Err(CollectError::Recording(why.clone()));
         }
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
         if let Err(error) = file.write_all(line) {
             self.failed = Some(error.to_string());
             // Removes the part of the line that was written, if possible (it is not on devices).
@@ -235,7 +274,11 @@ impl Moments {
 
     fn note(&mut self, line: u32) {
         let now = Instant::now();
-        if self.known.last().is_some_and(|(_, last)| now.duration_since(*last) < Moments::APART) {
+        if self
+            .known
+            .last()
+            .is_some_and(|(_, last)| now.duration_since(*last) < Moments::APART)
+        {
             return;
         }
         if self.known.len() == Moments::MOST {
@@ -251,7 +294,9 @@ impl Moments {
 
     fn of(&self, line: u32) -> Option<Instant> {
         let behind = self.known.partition_point(|(other, _)| *other <= line);
-        self.known.get(behind.checked_sub(1)?).map(|(_, moment)| *moment)
+        self.known
+            .get(behind.checked_sub(1)?)
+            .map(|(_, moment)| *moment)
     }
 }
 
@@ -268,7 +313,9 @@ fn body(observed: &[Observed], answered: bool) -> String {
     let mut body = String::with_capacity(16 * observed.len());
     for operation in observed {
         let _ = match operation {
-            Observed::Read(key, value) if answered && *value != 0 => write!(body, "[:r {key} {value}] "),
+            Observed::Read(key, value) if answered && *value != 0 => {
+                write!(body, "[:r {key} {value}] ")
+            }
             Observed::ReadList(key, elements) if answered => {
                 let elements: Vec<String> = elements.iter().map(u64::to_string).collect();
                 write!(body, "[:r {key} [{}]] ", elements.join(" "))

@@ -21,19 +21,35 @@ const TLS: &str = "rediss://";
 /// Where the keys of a run are.
 const PREFIX: &str = "isoscope:";
 
-pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+pub(super) fn open(
+    url: &str,
+    isolation: &'static Isolation,
+) -> Result<Box<dyn Driver>, CollectError> {
     let (url, trust) = tls::split(url);
     let is_tls = url.starts_with(TLS);
     let client = match trust.or_else(|| is_tls.then_some(Trust::System)) {
         None => redis::Client::open(url),
         Some(trust) => {
             let root_cert = trust.pem()?;
-            let url = if is_tls { url } else { url.replacen("redis://", TLS, 1) };
-            redis::Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert })
+            let url = if is_tls {
+                url
+            } else {
+                url.replacen("redis://", TLS, 1)
+            };
+            redis::Client::build_with_tls(
+                url,
+                TlsCertificates {
+                    client_tls: None,
+                    root_cert,
+                },
+            )
         }
     };
     let client = client.map_err(|error| CollectError::Address(error.to_string()))?;
-    Ok(Box::new(Redis { client, watches: isolation.name == "serializable" }))
+    Ok(Box::new(Redis {
+        client,
+        watches: isolation.name == "serializable",
+    }))
 }
 
 struct Redis {
@@ -43,17 +59,29 @@ struct Redis {
 
 impl Redis {
     fn connection(&self) -> Result<redis::Connection, Failure> {
-        let connection = self.client.get_connection_with_timeout(PATIENCE).map_err(failure)?;
-        connection.set_read_timeout(Some(PATIENCE)).map_err(failure)?;
-        connection.set_write_timeout(Some(PATIENCE)).map_err(failure)?;
+        let connection = self
+            .client
+            .get_connection_with_timeout(PATIENCE)
+            .map_err(failure)?;
+        connection
+            .set_read_timeout(Some(PATIENCE))
+            .map_err(failure)?;
+        connection
+            .set_write_timeout(Some(PATIENCE))
+            .map_err(failure)?;
         Ok(connection)
     }
 }
 
 impl Driver for Redis {
     fn version(&self) -> Result<String, Failure> {
-        let info: String = cmd("INFO").arg("server").query(&mut self.connection()?).map_err(failure)?;
-        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        let info: String = cmd("INFO")
+            .arg("server")
+            .query(&mut self.connection()?)
+            .map_err(failure)?;
+        let version = info
+            .lines()
+            .find_map(|line| line.strip_prefix("redis_version:"));
         Ok(format!("Redis {}", version.unwrap_or("of unknown version")))
     }
 
@@ -63,10 +91,17 @@ impl Driver for Redis {
         let mut cursor = 0u64;
         loop {
             let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{PREFIX}*")).arg("COUNT").arg(BATCH);
+            scan.arg(cursor)
+                .arg("MATCH")
+                .arg(format!("{PREFIX}*"))
+                .arg("COUNT")
+                .arg(BATCH);
             let (next, keys): (u64, Vec<String>) = scan.query(&mut connection).map_err(failure)?;
             if !keys.is_empty() {
-                cmd("DEL").arg(keys).exec(&mut connection).map_err(failure)?;
+                cmd("DEL")
+                    .arg(keys)
+                    .exec(&mut connection)
+                    .map_err(failure)?;
             }
             if next == 0 {
                 return Ok(());
@@ -76,14 +111,22 @@ impl Driver for Redis {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
-        Ok(Box::new(RedisSession { connection: self.connection()?, watches: self.watches, writes: Vec::new() }))
+        Ok(Box::new(RedisSession {
+            connection: self.connection()?,
+            watches: self.watches,
+            writes: Vec::new(),
+        }))
     }
 }
 
 /// An answer of the server is a refusal, everything else a broken connection.
 fn failure(error: RedisError) -> Failure {
     let text = error.to_string();
-    if error.code().is_some() && !error.is_io_error() { Failure::Refused(text) } else { Failure::Broken(text) }
+    if error.code().is_some() && !error.is_io_error() {
+        Failure::Refused(text)
+    } else {
+        Failure::Broken(text)
+    }
 }
 
 /// What a transaction will do when it is executed.
@@ -109,7 +152,11 @@ impl RedisSession {
     }
 
     fn watch(&mut self, key: Key) -> Result<(), Failure> {
-        if self.watches { self.ask(cmd("WATCH").arg(name(key))) } else { Ok(()) }
+        if self.watches {
+            self.ask(cmd("WATCH").arg(name(key)))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -165,8 +212,14 @@ impl Connection for RedisSession {
         }
         match self.ask(&cmd("EXEC"))? {
             Value::Nil => Err(Failure::Refused("a watched key has changed".to_owned())),
-            Value::Array(answers) if answers.iter().any(|answer| matches!(answer, Value::ServerError(_))) => {
-                Err(Failure::Broken("a part of the transaction failed, the rest was done".to_owned()))
+            Value::Array(answers)
+                if answers
+                    .iter()
+                    .any(|answer| matches!(answer, Value::ServerError(_))) =>
+            {
+                Err(Failure::Broken(
+                    "a part of the transaction failed, the rest was done".to_owned(),
+                ))
             }
             _ => Ok(()),
         }

@@ -32,7 +32,12 @@ impl FromStr for Mode {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Mode, String> {
-        let delay = |ms: &str| ms.parse().ok().filter(|ms| (1..=60_000).contains(ms)).map(Duration::from_millis);
+        let delay = |ms: &str| {
+            ms.parse()
+                .ok()
+                .filter(|ms| (1..=60_000).contains(ms))
+                .map(Duration::from_millis)
+        };
         match (text, text.strip_prefix("delay:").and_then(delay)) {
             ("cut", _) => Ok(Mode::Cut),
             ("hold", _) => Ok(Mode::Hold),
@@ -81,11 +86,16 @@ impl Relaying {
 impl Relay {
     /// A relay on a free port of this machine to the server `HOST:PORT`.
     pub(super) fn to(server: &str) -> Result<Relay, CollectError> {
-        let failed = |error: std::io::Error| CollectError::Address(format!("a relay to {server}: {error}"));
+        let failed =
+            |error: std::io::Error| CollectError::Address(format!("a relay to {server}: {error}"));
         let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         listener.set_nonblocking(true).map_err(failed)?;
-        let state = Relaying { server: server.to_owned(), mode: Mutex::new(Mode::Pass), ended: AtomicBool::new(false) };
+        let state = Relaying {
+            server: server.to_owned(),
+            mode: Mutex::new(Mode::Pass),
+            ended: AtomicBool::new(false),
+        };
         let state = Arc::new(state);
         let own = Arc::clone(&state);
         std::thread::spawn(move || accept(&listener, &own));
@@ -96,30 +106,47 @@ impl Relay {
     pub fn before(url: &str) -> Result<(Relay, String), CollectError> {
         let parts = url.split_once("://").and_then(|(scheme, rest)| {
             let (place, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-            let (user, host) = place.rsplit_once('@').map_or(("", place), |(user, host)| (user, host));
+            let (user, host) = place
+                .rsplit_once('@')
+                .map_or(("", place), |(user, host)| (user, host));
             (!host.is_empty() && !path.contains("host=") && !path.contains("socket="))
                 .then_some((scheme, user, host, path))
         });
         let Some((scheme, user, host, path)) = parts else {
             return Err(CollectError::Address(
-                "a relay needs an address with a host, like postgres://me@host:5432/test".to_owned(),
+                "a relay needs an address with a host, like postgres://me@host:5432/test"
+                    .to_owned(),
             ));
         };
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let has_port = host
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let usual = match scheme.to_ascii_lowercase().as_str() {
             "mysql" | "mariadb" => 3306,
             "redis" => 6379,
             _ => 5432,
         };
-        let relay = Relay::to(&if has_port { host.to_owned() } else { format!("{host}:{usual}") })?;
-        let at = if user.is_empty() { String::new() } else { format!("{user}@") };
+        let relay = Relay::to(&if has_port {
+            host.to_owned()
+        } else {
+            format!("{host}:{usual}")
+        })?;
+        let at = if user.is_empty() {
+            String::new()
+        } else {
+            format!("{user}@")
+        };
         let url = format!("{scheme}://{at}127.0.0.1:{}{path}", relay.port);
         Ok((relay, url))
     }
 
     /// From now on does this.
     pub(super) fn set(&self, mode: Mode) {
-        *self.state.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+        *self
+            .state
+            .mode
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = mode;
     }
 }
 
@@ -145,8 +172,15 @@ fn accept(listener: &TcpListener, state: &Arc<Relaying>) {
 
 /// Passes everything on in both directions until one side ends.
 fn connect(client: TcpStream, state: &Arc<Relaying>) {
-    let Ok(server) = TcpStream::connect(&state.server) else { return };
-    let Ok((back, forth)) = server.try_clone().and_then(|server| Ok((server, client.try_clone()?))) else { return };
+    let Ok(server) = TcpStream::connect(&state.server) else {
+        return;
+    };
+    let Ok((back, forth)) = server
+        .try_clone()
+        .and_then(|server| Ok((server, client.try_clone()?)))
+    else {
+        return;
+    };
     for stream in [&client, &server] {
         // Pieces are as small as the sender made them. The clones share these settings.
         let ready = stream
@@ -168,7 +202,9 @@ fn pass(mut from: TcpStream, mut to: TcpStream, state: &Relaying) {
         let n = match from.read(&mut piece) {
             Ok(0) => break,
             Ok(n) => n,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                continue;
+            }
             Err(_) => break,
         };
         if let Mode::Delay(delay) = state.mode() {
@@ -213,8 +249,12 @@ mod tests {
 
     #[test]
     fn what_passes_is_delayed_held_or_cut() {
-        let (relay, url) = Relay::before(&format!("redis://me:secret@{}/0", echo())).expect("a relay");
-        assert!(url.starts_with("redis://me:secret@127.0.0.1:") && url.ends_with("/0"), "{url}");
+        let (relay, url) =
+            Relay::before(&format!("redis://me:secret@{}/0", echo())).expect("a relay");
+        assert!(
+            url.starts_with("redis://me:secret@127.0.0.1:") && url.ends_with("/0"),
+            "{url}"
+        );
         let connect = || TcpStream::connect(("127.0.0.1", relay.port)).expect("it listens");
         let mut client = connect();
         assert!(asked(&mut client));
@@ -222,7 +262,9 @@ mod tests {
         let begin = Instant::now();
         assert!(asked(&mut client) && begin.elapsed() >= Duration::from_millis(120));
         relay.set(Mode::Hold);
-        client.set_read_timeout(Some(Duration::from_millis(100))).expect("a setting");
+        client
+            .set_read_timeout(Some(Duration::from_millis(100)))
+            .expect("a setting");
         assert!(!asked(&mut client));
         relay.set(Mode::Pass);
         client.set_read_timeout(None).expect("a setting");
@@ -237,10 +279,18 @@ mod tests {
 
     #[test]
     fn only_addresses_with_a_host_can_be_relayed() {
-        for url in ["sqlite", "postgres:host=/run user=me", "mysql://root@localhost/test?socket=/run/s", "redis:///x"] {
+        for url in [
+            "sqlite",
+            "postgres:host=/run user=me",
+            "mysql://root@localhost/test?socket=/run/s",
+            "redis:///x",
+        ] {
             assert!(Relay::before(url).is_err(), "{url}");
         }
-        assert_eq!("delay:20".parse(), Ok(Mode::Delay(Duration::from_millis(20))));
+        assert_eq!(
+            "delay:20".parse(),
+            Ok(Mode::Delay(Duration::from_millis(20)))
+        );
         assert!("delay:x".parse::<Mode>().is_err() && "pass".parse::<Mode>().is_err());
     }
 }

@@ -35,7 +35,11 @@ pub struct Collection {
 impl Collection {
     /// A workload run by clients with the usual options.
     pub fn new(workload: Workload) -> Collection {
-        Collection { workload, time: None, clients: ClientOptions::default() }
+        Collection {
+            workload,
+            time: None,
+            clients: ClientOptions::default(),
+        }
     }
 }
 
@@ -50,7 +54,14 @@ pub fn collect(
     statistics: &Statistics,
     control: &Control,
 ) -> Result<(), CollectError> {
-    collect_on(&[Endpoint::only(driver)], &Faults::default(), collection, recorder, statistics, control)
+    collect_on(
+        &[Endpoint::only(driver)],
+        &Faults::default(),
+        collection,
+        recorder,
+        statistics,
+        control,
+    )
 }
 
 /// Runs a workload, with a thread for each session, and records what happened. Ends early when `control` says so; what
@@ -63,8 +74,16 @@ pub fn collect_on(
     statistics: &Statistics,
     control: &Control,
 ) -> Result<(), CollectError> {
-    let Collection { workload, time, clients: options } = collection;
-    let registers = if workload.has_number_keys() && !workload.has_lists() { workload.keys.min(PREPARED) } else { 0 };
+    let Collection {
+        workload,
+        time,
+        clients: options,
+    } = collection;
+    let registers = if workload.has_number_keys() && !workload.has_lists() {
+        workload.keys.min(PREPARED)
+    } else {
+        0
+    };
     if workload.has_lists() && !endpoints.iter().all(|endpoint| endpoint.driver.has_lists()) {
         return Err(CollectError::NoLists);
     }
@@ -80,7 +99,9 @@ pub fn collect_on(
         recorder.barriers(workload.sessions)?;
     }
     // An error of one session ends the others.
-    let control = time.map_or(control.clone(), |time| control.with_time_limit(time)).branch();
+    let control = time
+        .map_or(control.clone(), |time| control.with_time_limit(time))
+        .branch();
     let shared = Shared {
         workload,
         options,
@@ -120,7 +141,11 @@ pub fn collect_on(
     });
     results.into_iter().collect::<Result<(), _>>()?;
     let is_cancelled = matches!(control.check(), Err(Interrupt::Cancelled));
-    if options.final_reads && !is_cancelled { read_everything(endpoints, shared) } else { Ok(()) }
+    if options.final_reads && !is_cancelled {
+        read_everything(endpoints, shared)
+    } else {
+        Ok(())
+    }
 }
 
 /// Why a run cannot have barriers: what makes them useless.
@@ -129,7 +154,9 @@ pub fn no_barriers(endpoints: &[Endpoint<'_>], workload: &Workload) -> Option<&'
         return Some("a workload of lists has no barriers: lists are settled by age only");
     }
     let reads_only = endpoints.iter().any(|endpoint| endpoint.read_only);
-    reads_only.then_some("there are no barriers with a server that accepts no writes: its clients cannot take part")
+    reads_only.then_some(
+        "there are no barriers with a server that accepts no writes: its clients cannot take part",
+    )
 }
 
 fn barrier(
@@ -137,7 +164,9 @@ fn barrier(
     endpoints: &[Endpoint<'_>],
     workload: &Workload,
 ) -> Result<Option<Barrier>, CollectError> {
-    let Barriers::Every(time) = barriers else { return Ok(None) };
+    let Barriers::Every(time) = barriers else {
+        return Ok(None);
+    };
     match no_barriers(endpoints, workload) {
         Some(why) => Err(CollectError::Sessions(why.to_owned())),
         None => Ok(Some(Barrier::new(time, workload.sessions))),
@@ -146,13 +175,20 @@ fn barrier(
 
 /// Connects each session at its place. All at once: a driver program takes a while to start, and so does a handshake with
 /// a server far away.
-fn connect<'a>(endpoints: &'a [Endpoint<'a>], places: &[usize]) -> Result<Vec<Connected<'a>>, CollectError> {
+fn connect<'a>(
+    endpoints: &'a [Endpoint<'a>],
+    places: &[usize],
+) -> Result<Vec<Connected<'a>>, CollectError> {
     let connect = |endpoint: &'a Endpoint<'a>| {
-        let connection = endpoint.connect().map_err(CollectError::database("connecting to the database"))?;
+        let connection = endpoint
+            .connect()
+            .map_err(CollectError::database("connecting to the database"))?;
         Ok((endpoint, connection))
     };
     std::thread::scope(|scope| {
-        let threads = places.iter().map(|&place| scope.spawn(move || connect(&endpoints[place])));
+        let threads = places
+            .iter()
+            .map(|&place| scope.spawn(move || connect(&endpoints[place])));
         let threads: Vec<_> = threads.collect();
         threads.into_iter().map(joined).collect()
     })
@@ -160,24 +196,39 @@ fn connect<'a>(endpoints: &'a [Endpoint<'a>], places: &[usize]) -> Result<Vec<Co
 
 /// What a thread returned; its panic goes on.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Reads every key that was written, on each server, in a session of its own: also when the time for the workload is
 /// over, but not when the run was cancelled.
 fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<(), CollectError> {
     let lists = shared.workload.has_lists();
-    let step = |key: &Key| if lists { Step::ReadList(*key) } else { Step::Read(*key) };
+    let step = |key: &Key| {
+        if lists {
+            Step::ReadList(*key)
+        } else {
+            Step::Read(*key)
+        }
+    };
     let steps: Vec<Step> = lock(&shared.written).iter().map(step).collect();
     let greeting = shared.barrier.as_ref().and_then(Barrier::greeting);
-    shared.control.phase("reading every key that was written", 0);
+    shared
+        .control
+        .phase("reading every key that was written", 0);
     let is_over = || matches!(shared.control.check(), Err(Interrupt::Cancelled));
     for endpoint in endpoints {
         let until = Instant::now() + shared.options.patience.max(CATCHING_UP);
         let failed = CollectError::database("the final reads");
         let session = || {
             let connection = reconnect(endpoint, until, &is_over).map_err(&failed)?;
-            Ok(Session::new(shared, shared.next_process.fetch_add(1, Ordering::Relaxed), endpoint, connection))
+            Ok(Session::new(
+                shared,
+                shared.next_process.fetch_add(1, Ordering::Relaxed),
+                endpoint,
+                connection,
+            ))
         };
         let mut reader = session()?;
         for steps in steps.chunks(FINAL_READS) {
@@ -195,30 +246,59 @@ fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<()
 }
 
 /// Creates tables on the first server that accepts writes, and waits until the others show them.
-fn prepare(endpoints: &[Endpoint<'_>], registers: u64, lists: bool, control: &Control) -> Result<(), CollectError> {
+fn prepare(
+    endpoints: &[Endpoint<'_>],
+    registers: u64,
+    lists: bool,
+    control: &Control,
+) -> Result<(), CollectError> {
     let what = "preparing the database";
     let Some(writer) = endpoints.iter().find(|endpoint| !endpoint.read_only) else {
-        return Err(CollectError::Sessions("no server accepts writes: all are read-only".to_owned()));
+        return Err(CollectError::Sessions(
+            "no server accepts writes: all are read-only".to_owned(),
+        ));
     };
-    writer.driver.prepare(registers).map_err(CollectError::database(what))?;
+    writer
+        .driver
+        .prepare(registers)
+        .map_err(CollectError::database(what))?;
     if endpoints.len() == 1 {
         return Ok(());
     }
     // No other run wrote this.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mark = Mark { value: now.as_nanos() as u64 & (i64::MAX as u64), lists };
-    writer.connect().and_then(|mut client| mark.write(&mut *client)).map_err(CollectError::database(what))?;
-    for (place, endpoint) in endpoints.iter().enumerate().filter(|(_, other)| !std::ptr::eq(*other, writer)) {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let mark = Mark {
+        value: now.as_nanos() as u64 & (i64::MAX as u64),
+        lists,
+    };
+    writer
+        .connect()
+        .and_then(|mut client| mark.write(&mut *client))
+        .map_err(CollectError::database(what))?;
+    for (place, endpoint) in endpoints
+        .iter()
+        .enumerate()
+        .filter(|(_, other)| !std::ptr::eq(*other, writer))
+    {
         control.phase("waiting for the other servers", 0);
         let until = Instant::now() + CATCHING_UP;
         loop {
-            let seen = endpoint.connect().and_then(|mut client| mark.is_seen(&mut *client));
+            let seen = endpoint
+                .connect()
+                .and_then(|mut client| mark.is_seen(&mut *client));
             if seen == Ok(true) {
                 break;
             }
             if Instant::now() >= until || control.check().is_err() {
-                let name = endpoint.name.map_or_else(|| format!("server {}", place + 1), str::to_owned);
-                let failure = seen.err().map(|failure| failure.to_string()).unwrap_or_default();
+                let name = endpoint
+                    .name
+                    .map_or_else(|| format!("server {}", place + 1), str::to_owned);
+                let failure = seen
+                    .err()
+                    .map(|failure| failure.to_string())
+                    .unwrap_or_default();
                 return Err(CollectError::Behind { name, failure });
             }
             std::thread::sleep(PAUSE);

@@ -67,8 +67,17 @@ impl<'a> Session<'a> {
     ) -> Session<'a> {
         let values = Values::new(session, shared.workload.sessions);
         let (known, written, is_new, is_lost) = (FxHashMap::default(), Vec::new(), false, false);
-        let session =
-            Session { shared, endpoint, process: session, values, known, connection, written, is_new, is_lost };
+        let session = Session {
+            shared,
+            endpoint,
+            process: session,
+            values,
+            known,
+            connection,
+            written,
+            is_new,
+            is_lost,
+        };
         session.place();
         session
     }
@@ -82,23 +91,43 @@ impl<'a> Session<'a> {
 
     /// Runs the transactions of a client.
     pub(super) fn run(&mut self, client: Client) -> Result<(), CollectError> {
-        let Shared { ref barrier, statistics, ref control, .. } = *self.shared;
-        let member = barrier.as_ref().map(|barrier| Member::new(barrier, self.process, statistics, control));
-        let Some(mut member) = member else { return self.transactions(client, None) };
+        let Shared {
+            ref barrier,
+            statistics,
+            ref control,
+            ..
+        } = *self.shared;
+        let member = barrier
+            .as_ref()
+            .map(|barrier| Member::new(barrier, self.process, statistics, control));
+        let Some(mut member) = member else {
+            return self.transactions(client, None);
+        };
         self.transactions(client, Some(&member))?;
         member.have_finished();
         while !self.is_lost && member.waits() {
             self.keep_barrier(&member)?;
         }
-        if self.is_lost && !self.is_new { self.shared.recorder.ended(self.process) } else { Ok(()) }
+        if self.is_lost && !self.is_new {
+            self.shared.recorder.ended(self.process)
+        } else {
+            Ok(())
+        }
     }
 
-    fn transactions(&mut self, client: Client, member: Option<&Member<'_>>) -> Result<(), CollectError> {
+    fn transactions(
+        &mut self,
+        client: Client,
+        member: Option<&Member<'_>>,
+    ) -> Result<(), CollectError> {
         for steps in client {
             let mut steps = self.endpoint.steps(steps);
             self.shared.options.write_order.apply(&mut steps);
             if self.shared.options.final_reads {
-                let written = steps.iter().filter(|step| step.writes()).map(|step| step.key());
+                let written = steps
+                    .iter()
+                    .filter(|step| step.writes())
+                    .map(|step| step.key());
                 lock(&self.shared.written).extend(written);
             }
             for _ in 0..=self.shared.options.retries {
@@ -123,7 +152,11 @@ impl<'a> Session<'a> {
     /// Does the part of this client at a barrier, if one is due.
     fn keep_barrier(&mut self, member: &Member<'_>) -> Result<(), CollectError> {
         self.greet(Some(member))?;
-        if self.is_lost { Ok(()) } else { member.keep(&mut |steps, value| self.barrier_step(steps, value)) }
+        if self.is_lost {
+            Ok(())
+        } else {
+            member.keep(&mut |steps, value| self.barrier_step(steps, value))
+        }
     }
 
     /// If this is a new session, begins it with the number of the last barrier.
@@ -134,7 +167,9 @@ impl<'a> Session<'a> {
                 break;
             }
             let written = self.written.clone();
-            member.greet(&written, &mut |steps, value| self.barrier_step(steps, value))?;
+            member.greet(&written, &mut |steps, value| {
+                self.barrier_step(steps, value)
+            })?;
         }
         Ok(())
     }
@@ -151,9 +186,17 @@ impl<'a> Session<'a> {
     /// Runs a transaction and makes the client ready for the next one, after an unknown outcome in a new session.
     fn tried(&mut self, steps: &[Step], value: Option<u64>) -> Result<Attempt, CollectError> {
         let attempt = self.transaction(steps, value)?;
-        let mut written: Vec<Key> = steps.iter().filter(|step| step.writes()).map(|step| step.key()).collect();
+        let mut written: Vec<Key> = steps
+            .iter()
+            .filter(|step| step.writes())
+            .map(|step| step.key())
+            .collect();
         if !written.is_empty() && attempt.outcome != Outcome::Aborted {
-            written.extend(self.written.drain(..).filter(|_| attempt.outcome == Outcome::Unknown));
+            written.extend(
+                self.written
+                    .drain(..)
+                    .filter(|_| attempt.outcome == Outcome::Unknown),
+            );
             written.sort_unstable();
             written.dedup();
             self.written = written;
@@ -166,7 +209,11 @@ impl<'a> Session<'a> {
             self.place();
             self.is_new = true;
         }
-        if attempt.failure.as_ref().is_some_and(|failure| !self.recover(failure)) {
+        if attempt
+            .failure
+            .as_ref()
+            .is_some_and(|failure| !self.recover(failure))
+        {
             self.is_lost = true;
             // At the end of the run no more is tried.
             if self.shared.control.check().is_ok() {
@@ -177,15 +224,28 @@ impl<'a> Session<'a> {
     }
 
     /// Runs and records one transaction, in which each step writes this value, or one that is new.
-    pub(super) fn transaction(&mut self, steps: &[Step], value: Option<u64>) -> Result<Attempt, CollectError> {
+    pub(super) fn transaction(
+        &mut self,
+        steps: &[Step],
+        value: Option<u64>,
+    ) -> Result<Attempt, CollectError> {
         let begin = Instant::now();
         let writing = steps.iter().filter(|step| step.writes());
-        let values: Vec<u64> = writing.map(|_| value.unwrap_or_else(|| self.values.fresh())).collect();
+        let values: Vec<u64> = writing
+            .map(|_| value.unwrap_or_else(|| self.values.fresh()))
+            .collect();
         self.shared.recorder.invoke(self.process, steps, &values)?;
         let attempt = self.attempt(steps, &values);
         let error = attempt.failure.as_ref().map(Failure::to_string);
-        self.shared.recorder.complete(self.process, attempt.outcome, &attempt.observed, error.as_deref())?;
-        self.shared.statistics.count(attempt.outcome, attempt.observed.len(), begin.elapsed());
+        self.shared.recorder.complete(
+            self.process,
+            attempt.outcome,
+            &attempt.observed,
+            error.as_deref(),
+        )?;
+        self.shared
+            .statistics
+            .count(attempt.outcome, attempt.observed.len(), begin.elapsed());
         Ok(attempt)
     }
 
@@ -193,25 +253,44 @@ impl<'a> Session<'a> {
         let mut observed = Vec::with_capacity(steps.len());
         // Before a commit is sent nothing can take effect, whatever fails.
         if let Err(failure) = self.operations(steps, values, &mut observed) {
-            return Attempt { observed, outcome: Outcome::Aborted, failure: Some(failure) };
+            return Attempt {
+                observed,
+                outcome: Outcome::Aborted,
+                failure: Some(failure),
+            };
         }
         let (outcome, failure) = match self.connection.commit() {
             Ok(()) => (Outcome::Committed, None),
             Err(failure @ Failure::Refused(_)) => (Outcome::Aborted, Some(failure)),
             Err(failure @ Failure::Broken(_)) => (Outcome::Unknown, Some(failure)),
         };
-        Attempt { observed, outcome, failure }
+        Attempt {
+            observed,
+            outcome,
+            failure,
+        }
     }
 
     /// Everything before the commit. A write that fails was tried: another transaction may have seen it.
-    fn operations(&mut self, steps: &[Step], values: &[u64], observed: &mut Vec<Observed>) -> Result<(), Failure> {
+    fn operations(
+        &mut self,
+        steps: &[Step],
+        values: &[u64],
+        observed: &mut Vec<Observed>,
+    ) -> Result<(), Failure> {
         self.connection.begin()?;
         let mut values = values.iter().copied();
         for &step in steps {
-            let value = if step.writes() { values.next().unwrap_or_default() } else { 0 };
+            let value = if step.writes() {
+                values.next().unwrap_or_default()
+            } else {
+                0
+            };
             match step {
                 Step::Read(key) => observed.push(Observed::Read(key, self.connection.read(key)?)),
-                Step::ReadList(key) => observed.push(Observed::ReadList(key, self.connection.read_list(key)?)),
+                Step::ReadList(key) => {
+                    observed.push(Observed::ReadList(key, self.connection.read_list(key)?))
+                }
                 Step::Write(key) => {
                     observed.push(Observed::Write(key, value));
                     self.connection.write(key, value)?;
@@ -224,7 +303,13 @@ impl<'a> Session<'a> {
                     let found = self.connection.read(key)?;
                     observed.push(Observed::Read(key, found));
                     let known = self.known.insert(key, found).unwrap_or_default();
-                    if found == if matches!(step, Step::Insert(_)) { 0 } else { known } {
+                    if found
+                        == if matches!(step, Step::Insert(_)) {
+                            0
+                        } else {
+                            known
+                        }
+                    {
                         observed.push(Observed::Write(key, value));
                         self.connection.write(key, value)?;
                         self.known.insert(key, value);
@@ -241,7 +326,9 @@ impl<'a> Session<'a> {
             return true;
         }
         let until = Instant::now() + self.shared.options.patience;
-        match reconnect(self.endpoint, until, &|| self.shared.control.check().is_err()) {
+        match reconnect(self.endpoint, until, &|| {
+            self.shared.control.check().is_err()
+        }) {
             Ok(connection) => {
                 self.connection = connection;
                 true

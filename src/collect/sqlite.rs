@@ -13,8 +13,13 @@ use std::time::Duration;
 /// How long a statement waits for a lock.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
-    let path = url.split_once(':').map_or("", |(_, path)| path.trim_start_matches("//"));
+pub(super) fn open(
+    url: &str,
+    isolation: &'static Isolation,
+) -> Result<Box<dyn Driver>, CollectError> {
+    let path = url
+        .split_once(':')
+        .map_or("", |(_, path)| path.trim_start_matches("//"));
     let (path, folder) = if path.is_empty() {
         let folder = TemporaryFolder::new("isoscope-sqlite-");
         let folder = folder.map_err(|error| CollectError::Address(error.to_string()))?;
@@ -22,8 +27,16 @@ pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn D
     } else {
         (PathBuf::from(path), None)
     };
-    let begin = if isolation.name == "immediate" { "BEGIN IMMEDIATE" } else { "BEGIN" };
-    Ok(Box::new(Sqlite { path, begin, _folder: folder }))
+    let begin = if isolation.name == "immediate" {
+        "BEGIN IMMEDIATE"
+    } else {
+        "BEGIN"
+    };
+    Ok(Box::new(Sqlite {
+        path,
+        begin,
+        _folder: folder,
+    }))
 }
 
 struct Sqlite {
@@ -65,7 +78,10 @@ impl Driver for Sqlite {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
-        Ok(Box::new(Client { connection: self.connection().map_err(failure)?, begin: self.begin }))
+        Ok(Box::new(Client {
+            connection: self.connection().map_err(failure)?,
+            begin: self.begin,
+        }))
     }
 }
 
@@ -96,10 +112,17 @@ impl Client {
         statement.execute(parameters).map(drop).map_err(failure)
     }
 
-    fn find<T: rusqlite::types::FromSql>(&mut self, sql: &str, key: Key) -> Result<Option<T>, Failure> {
+    fn find<T: rusqlite::types::FromSql>(
+        &mut self,
+        sql: &str,
+        key: Key,
+    ) -> Result<Option<T>, Failure> {
         let key = signed(key.0)?;
         let mut statement = self.connection.prepare_cached(sql).map_err(failure)?;
-        statement.query_row([key], |row| row.get(0)).optional().map_err(failure)
+        statement
+            .query_row([key], |row| row.get(0))
+            .optional()
+            .map_err(failure)
     }
 }
 
@@ -109,7 +132,10 @@ impl Connection for Client {
     }
 
     fn read(&mut self, key: Key) -> Result<u64, Failure> {
-        unsigned(self.find("SELECT v FROM isoscope WHERE k = ?1", key)?.unwrap_or_default())
+        unsigned(
+            self.find("SELECT v FROM isoscope WHERE k = ?1", key)?
+                .unwrap_or_default(),
+        )
     }
 
     fn write(&mut self, key: Key, value: u64) -> Result<(), Failure> {
@@ -137,6 +163,10 @@ impl Connection for Client {
 
     fn rollback(&mut self) -> Result<(), Failure> {
         // Some errors have rolled back already.
-        if self.connection.is_autocommit() { Ok(()) } else { self.run("ROLLBACK", []) }
+        if self.connection.is_autocommit() {
+            Ok(())
+        } else {
+            self.run("ROLLBACK", [])
+        }
     }
 }

@@ -88,8 +88,17 @@ pub struct Counts {
 impl Counts {
     /// What happened after `earlier`, as if the run had begun then.
     pub fn since(&self, earlier: &Counts) -> Snapshot {
-        let before = earlier.latencies.iter().copied().chain(std::iter::repeat(0));
-        let latencies: Vec<u64> = self.latencies.iter().zip(before).map(|(now, n)| now.saturating_sub(n)).collect();
+        let before = earlier
+            .latencies
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(0));
+        let latencies: Vec<u64> = self
+            .latencies
+            .iter()
+            .zip(before)
+            .map(|(now, n)| now.saturating_sub(n))
+            .collect();
         let all: u64 = latencies.iter().sum();
         let quantile = |share: f64| {
             let wanted = (all as f64 * share).ceil() as u64;
@@ -182,7 +191,11 @@ impl Statistics {
     }
 
     pub(super) fn begin_fault(&self, name: &str) {
-        self.locked().faults.push(FaultTime { name: name.to_owned(), begin: self.elapsed(), end: None });
+        self.locked().faults.push(FaultTime {
+            name: name.to_owned(),
+            begin: self.elapsed(),
+            end: None,
+        });
     }
 
     /// The last fault is healed.
@@ -200,7 +213,10 @@ impl Statistics {
     /// The counts now.
     pub fn counts(&self) -> Counts {
         let counts = self.locked().clone();
-        Counts { elapsed: self.elapsed(), ..counts }
+        Counts {
+            elapsed: self.elapsed(),
+            ..counts
+        }
     }
 
     /// What has happened since the run began.
@@ -221,14 +237,23 @@ mod tests {
         statistics.count(Outcome::Committed, 3, Duration::from_micros(3));
         statistics.count(Outcome::Aborted, 1, Duration::from_micros(3));
         let between = statistics.counts().since(&before);
-        assert_eq!((between.committed, between.aborted, between.operations), (1, 1, 4));
-        assert_eq!((between.median, between.slow), (Duration::from_micros(4), Duration::from_micros(4)));
+        assert_eq!(
+            (between.committed, between.aborted, between.operations),
+            (1, 1, 4)
+        );
+        assert_eq!(
+            (between.median, between.slow),
+            (Duration::from_micros(4), Duration::from_micros(4))
+        );
         let all = statistics.snapshot();
         assert_eq!((all.committed, all.aborted), (11, 1));
         assert!(all.median > Duration::from_millis(99) && all.elapsed >= between.elapsed);
         statistics.begin();
         let over = statistics.end();
         std::thread::sleep(Duration::from_millis(2));
-        assert_eq!((statistics.end().elapsed, statistics.counts().elapsed()), (over.elapsed, over.elapsed));
+        assert_eq!(
+            (statistics.end().elapsed, statistics.counts().elapsed()),
+            (over.elapsed, over.elapsed)
+        );
     }
 }

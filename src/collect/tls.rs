@@ -31,7 +31,11 @@ pub(super) fn split(url: &str) -> (String, Option<Trust>) {
     for setting in settings.split(separator) {
         match setting.split_once('=') {
             Some(("tls" | "sslmode", "off" | "disable" | "allow" | "prefer")) => {}
-            Some(("tls", "on") | ("sslmode", "require" | "verify-ca" | "verify-full") | ("sslrootcert", "system")) => {
+            Some(
+                ("tls", "on")
+                | ("sslmode", "require" | "verify-ca" | "verify-full")
+                | ("sslrootcert", "system"),
+            ) => {
                 trust.get_or_insert(Trust::System);
             }
             Some(("tls" | "sslrootcert", file)) => trust = Some(Trust::File(PathBuf::from(file))),
@@ -50,12 +54,17 @@ impl Trust {
         use rustls::pki_types::pem::PemObject as _;
         let mut roots = rustls::RootCertStore::empty();
         match self {
-            Trust::System => drop(roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
+            Trust::System => drop(
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
+            ),
             Trust::File(path) => {
-                let certificates = CertificateDer::pem_file_iter(path).map_err(|error| self.unreadable(&error))?;
+                let certificates =
+                    CertificateDer::pem_file_iter(path).map_err(|error| self.unreadable(&error))?;
                 for certificate in certificates {
                     let certificate = certificate.map_err(|error| self.unreadable(&error))?;
-                    roots.add(certificate).map_err(|error| self.unreadable(&error))?;
+                    roots
+                        .add(certificate)
+                        .map_err(|error| self.unreadable(&error))?;
                 }
             }
         }
@@ -63,7 +72,8 @@ impl Trust {
             return Err(self.unreadable(&"it holds no certificate of an authority"));
         }
         let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-        let versions = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let versions = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions();
         let versions = versions.map_err(|error| self.unreadable(&error))?;
         Ok(versions.with_root_certificates(roots).with_no_client_auth())
     }
@@ -73,7 +83,9 @@ impl Trust {
     pub(super) fn pem(&self) -> Result<Option<Vec<u8>>, CollectError> {
         match self {
             Trust::System => Ok(None),
-            Trust::File(path) => std::fs::read(path).map(Some).map_err(|error| self.unreadable(&error)),
+            Trust::File(path) => std::fs::read(path)
+                .map(Some)
+                .map_err(|error| self.unreadable(&error)),
         }
     }
 
@@ -96,9 +108,21 @@ mod tests {
         let file = |name: &str| Some(Trust::File(PathBuf::from(name)));
         for (url, rest, trust) in [
             ("postgres://h/d", "postgres://h/d", None),
-            ("postgres://h/d?sslmode=require", "postgres://h/d", Some(Trust::System)),
-            ("postgres://h/d?sslmode=verify-full&sslrootcert=/c.pem&user=u", "postgres://h/d?user=u", file("/c.pem")),
-            ("postgres:host=h sslrootcert=/c.pem sslmode=verify-ca user=u", "postgres:host=h user=u", file("/c.pem")),
+            (
+                "postgres://h/d?sslmode=require",
+                "postgres://h/d",
+                Some(Trust::System),
+            ),
+            (
+                "postgres://h/d?sslmode=verify-full&sslrootcert=/c.pem&user=u",
+                "postgres://h/d?user=u",
+                file("/c.pem"),
+            ),
+            (
+                "postgres:host=h sslrootcert=/c.pem sslmode=verify-ca user=u",
+                "postgres:host=h user=u",
+                file("/c.pem"),
+            ),
             ("mysql://h/d?tls=ca.pem", "mysql://h/d", file("ca.pem")),
             ("redis://h?tls=on", "redis://h", Some(Trust::System)),
             ("postgres://h/d?sslmode=disable", "postgres://h/d", None),
@@ -112,7 +136,14 @@ mod tests {
     #[test]
     fn a_file_without_authorities_is_refused() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let why = Trust::File(file.path().to_owned()).client().map(drop).expect_err("it is empty").to_string();
-        assert!(why.ends_with("it holds no certificate of an authority"), "{why}");
+        let why = Trust::File(file.path().to_owned())
+            .client()
+            .map(drop)
+            .expect_err("it is empty")
+            .to_string();
+        assert!(
+            why.ends_with("it holds no certificate of an authority"),
+            "{why}"
+        );
     }
 }

@@ -9,9 +9,16 @@ const STRIDE: usize = 4096;
 const RUN: usize = 1 << 15;
 
 /// The items, until the work is stopped. The caller must check afterwards whether it was.
-pub fn going<'a, I: IntoIterator + 'a>(control: &'a Control, items: I) -> impl Iterator<Item = I::Item> + 'a {
+pub fn going<'a, I: IntoIterator + 'a>(
+    control: &'a Control,
+    items: I,
+) -> impl Iterator<Item = I::Item> + 'a {
     let goes_on = move |(n, _): &(usize, I::Item)| n % STRIDE != 0 || control.check().is_ok();
-    items.into_iter().enumerate().take_while(goes_on).map(|(_, item)| item)
+    items
+        .into_iter()
+        .enumerate()
+        .take_while(goes_on)
+        .map(|(_, item)| item)
 }
 
 /// A stable sort. If it is stopped, the items are in no particular order. O(items · log items).
@@ -71,8 +78,9 @@ mod tests {
     #[test]
     fn sorted_is_sorted_and_what_is_equal_stays_in_order() {
         for n in [0, 1, 5, RUN, RUN + 1, 3 * RUN + 7] {
-            let mut items: Vec<(u32, usize)> =
-                (0..n).map(|at| ((at as u32).wrapping_mul(2_654_435_761) >> 20, at)).collect();
+            let mut items: Vec<(u32, usize)> = (0..n)
+                .map(|at| ((at as u32).wrapping_mul(2_654_435_761) >> 20, at))
+                .collect();
             let mut expected = items.clone();
             expected.sort_by_key(|(key, _)| *key);
             sort_by(&mut items, &Control::new(), |a, b| a.0.cmp(&b.0)).expect("nothing stops it");

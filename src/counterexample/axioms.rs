@@ -23,7 +23,10 @@ pub struct Quotation {
 impl Quotation {
     /// The axiom in one line: "Read Atomic: for all … (formula; source)".
     pub fn text(&self) -> String {
-        format!("{}: {} [{}; {}]", self.name, self.words, self.formula, self.source)
+        format!(
+            "{}: {} [{}; {}]",
+            self.name, self.words, self.formula, self.source
+        )
     }
 }
 
@@ -306,7 +309,10 @@ fn of_respected(respected: Respected) -> [Quotation; 2] {
         Respected::Direct => [DIRECT_VISIBILITY, DIRECT_CYCLES],
         Respected::All => [TRANSITIVE_VISIBILITY, PARALLEL_CYCLES],
         Respected::Serial => [UPDATES_IN_ORDER, CYCLES_OF_UPDATES],
-        Respected::Seen(axiom) => [of_axiom(axiom, Level::TransactionalCausalConsistency), COMMIT_ORDER],
+        Respected::Seen(axiom) => [
+            of_axiom(axiom, Level::TransactionalCausalConsistency),
+            COMMIT_ORDER,
+        ],
         Respected::Nothing => [COMMIT_ORDER, COMMIT_ORDER],
     }
 }
@@ -327,7 +333,11 @@ pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
 
 /// What a contradiction violates: an axiom where edges close a cycle, else the definition of the pattern.
 pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> Option<Quotation> {
-    if step.edges.is_empty() { of_pattern(pattern) } else { Some(of_cycle(level)) }
+    if step.edges.is_empty() {
+        of_pattern(pattern)
+    } else {
+        Some(of_cycle(level))
+    }
 }
 
 /// What a cycle violates at `level`.
@@ -346,12 +356,22 @@ pub(super) fn of_cycle(level: Level) -> Quotation {
 /// reads x and the value is one that t' wrote.
 pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
     let formula = match pattern {
-        Pattern::ThinAirRead => "∃t, x, v: t reads v of x ∧ v ≠ initial ∧ no transaction writes v to x",
+        Pattern::ThinAirRead => {
+            "∃t, x, v: t reads v of x ∧ v ≠ initial ∧ no transaction writes v to x"
+        }
         Pattern::AbortedRead => "∃t, t', x, v: t reads v of x ∧ t' writes v to x ∧ t' aborted",
-        Pattern::FutureRead => "∃t, x, v: t reads v of x, and only later in program order writes v to x",
-        Pattern::NotMyOwnWrite => "∃t, x, v: t writes x, and later reads v of x, which another transaction wrote",
-        Pattern::NotMyLastWrite => "∃t, x, v: t writes v to x, then another value, and then reads v of x",
-        Pattern::IntermediateRead => "∃t ≠ t', x, v: t reads v of x ∧ t' writes v to x, and then another value",
+        Pattern::FutureRead => {
+            "∃t, x, v: t reads v of x, and only later in program order writes v to x"
+        }
+        Pattern::NotMyOwnWrite => {
+            "∃t, x, v: t writes x, and later reads v of x, which another transaction wrote"
+        }
+        Pattern::NotMyLastWrite => {
+            "∃t, x, v: t writes v to x, then another value, and then reads v of x"
+        }
+        Pattern::IntermediateRead => {
+            "∃t ≠ t', x, v: t reads v of x ∧ t' writes v to x, and then another value"
+        }
         Pattern::CyclicCO => "(so ∪ wr)⁺ is cyclic",
         Pattern::NonMonoReadCO => {
             "∃x ≠ y, t1, t2, t3: t3 reads y from t2, then x from t1 ∧ t2 writes x ∧ (t1, t2) ∈ (so ∪ wr)⁺"
@@ -359,7 +379,9 @@ pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
         Pattern::NonMonoReadCM => {
             "∃x ≠ y, t1, t2, t3: t3 reads y from t2, then x from t1 ∧ t2 writes x ∧ (t1, t2) ∈ CM"
         }
-        Pattern::NonRepeatableRead => "∃t, t1 ≠ t2, x: t reads x from t1 and x from t2 ∧ t ∉ {t1, t2}",
+        Pattern::NonRepeatableRead => {
+            "∃t, t1 ≠ t2, x: t reads x from t1 and x from t2 ∧ t ∉ {t1, t2}"
+        }
         Pattern::FracturedReadCO => {
             "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∪ wr ∧ (t1, t2) ∈ (so ∪ wr)⁺"
         }
@@ -369,21 +391,40 @@ pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
         Pattern::COConflictCM => {
             "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ∧ (t1, t2) ∈ (so ∪ wr)⁺"
         }
-        Pattern::ConflictCM => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ∧ (t1, t2) ∈ CM",
-        Pattern::Divergence => "∃x, t1, t2 ≠ t3: (t1, t2), (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ t3 writes x",
-        Pattern::LostUpdate => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t3 writes x ∧ (t1, t2), (t2, t3) ∈ ww(x)",
+        Pattern::ConflictCM => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ∧ (t1, t2) ∈ CM"
+        }
+        Pattern::Divergence => {
+            "∃x, t1, t2 ≠ t3: (t1, t2), (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ t3 writes x"
+        }
+        Pattern::LostUpdate => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t3 writes x ∧ (t1, t2), (t2, t3) ∈ ww(x)"
+        }
         Pattern::WriteSkew => "∃x ≠ y, t1, t2: (t1, t2) ∈ rw(x) ∧ (t2, t1) ∈ rw(y)",
-        Pattern::LongFork => "∃x ≠ y, t1…t4: (t1, t3) ∈ wr(x) ∧ (t3, t2) ∈ rw(y) ∧ (t2, t4) ∈ wr(y) ∧ (t4, t1) ∈ rw(x)",
-        Pattern::RYWCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∧ (t1, t2) ∈ co",
-        Pattern::MRCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ wr ; so ∧ (t1, t2) ∈ co",
-        Pattern::MWCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ; wr ∧ (t1, t2) ∈ co",
+        Pattern::LongFork => {
+            "∃x ≠ y, t1…t4: (t1, t3) ∈ wr(x) ∧ (t3, t2) ∈ rw(y) ∧ (t2, t4) ∈ wr(y) ∧ (t4, t1) ∈ rw(x)"
+        }
+        Pattern::RYWCycle => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∧ (t1, t2) ∈ co"
+        }
+        Pattern::MRCycle => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ wr ; so ∧ (t1, t2) ∈ co"
+        }
+        Pattern::MWCycle => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ; wr ∧ (t1, t2) ∈ co"
+        }
         Pattern::WFRCycle => {
             "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (wr ; so?)⁺ ; wr ∧ (t1, t2) ∈ co"
         }
         _ => return None,
     };
     let row = pattern.row();
-    Some(Quotation { name: row.title, formula, words: row.meaning, source: row.source })
+    Some(Quotation {
+        name: row.title,
+        formula,
+        words: row.meaning,
+        source: row.source,
+    })
 }
 
 #[cfg(test)]

@@ -87,7 +87,10 @@ impl CaseTree {
     pub fn in_order(&self, place: usize) -> Vec<usize> {
         let mut inside = Vec::new();
         let mut open = vec![place];
-        while let Some((place, node)) = open.pop().and_then(|place| Some((place, self.nodes.get(place)?))) {
+        while let Some((place, node)) = open
+            .pop()
+            .and_then(|place| Some((place, self.nodes.get(place)?)))
+        {
             inside.push(place);
             open.extend(node.children.iter().rev());
         }
@@ -95,7 +98,10 @@ impl CaseTree {
     }
 
     fn inside(&self, place: usize) -> Vec<&CaseNode> {
-        self.in_order(place).into_iter().map(|place| &self.nodes[place]).collect()
+        self.in_order(place)
+            .into_iter()
+            .map(|place| &self.nodes[place])
+            .collect()
     }
 
     /// The cases around a case, itself first and the root last.
@@ -107,7 +113,10 @@ impl CaseTree {
     /// the enclosing cases. O(nodes · edges).
     pub fn edges_of(&self, violation: &Violation, place: usize) -> BTreeSet<EdgeIndex> {
         let edges = &violation.edges;
-        let around = self.around(place).into_iter().filter_map(|place| self.nodes.get(place));
+        let around = self
+            .around(place)
+            .into_iter()
+            .filter_map(|place| self.nodes.get(place));
         let mut of_case = BTreeSet::new();
         for node in around.chain(self.inside(place)) {
             match node.supposes {
@@ -118,21 +127,31 @@ impl CaseTree {
                 }
                 Supposition::Answer(Supposed::Append { read, append, .. }) => {
                     let tells = |e: &Edge| {
-                        e.because == Reason::Reads && e.from_operation == Some(append) && e.to_operation == Some(read)
+                        e.because == Reason::Reads
+                            && e.from_operation == Some(append)
+                            && e.to_operation == Some(read)
                     };
                     of_case.extend(edges.iter().position(tells));
                 }
             }
         }
         of_case.extend(self.inside(place).iter().flat_map(|node| &node.edges));
-        let reads: Vec<EdgeIndex> = of_case.iter().filter_map(|&e| evidence(edges, edges.get(e)?)).collect();
+        let reads: Vec<EdgeIndex> = of_case
+            .iter()
+            .filter_map(|&e| evidence(edges, edges.get(e)?))
+            .collect();
         of_case.extend(reads);
         of_case
     }
 
     /// The edges of the cycles in which a case and those inside it end, ascending.
     pub fn cycles_of(&self, place: usize) -> Vec<EdgeIndex> {
-        let edges: BTreeSet<EdgeIndex> = self.inside(place).iter().flat_map(|node| &node.cycle).copied().collect();
+        let edges: BTreeSet<EdgeIndex> = self
+            .inside(place)
+            .iter()
+            .flat_map(|node| &node.cycle)
+            .copied()
+            .collect();
         edges.into_iter().collect()
     }
 
@@ -140,12 +159,18 @@ impl CaseTree {
     /// ascending.
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
-        let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
-            Supposition::Answer(supposed) => supposed.read(),
-            _ => None,
+        let around = self.around(place).into_iter().filter_map(|place| {
+            match self.nodes.get(place)?.supposes {
+                Supposition::Answer(supposed) => supposed.read(),
+                _ => None,
+            }
         });
-        let reads: BTreeSet<OperationId> =
-            ends.iter().flat_map(|node| &node.reads).map(|&(_, read)| read).chain(around).collect();
+        let reads: BTreeSet<OperationId> = ends
+            .iter()
+            .flat_map(|node| &node.reads)
+            .map(|&(_, read)| read)
+            .chain(around)
+            .collect();
         reads.into_iter().collect()
     }
 }

@@ -20,9 +20,18 @@ const MOST_LEAVES: usize = 64;
 /// than 64 leaves for a log of clauses; always for combinations). O(size of the proof · edges).
 pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     let words = Words::new(history, &violation.edges);
-    let mut maker = Maker { speaker: Speaker { words: &words, violation }, violation, nodes: Vec::new() };
+    let mut maker = Maker {
+        speaker: Speaker {
+            words: &words,
+            violation,
+        },
+        violation,
+        nodes: Vec::new(),
+    };
     match &violation.proof {
-        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => return None,
+        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => {
+            return None;
+        }
         Proof::Appends { cases, .. } if cases.is_empty() => return None,
         Proof::Clauses { lemmas, .. } => maker.divide(lemmas)?,
         proof => maker.follow_proof(proof)?,
@@ -71,7 +80,11 @@ impl Maker<'_> {
         let sentence = self.speaker.question(question);
         let node = &mut self.nodes[place];
         node.open = Some(question);
-        node.text = if node.text.is_empty() { sentence } else { format!("{} {sentence}", node.text) };
+        node.text = if node.text.is_empty() {
+            sentence
+        } else {
+            format!("{} {sentence}", node.text)
+        };
     }
 
     fn ends(&mut self, place: usize, cycle: &[EdgeIndex], reads: Vec<(Pattern, OperationId)>) {
@@ -82,12 +95,17 @@ impl Maker<'_> {
         }
         node.cycle = cycle.to_vec();
         node.reads = reads;
-        node.edges = closure(&self.violation.edges, cycle.iter().copied(), false).into_iter().collect();
+        node.edges = closure(&self.violation.edges, cycle.iter().copied(), false)
+            .into_iter()
+            .collect();
     }
 
     fn order(&self, edge: EdgeIndex) -> Option<Question> {
         let edge = self.violation.edges.get(edge)?;
-        Some(Question::Order { key: edge.key, transactions: [edge.from, edge.to] })
+        Some(Question::Order {
+            key: edge.key,
+            transactions: [edge.from, edge.to],
+        })
     }
 
     /// Follows a proof with an explicit stack; `None` where it names edges that are not there.
@@ -108,36 +126,57 @@ impl Maker<'_> {
                 Proof::Combinations { .. } => return None,
                 Proof::Split { first, second, .. } => {
                     self.asks(place, self.order(first.0)?);
-                    let inside = [first, second]
-                        .map(|(edge, proof)| (self.node(Some(place), Supposition::Order(*edge)), &**proof));
+                    let inside = [first, second].map(|(edge, proof)| {
+                        (self.node(Some(place), Supposition::Order(*edge)), &**proof)
+                    });
                     open.extend(inside.into_iter().rev());
                 }
                 Proof::Writers { read, cases } => {
                     let read = *read;
                     self.asks(place, Question::Writer { read });
                     let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
-                    let all = cases.into_iter().chain(late.into_iter().map(|(case, _)| case));
-                    let answers = all.map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
+                    let all = cases
+                        .into_iter()
+                        .chain(late.into_iter().map(|(case, _)| case));
+                    let answers =
+                        all.map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
                     open.extend(self.answers(place, answers));
                 }
-                Proof::Appends { read, place: at, cases } if cases.is_empty() => {
+                Proof::Appends {
+                    read,
+                    place: at,
+                    cases,
+                } if cases.is_empty() => {
                     self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
                     let text = self.speaker.no_append(*read, *at);
                     let node = &mut self.nodes[place];
                     node.text = format!("{} {text}", node.text).trim_start().to_owned();
                 }
-                Proof::Appends { read, place: at, cases } => {
+                Proof::Appends {
+                    read,
+                    place: at,
+                    cases,
+                } => {
                     let (read, at) = (*read, *at);
                     self.asks(place, Question::Append { read, place: at });
-                    let supposed = |append| Supposed::Append { read, place: at, append };
+                    let supposed = |append| Supposed::Append {
+                        read,
+                        place: at,
+                        append,
+                    };
                     let answers = cases.iter().map(|&(append, ref p)| (supposed(append), p));
                     open.extend(self.answers(place, answers));
                 }
                 Proof::Outcomes { transaction, cases } => {
                     let transaction = *transaction;
                     self.asks(place, Question::Outcome { transaction });
-                    let supposed = |committed| Supposed::Outcome { transaction, committed };
-                    let answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p));
+                    let supposed = |committed| Supposed::Outcome {
+                        transaction,
+                        committed,
+                    };
+                    let answers = cases
+                        .iter()
+                        .map(|&(committed, ref p)| (supposed(committed), p));
                     open.extend(self.answers(place, answers));
                 }
             }
@@ -151,7 +190,8 @@ impl Maker<'_> {
         place: usize,
         answers: impl Iterator<Item = (Supposed, &'p Proof)>,
     ) -> impl Iterator<Item = (usize, &'p Proof)> {
-        let node = |(supposed, proof)| (self.node(Some(place), Supposition::Answer(supposed)), proof);
+        let node =
+            |(supposed, proof)| (self.node(Some(place), Supposition::Answer(supposed)), proof);
         answers.map(node).collect::<Vec<_>>().into_iter().rev()
     }
 
@@ -160,17 +200,27 @@ impl Maker<'_> {
     fn divide(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
         let edges = &self.violation.edges;
         // By unordered pair and key: its two assumed edges.
-        let mut sides: BTreeMap<(TransactionId, TransactionId, Option<KeyId>), [Option<EdgeIndex>; 2]> =
-            BTreeMap::new();
+        let mut sides: BTreeMap<
+            (TransactionId, TransactionId, Option<KeyId>),
+            [Option<EdgeIndex>; 2],
+        > = BTreeMap::new();
         let pair = |e: EdgeIndex| {
             let edge = &edges[e];
-            ((edge.from.min(edge.to), edge.from.max(edge.to), edge.key), usize::from(edge.from > edge.to))
+            (
+                (edge.from.min(edge.to), edge.from.max(edge.to), edge.key),
+                usize::from(edge.from > edge.to),
+            )
         };
-        for (e, _) in edges.iter().enumerate().filter(|(_, edge)| edge.because == Reason::Assumed) {
+        for (e, _) in edges
+            .iter()
+            .enumerate()
+            .filter(|(_, edge)| edge.because == Reason::Assumed)
+        {
             let (pair, side) = pair(e);
             sides.entry(pair).or_default()[side] = Some(e);
         }
-        let literals: Vec<BTreeSet<EdgeIndex>> = lemmas.iter().map(|lemma| self.assumptions(lemma)).collect();
+        let literals: Vec<BTreeSet<EdgeIndex>> =
+            lemmas.iter().map(|lemma| self.assumptions(lemma)).collect();
         let root = self.node(None, Supposition::Nothing);
         let mut n_leaves = 0;
         let mut open = vec![(root, BTreeSet::<EdgeIndex>::new())];
@@ -186,23 +236,34 @@ impl Maker<'_> {
             }
             let excluded = |e: EdgeIndex| {
                 let (pair, side) = pair(e);
-                sides.get(&pair).and_then(|both| both[1 - side]).is_some_and(|other| assumed.contains(&other))
+                sides
+                    .get(&pair)
+                    .and_then(|both| both[1 - side])
+                    .is_some_and(|other| assumed.contains(&other))
             };
             let mut weight: BTreeMap<_, usize> = BTreeMap::new();
             let mut least = usize::MAX;
-            for lemma in literals.iter().filter(|lemma| !lemma.iter().any(|&e| excluded(e))) {
+            for lemma in literals
+                .iter()
+                .filter(|lemma| !lemma.iter().any(|&e| excluded(e)))
+            {
                 let left: Vec<EdgeIndex> = lemma.difference(&assumed).copied().collect();
                 if left.len() < least {
                     least = left.len();
                     weight.clear();
                 }
                 if left.len() == least {
-                    left.iter().for_each(|&e| *weight.entry(pair(e).0).or_default() += 1);
+                    left.iter()
+                        .for_each(|&e| *weight.entry(pair(e).0).or_default() += 1);
                 }
             }
             // No cycle is left: then the log did not rest on these cycles alone.
-            let (&chosen, _) = weight.iter().max_by_key(|(pair, n)| (**n, std::cmp::Reverse(**pair)))?;
-            let [Some(first), Some(second)] = sides[&chosen] else { return None };
+            let (&chosen, _) = weight
+                .iter()
+                .max_by_key(|(pair, n)| (**n, std::cmp::Reverse(**pair)))?;
+            let [Some(first), Some(second)] = sides[&chosen] else {
+                return None;
+            };
             self.asks(place, self.order(first)?);
             let inside = [first, second].map(|edge| {
                 let assumed = assumed.iter().copied().chain([edge]).collect();

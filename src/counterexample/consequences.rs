@@ -29,12 +29,28 @@ impl Extent {
         let transactions = groups::touched(history, violation);
         let mut reads = involved_operations(violation);
         reads.retain(|o| history.operation(*o).kind == OperationKind::Read);
-        let causes = groups::causes(history, violation).into_iter().filter(|cause| !matches!(cause, Cause::Listed(..)));
+        let causes = groups::causes(history, violation)
+            .into_iter()
+            .filter(|cause| !matches!(cause, Cause::Listed(..)));
         let (levels, level) = (violation.levels, violation.level());
         let (weakest, is_wrong_read) = (levels.weakest(), violation.id.pattern.is_wrong_read());
         let is_forced = |edge: &&Edge| matches!(edge.because, Reason::Visible { .. });
-        let forced = violation.edges.iter().filter(is_forced).map(|edge| (edge.from, edge.to)).collect();
-        Extent { weakest, levels, level, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
+        let forced = violation
+            .edges
+            .iter()
+            .filter(is_forced)
+            .map(|edge| (edge.from, edge.to))
+            .collect();
+        Extent {
+            weakest,
+            levels,
+            level,
+            transactions,
+            reads,
+            causes: causes.collect(),
+            forced,
+            is_wrong_read,
+        }
     }
 
     /// What a contained violation shares with this one: at least one of these.
@@ -42,7 +58,8 @@ impl Extent {
         let causes = self.causes.iter().map(|cause| Link::Cause(*cause));
         let reads = self.reads.iter().map(|read| Link::Read(*read));
         // Two wrong reads of one transaction are two anomalies.
-        let transactions = Some(Link::Transactions(&self.transactions)).filter(|_| !self.is_wrong_read);
+        let transactions =
+            Some(Link::Transactions(&self.transactions)).filter(|_| !self.is_wrong_read);
         causes.chain(reads).chain(transactions)
     }
 
@@ -52,14 +69,24 @@ impl Extent {
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
-        let has_cause = || simpler.causes.iter().any(|cause| self.causes.contains(cause));
-        let is_part =
-            || is_within(&simpler.transactions, &self.transactions) && (has_same || has_cause() || has_reads());
+        let has_cause = || {
+            simpler
+                .causes
+                .iter()
+                .any(|cause| self.causes.contains(cause))
+        };
+        let is_part = || {
+            is_within(&simpler.transactions, &self.transactions)
+                && (has_same || has_cause() || has_reads())
+        };
         let is_refuted = || match simpler.forced.as_slice() {
             [alone] => self.forced.len() > 1 && self.forced.contains(alone),
             _ => false,
         };
-        let is_no_stronger = || self.level.is_none_or(|level| simpler.levels.contains(level));
+        let is_no_stronger = || {
+            self.level
+                .is_none_or(|level| simpler.levels.contains(level))
+        };
         simpler.weakest <= self.weakest && is_no_stronger() && (is_part() || is_refuted())
     }
 }
@@ -82,7 +109,10 @@ fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
 /// order that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone.
 /// The simplest ones contain none. O(violations · those that share a read or an inferred order).
 pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
-    let extents: Vec<Extent> = violations.iter().map(|violation| Extent::of(history, violation)).collect();
+    let extents: Vec<Extent> = violations
+        .iter()
+        .map(|violation| Extent::of(history, violation))
+        .collect();
     let mut order: Vec<usize> = (0..violations.len()).collect();
     order.sort_by_key(|&place| {
         let violation = &violations[place];
@@ -90,22 +120,39 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
         // A lost update is better known by that name.
         let is_lesser_known = violation.id.pattern == Pattern::Divergence;
         let is_implied = violation.implied;
-        (extents[place].transactions.len(), weakest, is_implied, is_lesser_known, violation.edges.len(), violation.id)
+        (
+            extents[place].transactions.len(),
+            weakest,
+            is_implied,
+            is_lesser_known,
+            violation.edges.len(),
+            violation.id,
+        )
     });
     let mut rank = vec![0; violations.len()];
-    order.iter().zip(0..).for_each(|(&place, n)| rank[place] = n);
+    order
+        .iter()
+        .zip(0..)
+        .for_each(|(&place, n)| rank[place] = n);
     let mut sharing: FxHashMap<Link<'_>, Vec<usize>> = FxHashMap::default();
     let mut simpler: Vec<Option<usize>> = vec![None; violations.len()];
     for place in order {
         let extent = &extents[place];
-        let candidates = extent.links().filter_map(|link| sharing.get(&link)).flatten().copied();
+        let candidates = extent
+            .links()
+            .filter_map(|link| sharing.get(&link))
+            .flatten()
+            .copied();
         let contained = candidates.filter(|&other| extent.contains(&extents[other]));
         // A refutation of a part may be unrelated to the whole.
         let simplest = contained.map(|other| simpler[other].unwrap_or(other));
         let simplest = simplest.filter(|&other| extent.contains(&extents[other]));
         simpler[place] = simplest.min_by_key(|&other| rank[other]);
         // The first of those with the same transactions will do.
-        for link in extent.links().filter(|link| simpler[place].is_none() || !matches!(link, Link::Transactions(_))) {
+        for link in extent
+            .links()
+            .filter(|link| simpler[place].is_none() || !matches!(link, Link::Transactions(_)))
+        {
             sharing.entry(link).or_default().push(place);
         }
     }
@@ -125,19 +172,27 @@ pub fn listed_as(
     let (extent, whole) = (Extent::of(history, &shown), Extent::of(history, chosen));
     let is_same = |other: &Extent| {
         !extent.reads.is_empty() && extent.reads == other.reads
-            || extent.causes.iter().any(|cause| other.causes.contains(cause))
+            || extent
+                .causes
+                .iter()
+                .any(|cause| other.causes.contains(cause))
     };
-    let is_alike = |v: &Violation| v.id.pattern == shown.id.pattern && v.levels.weakest() == extent.weakest;
+    let is_alike =
+        |v: &Violation| v.id.pattern == shown.id.pattern && v.levels.weakest() == extent.weakest;
     if is_alike(chosen) && is_same(&whole) {
         return None;
     }
     let is_part = |other: &Extent| !other.reads.is_empty() && is_within(&other.reads, &whole.reads);
     let alike = || {
-        let listed = violations.iter().enumerate().filter(move |(_, v)| v.id != chosen.id && is_alike(v));
+        let listed = violations
+            .iter()
+            .enumerate()
+            .filter(move |(_, v)| v.id != chosen.id && is_alike(v));
         listed.map(|(place, v)| (place, Extent::of(history, v)))
     };
     let same = alike().find(|(_, other)| is_same(other));
-    same.or_else(|| alike().find(|(_, other)| is_part(other))).map(|(place, _)| place)
+    same.or_else(|| alike().find(|(_, other)| is_part(other)))
+        .map(|(place, _)| place)
 }
 
 #[cfg(test)]
@@ -158,20 +213,31 @@ mod tests {
         let (history, violations) = listed(text);
         let simpler = simpler_ones(&history, &violations);
         let id = |place: usize| violations[place].id.to_string();
-        (0..violations.len()).map(|place| (id(place), simpler[place].map(id))).collect()
+        (0..violations.len())
+            .map(|place| (id(place), simpler[place].map(id)))
+            .collect()
     }
 
     #[test]
     fn a_lost_update_is_one_anomaly_with_two_names() {
         let both = contained("a: [r x init, w x 1]\nb: [r x init, w x 2]\n");
         let lost_update = Some("LostUpdate/1".to_owned());
-        assert_eq!(both, [("Divergence/1".to_owned(), lost_update), ("LostUpdate/1".to_owned(), None)]);
+        assert_eq!(
+            both,
+            [
+                ("Divergence/1".to_owned(), lost_update),
+                ("LostUpdate/1".to_owned(), None)
+            ]
+        );
     }
 
     #[test]
     fn two_wrong_reads_of_one_transaction_are_two_anomalies() {
         let reads = contained("a: [r x 7, r y 8]\n");
-        assert!(reads.len() == 2 && reads.iter().all(|(_, simpler)| simpler.is_none()), "{reads:?}");
+        assert!(
+            reads.len() == 2 && reads.iter().all(|(_, simpler)| simpler.is_none()),
+            "{reads:?}"
+        );
     }
 
     #[test]
@@ -181,7 +247,10 @@ mod tests {
         let place = |name: &str| {
             let name: ViolationName = name.parse().expect("a name");
             let found = name.find(&violations).expect("it is listed");
-            violations.iter().position(|violation| violation.id == found.id).expect("it is listed")
+            violations
+                .iter()
+                .position(|violation| violation.id == found.id)
+                .expect("it is listed")
         };
         assert_eq!(simpler[place("TAP-i/1")], Some(place("TAP-k/1")));
         assert_eq!(place("C4 TAP-h"), place("TAP-k/1"));
@@ -196,10 +265,16 @@ mod tests {
     #[test]
     fn a_name_without_a_pattern_is_looked_for_among_the_others() {
         let (_, violations) = listed("a: [w x 1, w y 1]\nb: [r x 1, r y init]\n");
-        let find =
-            |name: &str| name.parse::<ViolationName>().map(|name| name.find(&violations).map(|v| v.id.to_string()));
+        let find = |name: &str| {
+            name.parse::<ViolationName>()
+                .map(|name| name.find(&violations).map(|v| v.id.to_string()))
+        };
         let first = violations[0].id.to_string();
-        assert_eq!(find("TAP-n"), Ok(Some(first)), "it is an instance of that, too");
+        assert_eq!(
+            find("TAP-n"),
+            Ok(Some(first)),
+            "it is an instance of that, too"
+        );
         assert_eq!(find("LongFork"), Ok(None));
         assert_eq!(find("TAP-n/2"), Ok(None));
         assert!(find("TAP-n/0").is_err() && find("").is_err());

@@ -23,10 +23,18 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
     let orders = orders::orders(example, control);
     let words = Words::new(history, &violation.edges);
     let mut edge_reasons: Vec<String> = reasons.iter().map(|reason| reason.short.clone()).collect();
-    for (edge, difference) in example.edges_needed(&orders).into_iter().zip(orders.difference.iter().cycle()) {
+    for (edge, difference) in example
+        .edges_needed(&orders)
+        .into_iter()
+        .zip(orders.difference.iter().cycle())
+    {
         edge_reasons[edge].push_str(&told::makes_difference(difference));
     }
-    let Headline { claim, title, summary } = headline(history, violation);
+    let Headline {
+        claim,
+        title,
+        summary,
+    } = headline(history, violation);
     Explanation {
         claim,
         codes: codes(violation),
@@ -34,7 +42,10 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         summary,
         verdicts: facts::verdicts(example),
         weakest: told::weakest(history, &orders),
-        difference: orders.difference.as_ref().map(|difference| told::difference(&words, difference)),
+        difference: orders
+            .difference
+            .as_ref()
+            .map(|difference| told::difference(&words, difference)),
         orders,
         faults: facts::faults(&example.history),
         doubt: None,
@@ -57,5 +68,8 @@ pub fn steps(history: &History, violation: &Violation, level: Level) -> Vec<Step
 
 /// Why edge `index` of `edges` is there, in a sentence, in an argument about `level`.
 pub fn edge_reason(history: &History, edges: &[Edge], index: EdgeIndex, level: Level) -> String {
-    edges.get(index).map(|edge| Words::new(history, edges).reason(edge, level)).unwrap_or_default()
+    edges
+        .get(index)
+        .map(|edge| Words::new(history, edges).reason(edge, level))
+        .unwrap_or_default()
 }

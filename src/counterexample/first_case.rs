@@ -37,9 +37,17 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
             }
             Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
             Proof::Outcomes { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
-            Proof::Combinations { options, excluded, .. } if !excluded.is_empty() => {
-                for option in excluded[0].0.iter().filter_map(|&option| options.get(option)) {
-                    let Supposed::Writer { read, writer } = *option else { continue };
+            Proof::Combinations {
+                options, excluded, ..
+            } if !excluded.is_empty() => {
+                for option in excluded[0]
+                    .0
+                    .iter()
+                    .filter_map(|&option| options.get(option))
+                {
+                    let Supposed::Writer { read, writer } = *option else {
+                        continue;
+                    };
                     open.extend(read_from(edges, writer, Some(read)));
                 }
                 proof = &excluded[0].1;
@@ -56,9 +64,15 @@ pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     let mut transactions = violation.transactions.clone();
     let drawn = edges_to_draw(violation);
     let is_partial = drawn.len() < violation.edges.len() && !drawn.is_empty();
-    if is_partial || matches!(violation.proof, Proof::Clauses { .. } | Proof::Combinations { .. }) {
+    if is_partial
+        || matches!(
+            violation.proof,
+            Proof::Clauses { .. } | Proof::Combinations { .. }
+        )
+    {
         let edges = drawn.into_iter().filter_map(|e| violation.edges.get(e));
-        let touched: BTreeSet<TransactionId> = edges.flat_map(|edge| [edge.from, edge.to]).collect();
+        let touched: BTreeSet<TransactionId> =
+            edges.flat_map(|edge| [edge.from, edge.to]).collect();
         transactions.retain(|t| touched.contains(t));
     }
     transactions

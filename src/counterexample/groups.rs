@@ -72,7 +72,9 @@ pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
         }
         if let Proof::Combinations { options, .. } = part {
             named.extend(options.iter().filter_map(|option| match option {
-                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => Some(*t),
+                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => {
+                    Some(*t)
+                }
                 Supposed::Append { .. } => None,
             }));
         }
@@ -84,7 +86,11 @@ pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
 /// without ⊥.
 pub(super) fn touched(history: &History, violation: &Violation) -> Vec<TransactionId> {
     let mut touched = named_transactions(violation);
-    touched.extend(involved_operations(violation).into_iter().map(|o| history.transaction_of(o)));
+    touched.extend(
+        involved_operations(violation)
+            .into_iter()
+            .map(|o| history.transaction_of(o)),
+    );
     touched.retain(|t| !t.is_initial());
     touched.sort_unstable();
     touched.dedup();
@@ -92,7 +98,10 @@ pub(super) fn touched(history: &History, violation: &Violation) -> Vec<Transacti
 }
 
 /// Violations that have something in common, directly or through others.
-fn grouped_by<T: Hash + Eq>(violations: &[Violation], shares: impl Fn(&Violation) -> Vec<T>) -> Vec<Group> {
+fn grouped_by<T: Hash + Eq>(
+    violations: &[Violation],
+    shares: impl Fn(&Violation) -> Vec<T>,
+) -> Vec<Group> {
     let mut sets: UnionFind<usize> = UnionFind::new(violations.len());
     let mut first: FxHashMap<T, usize> = FxHashMap::default();
     for (place, violation) in violations.iter().enumerate() {
@@ -103,22 +112,40 @@ fn grouped_by<T: Hash + Eq>(violations: &[Violation], shares: impl Fn(&Violation
     let mut place_of_root: FxHashMap<usize, usize> = FxHashMap::default();
     let mut groups: Vec<Group> = Vec::new();
     for place in 0..violations.len() {
-        let group = *place_of_root.entry(sets.find_mut(place)).or_insert_with(|| {
-            groups.push(Group { members: Vec::new(), patterns: Vec::new(), weakest: None, transactions: Vec::new() });
-            groups.len() - 1
-        });
+        let group = *place_of_root
+            .entry(sets.find_mut(place))
+            .or_insert_with(|| {
+                groups.push(Group {
+                    members: Vec::new(),
+                    patterns: Vec::new(),
+                    weakest: None,
+                    transactions: Vec::new(),
+                });
+                groups.len() - 1
+            });
         groups[group].members.push(place);
     }
     let order = |place: &usize| {
         let violation = &violations[*place];
-        (violation.implied, violation.size(), violation.edges.len(), violation.id)
+        (
+            violation.implied,
+            violation.size(),
+            violation.edges.len(),
+            violation.id,
+        )
     };
     for group in &mut groups {
         group.members.sort_by_key(order);
         for violation in group.members.iter().map(|&place| &violations[place]) {
             group.patterns.push(violation.id.pattern);
-            group.weakest = group.weakest.into_iter().chain(violation.levels.weakest()).min();
-            group.transactions.extend(violation.transactions.iter().filter(|t| !t.is_initial()));
+            group.weakest = group
+                .weakest
+                .into_iter()
+                .chain(violation.levels.weakest())
+                .min();
+            group
+                .transactions
+                .extend(violation.transactions.iter().filter(|t| !t.is_initial()));
         }
         group.patterns.sort_unstable();
         group.patterns.dedup();
@@ -141,7 +168,9 @@ pub(super) fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
         }
     }
     if violation.id.pattern.is_wrong_read() {
-        let operations = involved_operations(violation).into_iter().map(|o| history.operation(o));
+        let operations = involved_operations(violation)
+            .into_iter()
+            .map(|o| history.operation(o));
         let reads = operations.filter(|o| o.kind == OperationKind::Read);
         causes.extend(reads.map(|read| Cause::Version(read.key, read.value)));
     }

@@ -35,11 +35,22 @@ pub(super) fn divided<'p>(
 
 /// Whether a case is refuted by the clock alone.
 fn too_late(edges: &[Edge], read: OperationId, proof: &Proof) -> Option<Late> {
-    let Proof::Cycle(cycle) = proof else { return None };
-    let &[a, b] = cycle.as_slice() else { return None };
-    let is_clock = |e: EdgeIndex| edges.get(e).is_some_and(|edge| edge.relation == Relation::RealTime);
-    let is_read =
-        |e: EdgeIndex| edges.get(e).is_some_and(|e| e.because == Reason::Reads && e.to_operation == Some(read));
+    let Proof::Cycle(cycle) = proof else {
+        return None;
+    };
+    let &[a, b] = cycle.as_slice() else {
+        return None;
+    };
+    let is_clock = |e: EdgeIndex| {
+        edges
+            .get(e)
+            .is_some_and(|edge| edge.relation == Relation::RealTime)
+    };
+    let is_read = |e: EdgeIndex| {
+        edges
+            .get(e)
+            .is_some_and(|e| e.because == Reason::Reads && e.to_operation == Some(read))
+    };
     match (is_clock(a) && is_read(b), is_clock(b) && is_read(a)) {
         (true, _) => Some(Late { clock: a, reads: b }),
         (_, true) => Some(Late { clock: b, reads: a }),

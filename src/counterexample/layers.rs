@@ -39,14 +39,18 @@ impl LayerKind {
     /// What it does and why, in one sentence with a full stop.
     pub fn meaning(self) -> &'static str {
         match self {
-            LayerKind::Recover => "First the contradiction alone: what cannot all be true together.",
+            LayerKind::Recover => {
+                "First the contradiction alone: what cannot all be true together."
+            }
             LayerKind::Restore => {
                 "Then what it rests on: an inferred edge convinces only with the observations behind it."
             }
             LayerKind::Resolve => {
                 "Then each inferred order is tried the other way round: what that leads to shows why it is no way out."
             }
-            LayerKind::Reduce => "Last, what was there only to be ruled out goes again: the argument is left.",
+            LayerKind::Reduce => {
+                "Last, what was there only to be ruled out goes again: the argument is left."
+            }
         }
     }
 }
@@ -115,17 +119,30 @@ pub fn interpret(example: &Counterexample) -> Interpretation {
     let mut edges = violation.edges.clone();
     let needed: BTreeSet<EdgeIndex> = edges_to_draw(violation);
     let alternatives = alternatives(example, &mut edges, &needed);
-    let mut play = Play { example, edges: &edges, shown: VisibleParts::default(), layers: Vec::new() };
+    let mut play = Play {
+        example,
+        edges: &edges,
+        shown: VisibleParts::default(),
+        layers: Vec::new(),
+    };
     play.recover();
     play.restore(&needed);
     play.resolve(&alternatives, &needed);
     play.reduce(&needed);
     let layers = play.layers;
-    Interpretation { edges, alternatives, layers }
+    Interpretation {
+        edges,
+        alternatives,
+        layers,
+    }
 }
 
 /// Rejected orders of the inferred edges among `needed`; they and what follows from them are appended to `edges`.
-fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeSet<EdgeIndex>) -> Vec<Alternative> {
+fn alternatives(
+    example: &Counterexample,
+    edges: &mut Vec<Edge>,
+    needed: &BTreeSet<EdgeIndex>,
+) -> Vec<Alternative> {
     let mut alternatives = Vec::new();
     for &index in needed {
         let held = edges[index].clone();
@@ -143,7 +160,9 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
             because: Reason::Assumed,
         };
         let cycle = match &held.because {
-            Reason::Visible { reader, read, seen, .. } => {
+            Reason::Visible {
+                reader, read, seen, ..
+            } => {
                 edges.push(rejected);
                 // t3 read t1's version; if t2's were newer, t3 would not have seen t2.
                 edges.push(Edge {
@@ -153,9 +172,15 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
                     key: held.key,
                     from_operation: Some(*read),
                     to_operation: held.from_operation,
-                    because: Reason::Overwrites { writer: held.to, order: vec![opposite] },
+                    because: Reason::Overwrites {
+                        writer: held.to,
+                        order: vec![opposite],
+                    },
                 });
-                [opposite + 1].into_iter().chain(seen.iter().copied()).collect()
+                [opposite + 1]
+                    .into_iter()
+                    .chain(seen.iter().copied())
+                    .collect()
             }
             Reason::ReadModifyWrite { read } => {
                 edges.push(rejected);
@@ -163,16 +188,26 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
             }
             Reason::Conflict { order } => {
                 edges.push(rejected);
-                [opposite].into_iter().chain(order.iter().copied()).collect()
+                [opposite]
+                    .into_iter()
+                    .chain(order.iter().copied())
+                    .collect()
             }
             Reason::Listed { .. } => {
                 edges.push(rejected);
                 Vec::new()
             }
-            Reason::SessionOrder | Reason::Reads | Reason::Overwrites { .. } | Reason::Assumed => continue,
+            Reason::SessionOrder | Reason::Reads | Reason::Overwrites { .. } | Reason::Assumed => {
+                continue;
+            }
         };
         let text = captions::rejection(&Words::new(&example.history, edges), &held, &cycle);
-        alternatives.push(Alternative { instead_of: index, edge: opposite, cycle, text });
+        alternatives.push(Alternative {
+            instead_of: index,
+            edge: opposite,
+            cycle,
+            text,
+        });
     }
     alternatives
 }
@@ -192,11 +227,18 @@ impl Play<'_> {
 
     /// What these edges touch.
     fn around(&self, edges: &BTreeSet<EdgeIndex>) -> VisibleParts {
-        let mut shown = VisibleParts { edges: edges.clone(), ..VisibleParts::default() };
+        let mut shown = VisibleParts {
+            edges: edges.clone(),
+            ..VisibleParts::default()
+        };
         for edge in edges.iter().filter_map(|&e| self.edges.get(e)) {
             shown.transactions.extend([edge.from, edge.to]);
-            shown.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
-            if let Reason::Visible { reader, read, .. } | Reason::Listed { reader, read } = edge.because {
+            shown
+                .operations
+                .extend(edge.from_operation.into_iter().chain(edge.to_operation));
+            if let Reason::Visible { reader, read, .. } | Reason::Listed { reader, read } =
+                edge.because
+            {
                 shown.transactions.insert(reader);
                 shown.operations.insert(read);
             }
@@ -205,10 +247,21 @@ impl Play<'_> {
     }
 
     /// Adds the layer that leads from what is shown to `next`.
-    fn layer(&mut self, kind: LayerKind, caption: String, next: VisibleParts, open: Vec<EdgeIndex>) {
+    fn layer(
+        &mut self,
+        kind: LayerKind,
+        caption: String,
+        next: VisibleParts,
+        open: Vec<EdgeIndex>,
+    ) {
         let changes_nothing = self.shown == next && open.is_empty();
         if !changes_nothing || kind == LayerKind::Recover {
-            self.layers.push(Layer { kind, caption, shown: next.clone(), open });
+            self.layers.push(Layer {
+                kind,
+                caption,
+                shown: next.clone(),
+                open,
+            });
         }
         self.shown = next;
     }
@@ -217,18 +270,37 @@ impl Play<'_> {
         let violation = self.violation();
         let words = Words::new(&self.example.history, self.edges);
         let drawn = edges_to_draw(violation);
-        let cycle: BTreeSet<EdgeIndex> =
-            violation.proof.cycle_edges().into_iter().filter(|e| drawn.contains(e)).collect();
+        let cycle: BTreeSet<EdgeIndex> = violation
+            .proof
+            .cycle_edges()
+            .into_iter()
+            .filter(|e| drawn.contains(e))
+            .collect();
         let mut next = self.around(&cycle);
         match &violation.proof {
-            Proof::Writers { read, .. } | Proof::Appends { read, .. } => drop(next.operations.insert(*read)),
+            Proof::Writers { read, .. } | Proof::Appends { read, .. } => {
+                drop(next.operations.insert(*read))
+            }
             Proof::Combinations { .. } => next.operations.extend(violation.proof.reads()),
-            Proof::Read | Proof::Reads { .. } => next.operations.extend(involved_operations(violation)),
-            Proof::Cycle(_) | Proof::Split { .. } | Proof::Outcomes { .. } | Proof::Clauses { .. } => {}
+            Proof::Read | Proof::Reads { .. } => {
+                next.operations.extend(involved_operations(violation))
+            }
+            Proof::Cycle(_)
+            | Proof::Split { .. }
+            | Proof::Outcomes { .. }
+            | Proof::Clauses { .. } => {}
         }
-        let caption = Speaker { words: &words, violation }.contradiction();
+        let caption = Speaker {
+            words: &words,
+            violation,
+        }
+        .contradiction();
         let history = &self.example.history;
-        let touched: Vec<TransactionId> = next.operations.iter().map(|&o| history.transaction_of(o)).collect();
+        let touched: Vec<TransactionId> = next
+            .operations
+            .iter()
+            .map(|&o| history.transaction_of(o))
+            .collect();
         next.transactions.extend(touched);
         self.layer(LayerKind::Recover, caption, next, Vec::new());
     }
@@ -236,7 +308,12 @@ impl Play<'_> {
     fn restore(&mut self, needed: &BTreeSet<EdgeIndex>) {
         let next = self.argument(needed);
         let n_new = next.edges.difference(&self.shown.edges).count();
-        self.layer(LayerKind::Restore, captions::rests_on(n_new), next, Vec::new());
+        self.layer(
+            LayerKind::Restore,
+            captions::rests_on(n_new),
+            next,
+            Vec::new(),
+        );
     }
 
     fn resolve(&mut self, alternatives: &[Alternative], needed: &BTreeSet<EdgeIndex>) {
@@ -250,7 +327,10 @@ impl Play<'_> {
         let mut next = self.around(&edges);
         next.transactions.extend(&self.shown.transactions);
         next.operations.extend(&self.shown.operations);
-        let mut caption: Vec<String> = alternatives.iter().map(|alternative| alternative.text.clone()).collect();
+        let mut caption: Vec<String> = alternatives
+            .iter()
+            .map(|alternative| alternative.text.clone())
+            .collect();
         if !open.is_empty() {
             caption.push(captions::STAYS_OPEN.to_owned());
         }
@@ -263,7 +343,13 @@ impl Play<'_> {
             return;
         }
         let n = next.transactions.iter().filter(|t| !t.is_initial()).count();
-        let caption = captions::left(n, self.example.minimality.passes_without_any().then_some(self.example.level));
+        let caption = captions::left(
+            n,
+            self.example
+                .minimality
+                .passes_without_any()
+                .then_some(self.example.level),
+        );
         self.layer(LayerKind::Reduce, caption, next, Vec::new());
     }
 
@@ -275,7 +361,11 @@ impl Play<'_> {
             shown.transactions.extend(&violation.transactions);
             shown.operations.extend(involved_operations(violation));
             let history = &self.example.history;
-            let touched: Vec<TransactionId> = shown.operations.iter().map(|&o| history.transaction_of(o)).collect();
+            let touched: Vec<TransactionId> = shown
+                .operations
+                .iter()
+                .map(|&o| history.transaction_of(o))
+                .collect();
             shown.transactions.extend(touched);
         }
         shown

@@ -88,7 +88,10 @@ impl Minimality {
 
     /// Whether "removing any one of these makes the history pass" is true because it was tried.
     pub fn passes_without_any(self) -> bool {
-        matches!(self, Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible)
+        matches!(
+            self,
+            Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible
+        )
     }
 }
 
@@ -106,7 +109,11 @@ pub enum Shows {
 impl Shows {
     /// The same where that is shown of the cause of the chosen violation.
     fn of_cause(self) -> Shows {
-        if self == Shows::Chosen { Shows::Cause } else { self }
+        if self == Shows::Chosen {
+            Shows::Cause
+        } else {
+            self
+        }
     }
 }
 
@@ -151,20 +158,36 @@ impl Counterexample {
     /// The writes that reads with several possible writers may have returned.
     fn writes_of_cases(&self) -> Vec<OperationId> {
         let of_read = |part: &Proof| {
-            let Proof::Writers { read, cases } = part else { return Vec::new() };
+            let Proof::Writers { read, cases } = part else {
+                return Vec::new();
+            };
             let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
             writes_of_value(&self.history, *read, &writers)
         };
-        self.violation.proof.parts().into_iter().flat_map(of_read).collect()
+        self.violation
+            .proof
+            .parts()
+            .into_iter()
+            .flat_map(of_read)
+            .collect()
     }
 }
 
 /// The writes of these transactions that wrote what an operation read.
-fn writes_of_value(history: &History, read: OperationId, writers: &[TransactionId]) -> Vec<OperationId> {
-    let written = Operation { kind: OperationKind::Write, ..history.operation(read) };
+fn writes_of_value(
+    history: &History,
+    read: OperationId,
+    writers: &[TransactionId],
+) -> Vec<OperationId> {
+    let written = Operation {
+        kind: OperationKind::Write,
+        ..history.operation(read)
+    };
     let writers = writers.iter().filter(|writer| !writer.is_initial());
     let writes = writers.flat_map(|&writer| history.operations_of(writer));
-    writes.filter(|&o| history.operation(o) == written).collect()
+    writes
+        .filter(|&o| history.operation(o) == written)
+        .collect()
 }
 
 /// The argument for one counterexample.

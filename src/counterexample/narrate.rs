@@ -17,14 +17,22 @@ pub fn sentence(step: &Step) -> String {
 /// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" for earlier steps, or both; empty
 /// where its text says so.
 pub fn from(step: &Step) -> String {
-    let premises: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
+    let premises: Vec<String> = step
+        .premises
+        .iter()
+        .map(|place| (place + 1).to_string())
+        .collect();
     let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
     let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
     let rests_on: Vec<String> = match step.role {
         StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
-        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => found_at.into_iter().collect(),
+        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => {
+            found_at.into_iter().collect()
+        }
         // With the write, which no other line need give.
-        StepRole::Supposed if step.operations.len() > 1 && matches!(step.says, Statement::Suppose { .. }) => {
+        StepRole::Supposed
+            if step.operations.len() > 1 && matches!(step.says, Statement::Suppose { .. }) =>
+        {
             found_at.into_iter().collect()
         }
         // The text of a contradiction of edges names the steps.
@@ -32,15 +40,24 @@ pub fn from(step: &Step) -> String {
         StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
         StepRole::Rule => Vec::new(),
     };
-    if rests_on.is_empty() { String::new() } else { format!(" ({})", rests_on.join("; ")) }
+    if rests_on.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", rests_on.join("; "))
+    }
 }
 
 /// The steps with their numbers, and with a heading where one begins.
 pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<String>, usize, &Step)> {
     let headings = explanation.steps.iter().map(Step::heading);
     let before = std::iter::once(None).chain(headings.clone().map(Some));
-    let is_new = headings.zip(before).map(|(heading, before)| (before.as_ref() != Some(&heading)).then_some(heading));
-    is_new.zip(&explanation.steps).enumerate().map(|(place, (heading, step))| (heading, place + 1, step))
+    let is_new = headings
+        .zip(before)
+        .map(|(heading, before)| (before.as_ref() != Some(&heading)).then_some(heading));
+    is_new
+        .zip(&explanation.steps)
+        .enumerate()
+        .map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
 /// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
@@ -61,15 +78,31 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     let _ = writeln!(out, "\n{}\n", explanation.size);
     let shown = example.shown_operations();
     for t in telling_order(example) {
-        let session = example.history.session_and_node(example.history.session_of(t));
+        let session = example
+            .history
+            .session_and_node(example.history.session_of(t));
         let name = example.history.transaction_name(t);
-        let _ = writeln!(out, "{name} (session {session}, {})", example.history.outcome(t).words());
+        let _ = writeln!(
+            out,
+            "{name} (session {session}, {})",
+            example.history.outcome(t).words()
+        );
         let (rows, others) = rows(example, whole, t, &shown);
         for (text, place) in rows {
-            let _ = writeln!(out, "    {text}{}", place.map(|place| format!("    {place}")).unwrap_or_default());
+            let _ = writeln!(
+                out,
+                "    {text}{}",
+                place
+                    .map(|place| format!("    {place}"))
+                    .unwrap_or_default()
+            );
         }
         if others > 0 {
-            let _ = writeln!(out, "    + {}", sentences::counted(others, "other operation"));
+            let _ = writeln!(
+                out,
+                "    + {}",
+                sentences::counted(others, "other operation")
+            );
         }
     }
     if !example.violation.edges.is_empty() {
@@ -89,14 +122,23 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
 /// from; its path and size are named.
 pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "## {}\n\n{}\n", escape(&explanation.title), escape(&explanation.summary));
+    let _ = writeln!(
+        out,
+        "## {}\n\n{}\n",
+        escape(&explanation.title),
+        escape(&explanation.summary)
+    );
     for line in explanation.facts() {
         let _ = writeln!(out, "- {}", escape(&line));
     }
     let path = &whole.origin().path;
     if !path.is_empty() {
         let path = visible(path).replace('`', "'");
-        let _ = writeln!(out, "- History: `{path}`, {} transactions", whole.n_transactions());
+        let _ = writeln!(
+            out,
+            "- History: `{path}`, {} transactions",
+            whole.n_transactions()
+        );
     }
     table(&mut out, example, whole);
     let _ = writeln!(out, "### Why this is a contradiction");
@@ -108,9 +150,17 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     }
     let _ = writeln!(out, "\n{}", escape(&explanation.size));
     if !example.violation.edges.is_empty() {
-        let _ = writeln!(out, "\n### Why each edge is there\n\n| edge | why |\n|---|---|");
+        let _ = writeln!(
+            out,
+            "\n### Why each edge is there\n\n| edge | why |\n|---|---|"
+        );
         for (edge, reason) in told_edges(example, explanation) {
-            let _ = writeln!(out, "| {} | {} |", escape(&edge_label(example, edge)), escape(reason));
+            let _ = writeln!(
+                out,
+                "| {} | {} |",
+                escape(&edge_label(example, edge)),
+                escape(reason)
+            );
         }
     }
     if let Some(rest) = untold_edges(example) {
@@ -128,41 +178,68 @@ pub fn told_edges<'a>(
 ) -> impl Iterator<Item = (&'a Edge, &'a String)> {
     let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
     let told = is_log.then(|| edges_to_draw(&example.violation));
-    let all = example.violation.edges.iter().zip(&explanation.edge_reasons).enumerate();
-    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e))).map(|(_, of_edge)| of_edge)
+    let all = example
+        .violation
+        .edges
+        .iter()
+        .zip(&explanation.edge_reasons)
+        .enumerate();
+    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e)))
+        .map(|(_, of_edge)| of_edge)
 }
 
 /// The note on the edges whose reasons are not shown.
 fn untold_edges(example: &Counterexample) -> Option<String> {
     let violation = &example.violation;
     let is_log = matches!(violation.proof, Proof::Clauses { .. });
-    let rest = if is_log { violation.edges.len() - edges_to_draw(violation).len() } else { 0 };
+    let rest = if is_log {
+        violation.edges.len() - edges_to_draw(violation).len()
+    } else {
+        0
+    };
     (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
 }
 
 /// Sessions as columns, a row for each transaction, involved operations only.
 fn table(out: &mut String, example: &Counterexample, whole: &History) {
     let order = telling_order(example);
-    let mut sessions: Vec<_> = order.iter().map(|&t| example.history.session_of(t)).collect();
+    let mut sessions: Vec<_> = order
+        .iter()
+        .map(|&t| example.history.session_of(t))
+        .collect();
     sessions.sort_unstable();
     sessions.dedup();
-    let names = sessions.iter().map(|&s| format!("session {}", escape(&example.history.session_and_node(s))));
+    let names = sessions
+        .iter()
+        .map(|&s| format!("session {}", escape(&example.history.session_and_node(s))));
     let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
     let shown = example.shown_operations();
     for t in order {
-        let mut cell =
-            format!("**{}** {}", escape(&example.history.transaction_name(t)), example.history.outcome(t).words());
+        let mut cell = format!(
+            "**{}** {}",
+            escape(&example.history.transaction_name(t)),
+            example.history.outcome(t).words()
+        );
         let (rows, others) = rows(example, whole, t, &shown);
         for (text, place) in rows {
-            let place = place.map(|place| format!(" ({})", escape(&place))).unwrap_or_default();
-            let _ = write!(cell, "<br>`{}`{place}", text.replace('`', "'").replace('|', "\\|"));
+            let place = place
+                .map(|place| format!(" ({})", escape(&place)))
+                .unwrap_or_default();
+            let _ = write!(
+                cell,
+                "<br>`{}`{place}",
+                text.replace('`', "'").replace('|', "\\|")
+            );
         }
         if others > 0 {
             let _ = write!(cell, "<br>+{}", sentences::counted(others, "other"));
         }
         let session = example.history.session_of(t);
-        let cells: Vec<&str> = sessions.iter().map(|&s| if s == session { cell.as_str() } else { "" }).collect();
+        let cells: Vec<&str> = sessions
+            .iter()
+            .map(|&s| if s == session { cell.as_str() } else { "" })
+            .collect();
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     let _ = writeln!(out);
@@ -182,7 +259,9 @@ pub(crate) fn rows(
         .filter(|o| shown.binary_search(o).is_ok())
         .map(|o| (history.operation_text(o), place(o)))
         .collect();
-    let all = whole.operation_range(example.renaming.old_transaction(t)).len();
+    let all = whole
+        .operation_range(example.renaming.old_transaction(t))
+        .len();
     let others = all - rows.len();
     (rows, others)
 }
@@ -191,13 +270,26 @@ pub(crate) fn rows(
 /// order.
 pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     let history = &example.history;
-    let scenario = example.violation.transactions.iter().copied().filter(|t| !t.is_initial());
+    let scenario = example
+        .violation
+        .transactions
+        .iter()
+        .copied()
+        .filter(|t| !t.is_initial());
     let mut waiting: Vec<TransactionId> = scenario.collect();
-    waiting.extend(history.transactions().filter(|t| !example.violation.transactions.contains(t)));
+    waiting.extend(
+        history
+            .transactions()
+            .filter(|t| !example.violation.transactions.contains(t)),
+    );
     let mut order = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         // Ids grow along a session, so the first one with no earlier one of its session waiting may come next.
-        let free = |t: TransactionId| !waiting.iter().any(|&u| u < t && history.session_of(u) == history.session_of(t));
+        let free = |t: TransactionId| {
+            !waiting
+                .iter()
+                .any(|&u| u < t && history.session_of(u) == history.session_of(t))
+        };
         let place = waiting.iter().position(|&t| free(t)).unwrap_or(0);
         order.push(waiting.remove(place));
     }
@@ -207,8 +299,16 @@ pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
 /// `T297 → T295 CM 4`.
 pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
-    let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
-    format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())
+    let key = edge
+        .key
+        .map(|key| format!(" {}", example.history.key_name(key)))
+        .unwrap_or_default();
+    format!(
+        "{} → {} {}{key}",
+        name(edge.from),
+        name(edge.to),
+        edge.relation.code()
+    )
 }
 
 /// Keeps names from acting as Markdown or HTML.
@@ -227,5 +327,10 @@ pub(super) fn escape(text: &str) -> String {
 
 /// The headline of a bug report: what happened, and the weakest level it violates.
 pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
-    format!("{}: {} Violates {}.", explanation.title, explanation.summary, example.level.spoken())
+    format!(
+        "{}: {} Violates {}.",
+        explanation.title,
+        explanation.summary,
+        example.level.spoken()
+    )
 }

@@ -54,13 +54,22 @@ pub struct Difference {
 impl Orders {
     /// The broken levels that imply no other broken one, weakest first.
     pub fn weakest_broken(&self) -> Vec<Level> {
-        let is_weakest = |level: &Level| !self.broken.without(*level).iter().any(|other| level.implies(other));
+        let is_weakest = |level: &Level| {
+            !self
+                .broken
+                .without(*level)
+                .iter()
+                .any(|other| level.implies(other))
+        };
         self.broken.iter().filter(is_weakest).collect()
     }
 
     /// The undecided levels that might be among those.
     pub fn perhaps_weakest(&self) -> Vec<Level> {
-        self.open.iter().filter(|level| !self.broken.iter().any(|other| level.implies(other))).collect()
+        self.open
+            .iter()
+            .filter(|level| !self.broken.iter().any(|other| level.implies(other)))
+            .collect()
     }
 }
 
@@ -77,11 +86,22 @@ pub(super) fn orders(example: &Counterexample, control: &Control) -> Orders {
         Level::Linearizability => usual.contains(level),
         _ => !level.counts_real_time() || has_real_time(history),
     };
-    let findings = decide(history, Level::EVERY.into_iter().filter(applies).collect(), &control);
+    let findings = decide(
+        history,
+        Level::EVERY.into_iter().filter(applies).collect(),
+        &control,
+    );
     let is = |wanted: fn(&Verdict) -> bool| -> LevelSet {
-        findings.levels.iter().filter(|result| wanted(&result.verdict)).map(|result| result.level).collect()
+        findings
+            .levels
+            .iter()
+            .filter(|result| wanted(&result.verdict))
+            .map(|result| result.level)
+            .collect()
     };
-    let was_stopped = is(|verdict| matches!(verdict, Verdict::Undecided(Cause::Interrupted(_)))).weakest().is_some();
+    let was_stopped = is(|verdict| matches!(verdict, Verdict::Undecided(Cause::Interrupted(_))))
+        .weakest()
+        .is_some();
     let orders = Orders {
         held: is(|verdict| matches!(verdict, Verdict::Satisfied(_))),
         broken: is(|verdict| *verdict == Verdict::Violated),
@@ -91,24 +111,44 @@ pub(super) fn orders(example: &Counterexample, control: &Control) -> Orders {
     if was_stopped || !orders.broken.contains(example.level) {
         return Orders::default();
     }
-    let search = OrderDifference { example, orders: &orders, control: &control };
+    let search = OrderDifference {
+        example,
+        orders: &orders,
+        control: &control,
+    };
     let (without_sessions, difference) = (search.broken_without_sessions(), search.difference());
-    Orders { without_sessions, difference, ..orders }
+    Orders {
+        without_sessions,
+        difference,
+        ..orders
+    }
 }
 
 impl Counterexample {
     /// The edges that are a piece of an order that makes the difference by itself.
     pub fn edges_needed(&self, orders: &Orders) -> Vec<EdgeIndex> {
-        let Some(Difference { order, needed, .. }) = &orders.difference else { return Vec::new() };
-        let relation = if *order == CountedOrder::Session { Relation::SessionOrder } else { Relation::RealTime };
+        let Some(Difference { order, needed, .. }) = &orders.difference else {
+            return Vec::new();
+        };
+        let relation = if *order == CountedOrder::Session {
+            Relation::SessionOrder
+        } else {
+            Relation::RealTime
+        };
         let edges = self.violation.edges.iter().enumerate();
-        let is_needed = edges.filter(|(_, e)| e.relation == relation && needed.contains(&(e.from, e.to)));
+        let is_needed =
+            edges.filter(|(_, e)| e.relation == relation && needed.contains(&(e.from, e.to)));
         is_needed.map(|(index, _)| index).collect()
     }
 }
 
 fn decide(history: &History, levels: Vec<Level>, control: &Control) -> Findings {
-    let options = Options { levels, max_instances: 0, counts: false, share: None };
+    let options = Options {
+        levels,
+        max_instances: 0,
+        counts: false,
+        share: None,
+    };
     checkers::check(history, &options, control, &|_| {})
 }
 
@@ -122,15 +162,26 @@ impl OrderDifference<'_> {
     fn broken_without_sessions(&self) -> LevelSet {
         let counts_sessions = |level: &Level| level.row().order == CountedOrder::Session;
         let broken = self.orders.broken.iter().filter(counts_sessions);
-        let broken: Vec<Level> = broken.filter(|level| level.plain_form().is_none()).collect();
+        let broken: Vec<Level> = broken
+            .filter(|level| level.plain_form().is_none())
+            .collect();
         let findings = decide(&self.split(None), broken, self.control);
-        let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+        let violated = findings
+            .levels
+            .iter()
+            .filter(|result| result.verdict == Verdict::Violated);
         violated.map(|result| result.level).collect()
     }
 
     fn difference(&self) -> Option<Difference> {
-        let levels = [Some(self.example.level), self.example.level.without_real_time()];
-        levels.into_iter().flatten().find_map(|level| self.of_level(level))
+        let levels = [
+            Some(self.example.level),
+            self.example.level.without_real_time(),
+        ];
+        levels
+            .into_iter()
+            .flatten()
+            .find_map(|level| self.of_level(level))
     }
 
     /// Whether what a level counts makes the difference.
@@ -138,13 +189,22 @@ impl OrderDifference<'_> {
         let order = level.row().order;
         let without = self.without(level)?;
         let mut needed: Vec<(TransactionId, TransactionId)> = match order {
-            CountedOrder::Session => {
-                self.session_steps().filter(|step| self.holds(&self.split(Some(*step)), level)).collect()
-            }
-            _ => self.steps_in_time(order).filter(|step| self.holds_in_other_time(level, *step)).collect(),
+            CountedOrder::Session => self
+                .session_steps()
+                .filter(|step| self.holds(&self.split(Some(*step)), level))
+                .collect(),
+            _ => self
+                .steps_in_time(order)
+                .filter(|step| self.holds_in_other_time(level, *step))
+                .collect(),
         };
         needed.dedup();
-        Some(Difference { level, order, without, needed })
+        Some(Difference {
+            level,
+            order,
+            without,
+            needed,
+        })
     }
 
     /// The strongest levels that hold without the order that a level counts, if the level itself does.
@@ -155,21 +215,28 @@ impl OrderDifference<'_> {
             _ if !broken.contains(level) => None,
             CountedOrder::Plain => None,
             // Without sessions a guarantee of sessions is more than this one, or the same.
-            CountedOrder::Session if level.plain_form().is_none() => {
-                self.holds(&self.split(None), level).then_some(Level::PlainAdyaReadCommitted)
-            }
+            CountedOrder::Session if level.plain_form().is_none() => self
+                .holds(&self.split(None), level)
+                .then_some(Level::PlainAdyaReadCommitted),
             CountedOrder::Session => level.plain_form(),
             // What is linearizable but for real time is serializable.
-            CountedOrder::RealTime if level == Level::Linearizability => Some(Level::Serializability),
+            CountedOrder::RealTime if level == Level::Linearizability => {
+                Some(Level::Serializability)
+            }
             CountedOrder::RealTime => without_times,
-            CountedOrder::KeyRealTime | CountedOrder::CommitRealTime => without_times.and_then(Level::plain_form),
+            CountedOrder::KeyRealTime | CountedOrder::CommitRealTime => {
+                without_times.and_then(Level::plain_form)
+            }
         };
         let weaker = weaker.filter(|weaker| held.contains(*weaker))?;
         let counts_less = |other: &Level| match level.row().order {
             CountedOrder::Session => other.row().order == CountedOrder::Plain,
             _ => !other.counts_real_time(),
         };
-        Some(strongest(held.iter().filter(|other| counts_less(other) && other.implies(weaker))))
+        Some(strongest(
+            held.iter()
+                .filter(|other| counts_less(other) && other.implies(weaker)),
+        ))
     }
 
     /// Neighbours of a session that the argument uses the order of.
@@ -186,8 +253,12 @@ impl OrderDifference<'_> {
             })
         };
         let neighbours = history.transactions().zip(history.transactions().skip(1));
-        let are_of_one = |(a, b): &(TransactionId, TransactionId)| history.session_of(*a) == history.session_of(*b);
-        neighbours.filter(are_of_one).filter(move |&(earlier, later)| is_used(earlier, later))
+        let are_of_one = |(a, b): &(TransactionId, TransactionId)| {
+            history.session_of(*a) == history.session_of(*b)
+        };
+        neighbours
+            .filter(are_of_one)
+            .filter(move |&(earlier, later)| is_used(earlier, later))
     }
 
     /// The history with a session split between two neighbours, or else with a session for each transaction.
@@ -198,20 +269,52 @@ impl OrderDifference<'_> {
     }
 
     /// Pairs of which the argument uses that one transaction had ended before the other began, unless a session orders them.
-    fn steps_in_time(&self, order: CountedOrder) -> impl Iterator<Item = (TransactionId, TransactionId)> + '_ {
-        let edges = self.example.violation.edges.iter().filter(|edge| edge.relation == Relation::RealTime);
-        let pairs: BTreeSet<(TransactionId, TransactionId)> = edges.map(|edge| (edge.from, edge.to)).collect();
+    fn steps_in_time(
+        &self,
+        order: CountedOrder,
+    ) -> impl Iterator<Item = (TransactionId, TransactionId)> + '_ {
+        let edges = self
+            .example
+            .violation
+            .edges
+            .iter()
+            .filter(|edge| edge.relation == Relation::RealTime);
+        let pairs: BTreeSet<(TransactionId, TransactionId)> =
+            edges.map(|edge| (edge.from, edge.to)).collect();
         pairs.into_iter().filter(move |&(a, b)| {
             !a.is_initial() && !b.is_initial() && !is_in_session(&self.example.history, order, a, b)
         })
     }
 
     /// Whether a level holds if one transaction had not ended when another one began, and all else was as it is.
-    fn holds_in_other_time(&self, level: Level, (earlier, later): (TransactionId, TransactionId)) -> bool {
+    fn holds_in_other_time(
+        &self,
+        level: Level,
+        (earlier, later): (TransactionId, TransactionId),
+    ) -> bool {
         let history = &self.example.history;
-        let (Some(first), Some(then)) = (history.interval(earlier), history.interval(later)) else { return false };
-        let moved = [(later, Interval { start: first.end, ..then }), (earlier, Interval { end: then.start, ..first })];
-        let mut moved = moved.into_iter().map(|(t, interval)| history.with_time_of(t, interval));
+        let (Some(first), Some(then)) = (history.interval(earlier), history.interval(later)) else {
+            return false;
+        };
+        let moved = [
+            (
+                later,
+                Interval {
+                    start: first.end,
+                    ..then
+                },
+            ),
+            (
+                earlier,
+                Interval {
+                    end: then.start,
+                    ..first
+                },
+            ),
+        ];
+        let mut moved = moved
+            .into_iter()
+            .map(|(t, interval)| history.with_time_of(t, interval));
         let mut rest = in_time(history, level);
         rest.remove(&(earlier, later));
         moved.any(|moved| in_time(&moved, level) == rest && self.holds(&moved, level))
@@ -219,26 +322,41 @@ impl OrderDifference<'_> {
 
     fn holds(&self, history: &History, level: Level) -> bool {
         let findings = decide(history, vec![level], self.control);
-        findings.level(level).is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
+        findings
+            .level(level)
+            .is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
     }
 }
 
 /// All pairs of which one had ended before the other began, as far as only that orders them at a level.
 fn in_time(history: &History, level: Level) -> BTreeSet<(TransactionId, TransactionId)> {
     let order = level.row().order;
-    let share_key = |a, b| history.keys_used_by(a).any(|key| history.keys_used_by(b).any(|other| other == key));
+    let share_key = |a, b| {
+        history
+            .keys_used_by(a)
+            .any(|key| history.keys_used_by(b).any(|other| other == key))
+    };
     let counts = |a: TransactionId, b: TransactionId| {
-        let (Some(first), Some(then)) = (history.interval(a), history.interval(b)) else { return false };
+        let (Some(first), Some(then)) = (history.interval(a), history.interval(b)) else {
+            return false;
+        };
         history.outcome(a) != Outcome::Unknown
             && first.end < then.start
             && !is_in_session(history, order, a, b)
             && (order != CountedOrder::KeyRealTime || share_key(a, b))
     };
-    let pairs = history.transactions().flat_map(|a| history.transactions().map(move |b| (a, b)));
+    let pairs = history
+        .transactions()
+        .flat_map(|a| history.transactions().map(move |b| (a, b)));
     pairs.filter(|&(a, b)| counts(a, b)).collect()
 }
 
 /// Whether a session orders two transactions, where sessions count.
-fn is_in_session(history: &History, order: CountedOrder, a: TransactionId, b: TransactionId) -> bool {
+fn is_in_session(
+    history: &History,
+    order: CountedOrder,
+    a: TransactionId,
+    b: TransactionId,
+) -> bool {
     order == CountedOrder::RealTime && history.session_of(a) == history.session_of(b)
 }

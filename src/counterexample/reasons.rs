@@ -23,7 +23,10 @@ pub struct EdgeReason {
 /// The reason of each of `edges`, in an argument about `level`. O(edges · length of their reasons).
 pub(super) fn reasons(history: &History, edges: &[Edge], level: Level) -> Vec<EdgeReason> {
     let words = Words::new(history, edges);
-    edges.iter().map(|edge| reason(&words, edge, level)).collect()
+    edges
+        .iter()
+        .map(|edge| reason(&words, edge, level))
+        .collect()
 }
 
 /// The reason of one edge.
@@ -31,5 +34,10 @@ pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason
     let quotation = axioms::of_edge(edge, level);
     let short = words.reason(edge, level);
     let roles = words.roles(edge);
-    EdgeReason { long: at_length(&short, &quotation.text(), &roles), short, quotation, roles }
+    EdgeReason {
+        long: at_length(&short, &quotation.text(), &roles),
+        short,
+        quotation,
+        roles,
+    }
 }

@@ -87,15 +87,27 @@ pub struct Replay {
 impl Replay {
     /// The replay of a witness; `None` if the witness orders nothing (CI) or not everything. O(operations + keys) time,
     /// 8 bytes a version.
-    pub fn new(history: &History, witness: &Witness, control: &Control) -> Result<Option<Replay>, Interrupt> {
+    pub fn new(
+        history: &History,
+        witness: &Witness,
+        control: &Control,
+    ) -> Result<Option<Replay>, Interrupt> {
         let steps: Vec<ReplayStep> = match witness {
             Witness::Reads | Witness::Components(_) => return Ok(None),
-            Witness::CommitOrder(order) => {
-                order.iter().map(|&transaction| ReplayStep { transaction, kind: StepKind::Run }).collect()
-            }
+            Witness::CommitOrder(order) => order
+                .iter()
+                .map(|&transaction| ReplayStep {
+                    transaction,
+                    kind: StepKind::Run,
+                })
+                .collect(),
             Witness::Events(events) => events.iter().map(ReplayStep::of).collect(),
         };
-        let mut replay = Replay { steps, key_begin: Vec::new(), versions: Vec::new() };
+        let mut replay = Replay {
+            steps,
+            key_begin: Vec::new(),
+            versions: Vec::new(),
+        };
         replay.number_versions(history, control)?;
         Ok(Some(replay))
     }
@@ -104,10 +116,15 @@ impl Replay {
     fn number_versions(&mut self, history: &History, control: &Control) -> Result<(), Interrupt> {
         let mut begin = vec![0u32; history.n_keys() + 1];
         let writes = |step: &ReplayStep| {
-            let of_step = (step.kind != StepKind::Start).then(|| history.operations_of(step.transaction));
-            of_step.into_iter().flatten().map(|o| (o, history.operation(o))).filter_map(|(o, operation)| {
-                (operation.kind == OperationKind::Write).then_some((operation.key.index(), o))
-            })
+            let of_step =
+                (step.kind != StepKind::Start).then(|| history.operations_of(step.transaction));
+            of_step
+                .into_iter()
+                .flatten()
+                .map(|o| (o, history.operation(o)))
+                .filter_map(|(o, operation)| {
+                    (operation.kind == OperationKind::Write).then_some((operation.key.index(), o))
+                })
         };
         for (place, step) in self.steps.iter().enumerate() {
             if place % 65536 == 0 {
@@ -144,21 +161,26 @@ impl Replay {
     }
 
     fn versions_of(&self, key: KeyId) -> &[(u32, OperationId)] {
-        &self.versions[self.key_begin[key.index()] as usize..self.key_begin[key.index() + 1] as usize]
+        &self.versions
+            [self.key_begin[key.index()] as usize..self.key_begin[key.index() + 1] as usize]
     }
 
     /// The current version of a key before a step. O(log versions).
     pub fn before(&self, key: KeyId, place: usize) -> Version {
         let versions = self.versions_of(key);
         match versions[..versions.partition_point(|&(step, _)| (step as usize) < place)].last() {
-            Some(&(step, write)) => Version::Written { write, step: step as usize },
+            Some(&(step, write)) => Version::Written {
+                write,
+                step: step as usize,
+            },
             None => Version::Initial,
         }
     }
 
     /// Number of operations of the transaction that acts at a step: the maximum number of rows.
     pub fn n_rows(&self, history: &History, place: usize) -> usize {
-        self.step(place).map_or(0, |step| history.operation_range(step.transaction).len())
+        self.step(place)
+            .map_or(0, |step| history.operation_range(step.transaction).len())
     }
 
     /// The operations of a step with what the replay says of each, in program order: at a start the reads, at a commit
@@ -169,7 +191,9 @@ impl Replay {
         place: usize,
         control: &Control,
     ) -> Result<Vec<(OperationId, Told)>, Interrupt> {
-        let Some(step) = self.step(place) else { return Ok(Vec::new()) };
+        let Some(step) = self.step(place) else {
+            return Ok(Vec::new());
+        };
         let mut written: HashSet<(KeyId, Value)> = HashSet::new();
         let mut rows = Vec::new();
         for (n, operation) in history.operations_of(step.transaction).enumerate() {
@@ -215,13 +239,21 @@ impl Replay {
             return Told::Current(current);
         }
         let versions = self.versions_of(object.key);
-        let earlier = versions[..versions.partition_point(|&(step, _)| (step as usize) < place)].iter().rev();
-        let mut earlier = earlier.map(|&(step, write)| Version::Written { write, step: step as usize });
+        let earlier = versions[..versions.partition_point(|&(step, _)| (step as usize) < place)]
+            .iter()
+            .rev();
+        let mut earlier = earlier.map(|&(step, write)| Version::Written {
+            write,
+            step: step as usize,
+        });
         match (earlier.find(|&version| is_read(version)), current) {
             (Some(read), _) => Told::Older { read, current },
             // The setup of the initial state is in no step.
             (None, Version::Initial) => Told::Current(Version::Initial),
-            (None, _) => Told::Older { read: Version::Initial, current },
+            (None, _) => Told::Older {
+                read: Version::Initial,
+                current,
+            },
         }
     }
 }
@@ -229,14 +261,25 @@ impl Replay {
 /// An order of the operations of a counterexample for scripts: [`interleave()`], given what its
 /// argument shows of the order of versions.
 pub fn plan(example: &Counterexample, control: &Control) -> Plan {
-    interleave(&example.history, example.level, &versions::observed(example), control)
+    interleave(
+        &example.history,
+        example.level,
+        &versions::observed(example),
+        control,
+    )
 }
 
 impl ReplayStep {
     fn of(event: &Event) -> ReplayStep {
         match *event {
-            Event::Start(transaction) => ReplayStep { transaction, kind: StepKind::Start },
-            Event::Commit(transaction) => ReplayStep { transaction, kind: StepKind::Commit },
+            Event::Start(transaction) => ReplayStep {
+                transaction,
+                kind: StepKind::Start,
+            },
+            Event::Commit(transaction) => ReplayStep {
+                transaction,
+                kind: StepKind::Commit,
+            },
         }
     }
 }
@@ -248,16 +291,26 @@ mod tests {
     use crate::formats::{self, Input};
 
     fn rows(replay: &Replay, history: &History, place: usize) -> Vec<(OperationId, Told)> {
-        replay.rows(history, place, &Control::new()).expect("nothing stops it")
+        replay
+            .rows(history, place, &Control::new())
+            .expect("nothing stops it")
     }
 
     /// A level that needs an order; the replay of its witness.
     fn replay(text: &str, level: Level) -> (History, Replay) {
-        let history = formats::read(&Input::new("h.txt", text.as_bytes()), None, &Control::new()).expect("it reads");
-        let options = Options { levels: vec![level], ..Options::default() };
+        let history = formats::read(&Input::new("h.txt", text.as_bytes()), None, &Control::new())
+            .expect("it reads");
+        let options = Options {
+            levels: vec![level],
+            ..Options::default()
+        };
         let findings = check(&history, &options, &Control::new(), &|_| {});
-        let Verdict::Satisfied(witness) = &findings.levels[0].verdict else { panic!("{level} of {text}") };
-        let replay = Replay::new(&history, witness, &Control::new()).expect("no limit").expect("an order");
+        let Verdict::Satisfied(witness) = &findings.levels[0].verdict else {
+            panic!("{level} of {text}")
+        };
+        let replay = Replay::new(&history, witness, &Control::new())
+            .expect("no limit")
+            .expect("an order");
         (history, replay)
     }
 
@@ -265,15 +318,24 @@ mod tests {
 
     #[test]
     fn at_a_serial_order_every_read_is_of_the_version_that_is_there() {
-        let (history, replay) = replay("a: [w x 1] [r x 2]\nb: [r x 1, w x 2, r x 2]\n", Level::Serializability);
+        let (history, replay) = replay(
+            "a: [w x 1] [r x 2]\nb: [r x 1, w x 2, r x 2]\n",
+            Level::Serializability,
+        );
         assert_eq!(replay.n_steps(), 3);
         for place in 0..3 {
             for (operation, told) in rows(&replay, &history, place) {
-                assert!(!matches!(told, Told::Older { .. } | Told::Open), "{operation:?} {told:?}");
+                assert!(
+                    !matches!(told, Told::Older { .. } | Told::Open),
+                    "{operation:?} {told:?}"
+                );
             }
         }
         let (_, told) = rows(&replay, &history, 2)[0];
-        assert!(matches!(told, Told::Current(Version::Written { step: 1, .. })), "{told:?}");
+        assert!(
+            matches!(told, Told::Current(Version::Written { step: 1, .. })),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -282,12 +344,20 @@ mod tests {
         assert_eq!(replay.n_steps(), 6);
         for place in 0..replay.n_steps() {
             let step = replay.step(place).expect("in range");
-            let kinds: Vec<OperationKind> =
-                rows(&replay, &history, place).iter().map(|(o, _)| history.operation(*o).kind).collect();
-            let expected = if step.kind == StepKind::Start { OperationKind::Read } else { OperationKind::Write };
+            let kinds: Vec<OperationKind> = rows(&replay, &history, place)
+                .iter()
+                .map(|(o, _)| history.operation(*o).kind)
+                .collect();
+            let expected = if step.kind == StepKind::Start {
+                OperationKind::Read
+            } else {
+                OperationKind::Write
+            };
             assert!(kinds.iter().all(|&kind| kind == expected));
         }
-        let own = (0..6).flat_map(|place| rows(&replay, &history, place)).filter(|(_, told)| *told == Told::Own);
+        let own = (0..6)
+            .flat_map(|place| rows(&replay, &history, place))
+            .filter(|(_, told)| *told == Told::Own);
         assert_eq!(own.count(), 1);
     }
 
@@ -295,14 +365,24 @@ mod tests {
     fn a_weak_order_may_leave_reads_behind() {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [r x 1] [r x 2]\nd: [r x 2] [r x 1]\n";
         let (history, replay) = replay(text, Level::ReadAtomic);
-        let told: Vec<Told> =
-            (0..replay.n_steps()).flat_map(|place| rows(&replay, &history, place)).map(|(_, told)| told).collect();
-        assert!(told.iter().any(|told| matches!(told, Told::Older { .. })), "{text} {told:?}");
+        let told: Vec<Told> = (0..replay.n_steps())
+            .flat_map(|place| rows(&replay, &history, place))
+            .map(|(_, told)| told)
+            .collect();
+        assert!(
+            told.iter().any(|told| matches!(told, Told::Older { .. })),
+            "{text} {told:?}"
+        );
     }
 
     #[test]
     fn cut_isolation_orders_nothing() {
-        let history = formats::read(&Input::new("h.txt", b"a: [w x 1]\n"), None, &Control::new()).expect("it reads");
-        assert!(Replay::new(&history, &Witness::Reads, &Control::new()).expect("no limit").is_none());
+        let history = formats::read(&Input::new("h.txt", b"a: [w x 1]\n"), None, &Control::new())
+            .expect("it reads");
+        assert!(
+            Replay::new(&history, &Witness::Reads, &Control::new())
+                .expect("no limit")
+                .is_none()
+        );
     }
 }

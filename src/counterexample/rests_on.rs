@@ -32,6 +32,12 @@ pub(super) fn evidence(edges: &[Edge], inferred: &Edge) -> Option<EdgeIndex> {
 }
 
 /// The edge that says that this operation read from this writer.
-pub(super) fn read_from(edges: &[Edge], writer: TransactionId, read: Option<OperationId>) -> Option<EdgeIndex> {
-    edges.iter().position(|e| e.because == Reason::Reads && e.from == writer && e.to_operation == read)
+pub(super) fn read_from(
+    edges: &[Edge],
+    writer: TransactionId,
+    read: Option<OperationId>,
+) -> Option<EdgeIndex> {
+    edges
+        .iter()
+        .position(|e| e.because == Reason::Reads && e.from == writer && e.to_operation == read)
 }

@@ -31,7 +31,9 @@ pub fn shape(example: &Counterexample) -> Shape {
     for part in violation.proof.parts() {
         match part {
             Proof::Read => {}
-            Proof::Reads { pattern, reads } => shapes.push((format!("{pattern} of {}", reads.len()), Vec::new())),
+            Proof::Reads { pattern, reads } => {
+                shapes.push((format!("{pattern} of {}", reads.len()), Vec::new()))
+            }
             Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
             // Which cycles exclude all orders depends on the search.
             Proof::Clauses { .. } => shapes.push(("many orders".to_owned(), Vec::new())),
@@ -46,8 +48,19 @@ pub fn shape(example: &Counterexample) -> Shape {
     shapes.dedup();
     let head = format!("{} {}", example.level.code(), violation.id.pattern);
     let texts: Vec<&str> = shapes.iter().map(|(text, _)| text.as_str()).collect();
-    let text = if texts.is_empty() { head } else { format!("{head}: {}", texts.join(" | ")) };
-    Shape { text, cycle: shapes.into_iter().next().map(|(_, cycle)| cycle).unwrap_or_default() }
+    let text = if texts.is_empty() {
+        head
+    } else {
+        format!("{head}: {}", texts.join(" | "))
+    };
+    Shape {
+        text,
+        cycle: shapes
+            .into_iter()
+            .next()
+            .map(|(_, cycle)| cycle)
+            .unwrap_or_default(),
+    }
 }
 
 /// A step of a cycle: its kind and its key.
@@ -62,9 +75,15 @@ struct StepShape {
 
 /// The alphabetically first of the descriptions that begin at each step, and its steps.
 fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> (String, Vec<Relation>) {
-    let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| violation.edges.get(e)).collect();
+    let edges: Vec<&Edge> = cycle
+        .iter()
+        .filter_map(|&e| violation.edges.get(e))
+        .collect();
     // Begin after a step that is inferred, so that no path of observed steps is cut in two.
-    let begin = edges.iter().position(|edge| !is_observed(edge)).map_or(0, |place| place + 1);
+    let begin = edges
+        .iter()
+        .position(|edge| !is_observed(edge))
+        .map_or(0, |place| place + 1);
     let mut steps: Vec<StepShape> = Vec::new();
     for place in 0..edges.len() {
         let edge = edges[(begin + place) % edges.len()];
@@ -77,7 +96,13 @@ fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> (String, Vec<Relat
             _ => steps.push(step_shape(violation, edge)),
         }
     }
-    let relations = |first: usize| steps[first..].iter().chain(&steps[..first]).map(|step| step.relation).collect();
+    let relations = |first: usize| {
+        steps[first..]
+            .iter()
+            .chain(&steps[..first])
+            .map(|step| step.relation)
+            .collect()
+    };
     let rotations = (0..steps.len()).map(|first| (described(&steps, first), relations(first)));
     rotations.min().unwrap_or_default()
 }
@@ -87,12 +112,20 @@ fn is_observed(edge: &Edge) -> bool {
 }
 
 fn is_seen(relation: Relation) -> bool {
-    matches!(relation, Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder)
+    matches!(
+        relation,
+        Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder
+    )
 }
 
 fn step_shape(violation: &Violation, edge: &Edge) -> StepShape {
     // With one operation each a path is as good as its steps.
-    let key = edge.key.filter(|_| !matches!(edge.relation, Relation::SessionOrder | Relation::CausalOrder));
+    let key = edge.key.filter(|_| {
+        !matches!(
+            edge.relation,
+            Relation::SessionOrder | Relation::CausalOrder
+        )
+    });
     let seen = match &edge.because {
         Reason::Visible { axiom, seen, .. } => seen_shape(violation, *axiom, seen),
         Reason::Conflict { .. } => "conflict",
@@ -111,7 +144,10 @@ fn step_shape(violation: &Violation, edge: &Edge) -> StepShape {
 
 /// By what t3 sees t2.
 fn seen_shape(violation: &Violation, axiom: Axiom, seen: &[EdgeIndex]) -> &'static str {
-    let edges: Vec<&Edge> = seen.iter().filter_map(|&e| violation.edges.get(e)).collect();
+    let edges: Vec<&Edge> = seen
+        .iter()
+        .filter_map(|&e| violation.edges.get(e))
+        .collect();
     match edges.as_slice() {
         [one] if one.relation == Relation::SessionOrder => "SO",
         [one] if one.relation == Relation::WriteRead => "WR",
@@ -150,5 +186,9 @@ fn described(steps: &[StepShape], first: usize) -> String {
 /// `a` to `z`, then `a1`, `b1`, …
 fn letter(number: usize) -> String {
     let letter = char::from(b'a' + (number % 26) as u8);
-    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
+    if number < 26 {
+        letter.to_string()
+    } else {
+        format!("{letter}{}", number / 26)
+    }
 }

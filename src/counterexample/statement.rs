@@ -229,6 +229,10 @@ impl Step {
 
     /// How many cases enclose it.
     pub fn depth(&self) -> usize {
-        if self.case.is_empty() { 0 } else { self.case.split('.').count() }
+        if self.case.is_empty() {
+            0
+        } else {
+            self.case.split('.').count()
+        }
     }
 }

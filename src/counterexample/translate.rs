@@ -14,7 +14,12 @@ struct Dictionary<'a> {
 
 /// A violation in terms of a sub-history, if everything it names is there.
 pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Violation> {
-    let keys: FxHashMap<_, _> = renaming.keys.iter().enumerate().map(|(new, &old)| (old, KeyId::new(new))).collect();
+    let keys: FxHashMap<_, _> = renaming
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(new, &old)| (old, KeyId::new(new)))
+        .collect();
     translate_by(
         violation,
         &Dictionary {
@@ -41,9 +46,18 @@ pub(super) fn translate_back(violation: &Violation, renaming: &Renaming) -> Opti
 }
 
 fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Violation> {
-    let Dictionary { transaction, operation, key } = *dictionary;
+    let Dictionary {
+        transaction,
+        operation,
+        key,
+    } = *dictionary;
     let mut translated = violation.clone();
-    for named in translated.key.iter_mut().chain(translated.edges.iter_mut().filter_map(|edge| edge.key.as_mut())) {
+    for named in translated.key.iter_mut().chain(
+        translated
+            .edges
+            .iter_mut()
+            .filter_map(|edge| edge.key.as_mut()),
+    ) {
         *named = key(*named)?;
     }
     for t in &mut translated.transactions {
@@ -54,7 +68,10 @@ fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Vi
     }
     for edge in &mut translated.edges {
         (edge.from, edge.to) = (transaction(edge.from)?, transaction(edge.to)?);
-        for o in [&mut edge.from_operation, &mut edge.to_operation].into_iter().flatten() {
+        for o in [&mut edge.from_operation, &mut edge.to_operation]
+            .into_iter()
+            .flatten()
+        {
             *o = operation(*o)?;
         }
         match &mut edge.because {
@@ -97,12 +114,17 @@ fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Vi
 
 fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {
     match option {
-        Supposed::Writer { read, writer } => {
-            Some(Supposed::Writer { read: (dictionary.operation)(read)?, writer: (dictionary.transaction)(writer)? })
-        }
-        Supposed::Outcome { transaction, committed } => {
-            Some(Supposed::Outcome { transaction: (dictionary.transaction)(transaction)?, committed })
-        }
+        Supposed::Writer { read, writer } => Some(Supposed::Writer {
+            read: (dictionary.operation)(read)?,
+            writer: (dictionary.transaction)(writer)?,
+        }),
+        Supposed::Outcome {
+            transaction,
+            committed,
+        } => Some(Supposed::Outcome {
+            transaction: (dictionary.transaction)(transaction)?,
+            committed,
+        }),
         Supposed::Append { .. } => None,
     }
 }

@@ -45,9 +45,16 @@ pub fn diagram(subject: &Subject<'_>) -> Diagram {
         transactions.extend([edge.from, edge.to]);
         involved.extend(edge.from_operation.iter().chain(&edge.to_operation));
     }
-    transactions.extend(subject.operations.iter().map(|&o| history.transaction_of(o)));
+    transactions.extend(
+        subject
+            .operations
+            .iter()
+            .map(|&o| history.transaction_of(o)),
+    );
     // ⊥ is shown only when an edge touches it.
-    let touched = edges.iter().any(|(e, _)| subject.edges[*e].from.is_initial() || subject.edges[*e].to.is_initial());
+    let touched = edges
+        .iter()
+        .any(|(e, _)| subject.edges[*e].from.is_initial() || subject.edges[*e].to.is_initial());
     if !touched {
         transactions.remove(&TransactionId::INITIAL);
     }
@@ -55,26 +62,65 @@ pub fn diagram(subject: &Subject<'_>) -> Diagram {
     let lane_key = |t: &TransactionId| (!t.is_initial()).then(|| history.session_of(*t));
     let sessions: BTreeSet<Option<SessionId>> = transactions.iter().map(lane_key).collect();
     let sessions: Vec<Option<SessionId>> = sessions.into_iter().collect();
-    let lanes = sessions.iter().map(|&session| Lane { session, title: lane_title(history, session) }).collect();
+    let lanes = sessions
+        .iter()
+        .map(|&session| Lane {
+            session,
+            title: lane_title(history, session),
+        })
+        .collect();
 
     let mut order: Vec<(usize, TransactionId)> = transactions
         .iter()
-        .map(|t| (sessions.binary_search(&lane_key(t)).expect("every session of a card has a lane"), *t))
+        .map(|t| {
+            (
+                sessions
+                    .binary_search(&lane_key(t))
+                    .expect("every session of a card has a lane"),
+                *t,
+            )
+        })
         .collect();
     order.sort();
-    let cards: Vec<Card> = order.iter().map(|&(lane, t)| card(subject, &involved, lane, t)).collect();
-    let place: BTreeMap<TransactionId, usize> = order.iter().enumerate().map(|(place, &(_, t))| (t, place)).collect();
+    let cards: Vec<Card> = order
+        .iter()
+        .map(|&(lane, t)| card(subject, &involved, lane, t))
+        .collect();
+    let place: BTreeMap<TransactionId, usize> = order
+        .iter()
+        .enumerate()
+        .map(|(place, &(_, t))| (t, place))
+        .collect();
 
-    let arrows = edges.iter().map(|(e, also)| arrow(subject, &cards, &place, *e, also)).collect();
-    Diagram { lanes, cards, arrows }
+    let arrows = edges
+        .iter()
+        .map(|(e, also)| arrow(subject, &cards, &place, *e, also))
+        .collect();
+    Diagram {
+        lanes,
+        cards,
+        arrows,
+    }
 }
 
 /// Shown edges without duplicates, each with the later edges that say the same.
 fn distinct_edges(subject: &Subject<'_>) -> Vec<(EdgeIndex, Vec<EdgeIndex>)> {
     let mut first = BTreeMap::new();
     let mut result: Vec<(EdgeIndex, Vec<EdgeIndex>)> = Vec::new();
-    for (index, edge) in subject.edges.iter().enumerate().filter(|(index, _)| (subject.shown)(*index)) {
-        let content = (edge.from, edge.to, edge.relation, edge.key, edge.from_operation, edge.to_operation);
+    for (index, edge) in subject
+        .edges
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| (subject.shown)(*index))
+    {
+        let content = (
+            edge.from,
+            edge.to,
+            edge.relation,
+            edge.key,
+            edge.from_operation,
+            edge.to_operation,
+        );
         match first.get(&content) {
             Some(&place) => {
                 let (_, also): &mut (EdgeIndex, Vec<EdgeIndex>) = &mut result[place];
@@ -96,11 +142,24 @@ fn lane_title(history: &History, session: Option<SessionId>) -> String {
     }
 }
 
-fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, transaction: TransactionId) -> Card {
+fn card(
+    subject: &Subject<'_>,
+    involved: &BTreeSet<OperationId>,
+    lane: usize,
+    transaction: TransactionId,
+) -> Card {
     let history = subject.history;
     if transaction.is_initial() {
         let (title, status) = (history.transaction_name(transaction), String::new());
-        return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0, others: Vec::new() };
+        return Card {
+            transaction,
+            lane,
+            title,
+            status,
+            rows: Vec::new(),
+            folded: 0,
+            others: Vec::new(),
+        };
     }
     let status = history.outcome(transaction).words();
     let row = |operation: OperationId| {
@@ -111,13 +170,23 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
             value_at: head.len(),
             text: head + &printable(&value),
             full: printable(&history.operation_text_in_full(operation)),
-            place: history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin())),
-            role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
+            place: history
+                .spot_of(operation)
+                .map_or_else(String::new, |spot| spot.text(history.origin())),
+            role: if involved.contains(&operation) {
+                RowRole::Involved
+            } else {
+                RowRole::Context
+            },
             proves: None,
         }
     };
     let shown = |o: &OperationId| subject.all_operations || involved.contains(o);
-    let rows: Vec<Row> = history.operations_of(transaction).filter(shown).map(row).collect();
+    let rows: Vec<Row> = history
+        .operations_of(transaction)
+        .filter(shown)
+        .map(row)
+        .collect();
     Card {
         transaction,
         lane,
@@ -142,10 +211,16 @@ fn arrow(
         operation.and_then(|o| cards[card].rows.iter().position(|row| row.operation == o))
     };
     let label = match edge.key {
-        Some(key) => format!("{} {}", edge.relation.code(), printable(&subject.history.key_name(key))),
+        Some(key) => format!(
+            "{} {}",
+            edge.relation.code(),
+            printable(&subject.history.key_name(key))
+        ),
         None => edge.relation.code().to_owned(),
     };
-    let on_cycle = std::iter::once(&index).chain(also).any(|e| subject.cycle.contains(e));
+    let on_cycle = std::iter::once(&index)
+        .chain(also)
+        .any(|e| subject.cycle.contains(e));
     Arrow {
         edge: index,
         also: also.to_vec(),
@@ -156,13 +231,20 @@ fn arrow(
         to_row: row(to, edge.to_operation),
         relation: edge.relation,
         label,
-        emphasis: if on_cycle { Emphasis::Cycle } else { Emphasis::Evidence },
+        emphasis: if on_cycle {
+            Emphasis::Cycle
+        } else {
+            Emphasis::Evidence
+        },
     }
 }
 
 impl Diagram {
     /// The relations that occur, in the order of [`Relation::ALL`]: those a legend has to explain.
     pub fn relations(&self) -> Vec<Relation> {
-        Relation::ALL.into_iter().filter(|r| self.arrows.iter().any(|arrow| arrow.relation == *r)).collect()
+        Relation::ALL
+            .into_iter()
+            .filter(|r| self.arrows.iter().any(|arrow| arrow.relation == *r))
+            .collect()
     }
 }

@@ -13,10 +13,34 @@ type Matrix = [[f32; 3]; 3];
 
 /// Linear RGB as seen with all cones, and without those for long, middle and short waves.
 const VISION: [(&str, Matrix); 4] = [
-    ("trichromat", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
-    ("protanope", [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    ("deuteranope", [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-    ("tritanope", [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+    (
+        "trichromat",
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    ),
+    (
+        "protanope",
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+    ),
+    (
+        "deuteranope",
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+    ),
+    (
+        "tritanope",
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ],
+    ),
 ];
 
 /// From linear RGB to the responses of cones, and from their cube roots to OKLab.
@@ -36,21 +60,31 @@ fn times(matrix: &Matrix, v: [f32; 3]) -> [f32; 3] {
 }
 
 fn seen(color: Color, vision: &Matrix) -> [f32; 3] {
-    let linear = times(vision, [color.r, color.g, color.b].map(Color::linear)).map(|c| c.clamp(0.0, 1.0));
+    let linear =
+        times(vision, [color.r, color.g, color.b].map(Color::linear)).map(|c| c.clamp(0.0, 1.0));
     times(&TO_LAB, times(&TO_CONES, linear).map(f32::cbrt))
 }
 
 fn distance(a: Color, b: Color, vision: &Matrix) -> f32 {
     let (a, b) = (seen(a, vision), seen(b, vision));
-    100.0 * a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
+    100.0
+        * a.iter()
+            .zip(b)
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum::<f32>()
+            .sqrt()
 }
 
 /// The pairs of named colours that look alike to some eyes: which, to whom, and how far they are apart.
-pub(crate) fn alike(colors: &[(&'static str, Color)]) -> Vec<(&'static str, &'static str, &'static str, f32)> {
+pub(crate) fn alike(
+    colors: &[(&'static str, Color)],
+) -> Vec<(&'static str, &'static str, &'static str, f32)> {
     let mut alike = Vec::new();
     for (place, (a, first)) in colors.iter().enumerate() {
         for (b, second) in &colors[place + 1..] {
-            let far = VISION.iter().map(|(who, vision)| (*a, *b, *who, distance(*first, *second, vision)));
+            let far = VISION
+                .iter()
+                .map(|(who, vision)| (*a, *b, *who, distance(*first, *second, vision)));
             alike.extend(far.filter(|(.., distance)| *distance < DISTINCT));
         }
     }
@@ -69,8 +103,17 @@ fn grey_looks_the_same_to_all_and_red_and_green_of_one_lightness_do_not() {
     for (who, vision) in &VISION {
         let grey = distance(color(128, 128, 128), color(130, 130, 130), vision);
         assert!(grey < 1.0, "{who}: {grey}");
-        assert!((distance(color(0, 0, 0), color(255, 255, 255), vision) - 100.0).abs() < 1.0, "{who}");
+        assert!(
+            (distance(color(0, 0, 0), color(255, 255, 255), vision) - 100.0).abs() < 1.0,
+            "{who}"
+        );
     }
     let pair = [("red", color(190, 80, 60)), ("green", color(110, 125, 50))];
-    assert_eq!(alike(&pair).iter().map(|(.., who, _)| *who).collect::<Vec<_>>(), ["deuteranope"]);
+    assert_eq!(
+        alike(&pair)
+            .iter()
+            .map(|(.., who, _)| *who)
+            .collect::<Vec<_>>(),
+        ["deuteranope"]
+    );
 }

@@ -27,28 +27,51 @@ pub(super) struct Lasting {
 
 impl Lasting {
     pub(super) fn new(fault: &FaultSpan, from: f32, to: f32) -> Lasting {
-        Lasting { from, to, name: visible(&fault.what), times: None }
+        Lasting {
+            from,
+            to,
+            name: visible(&fault.what),
+            times: None,
+        }
     }
 
     /// With the times after the name where they have room.
     pub(super) fn at(self, times: String) -> Lasting {
-        Lasting { times: Some(times), ..self }
+        Lasting {
+            times: Some(times),
+            ..self
+        }
     }
 
     /// The name, with the times if they have room in the bar or next to it.
     fn text(&self, (from, to): (f32, f32), area: Rect, font: f32) -> String {
-        let long = self.times.as_ref().map(|times| format!("{}, {times}", self.name));
+        let long = self
+            .times
+            .as_ref()
+            .map(|times| format!("{}, {times}", self.name));
         let has_room = |long: &String| free_place_of((from, to), width(long, font), area).is_some();
-        long.filter(has_room)
-            .unwrap_or_else(|| elide(&self.name, ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize))
+        long.filter(has_room).unwrap_or_else(|| {
+            elide(
+                &self.name,
+                ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize,
+            )
+        })
     }
 }
 
 /// Those that are seen between the sides of an area, with from where to where, by their beginnings.
 fn seen(faults: &[Lasting], area: Rect) -> Vec<(f32, f32, &Lasting)> {
-    let seen = faults.iter().filter(|fault| fault.to > area.left() && fault.from < area.right());
+    let seen = faults
+        .iter()
+        .filter(|fault| fault.to > area.left() && fault.from < area.right());
     let mut seen: Vec<(f32, f32, &Lasting)> = seen
-        .map(|fault| (fault.from.max(area.left()), fault.to.max(fault.from + 2.0).min(area.right()), fault))
+        .map(|fault| {
+            (
+                fault.from.max(area.left()),
+                fault.to.max(fault.from + 2.0).min(area.right()),
+                fault,
+            )
+        })
         .collect();
     seen.sort_by(|a, b| a.0.total_cmp(&b.0));
     seen
@@ -57,7 +80,12 @@ fn seen(faults: &[Lasting], area: Rect) -> Vec<(f32, f32, &Lasting)> {
 /// Draws bands over `area`. O(faults · log faults).
 pub(super) fn draw_bands(scene: &mut Scene, faults: &[Lasting], area: Rect) {
     for (from, to) in together(&seen(faults, area)) {
-        scene.rect(Rect::from_x_y_ranges(from..=to, area.y_range()), 0.0, Role::Fault, None);
+        scene.rect(
+            Rect::from_x_y_ranges(from..=to, area.y_range()),
+            0.0,
+            Role::Fault,
+            None,
+        );
     }
 }
 
@@ -69,8 +97,10 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     for (from, to, fault) in seen(faults, area) {
         let name = fault.text((from, to), area, font);
         let (text, align) = place_of((from, to), width(&name, font), area);
-        let Some(row) =
-            ends.iter().position(|end| end + GAP <= from.min(text)).or((ends.len() < ROWS).then_some(ends.len()))
+        let Some(row) = ends
+            .iter()
+            .position(|end| end + GAP <= from.min(text))
+            .or((ends.len() < ROWS).then_some(ends.len()))
         else {
             n_more += 1;
             continue;
@@ -82,8 +112,18 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
         scene.rect(bar, 3.0, Role::FaultBar, None);
         scene.names.push((bar, format!("Fault: {name}")));
         // Small pictures have larger texts: one before its bar grows away from it.
-        let anchor = if align == Align::Right { text + width(&name, font) } else { text };
-        scene.text((pos2(anchor, top + ROW / 2.0 + 0.5), align), font, name, Role::FaultText, None);
+        let anchor = if align == Align::Right {
+            text + width(&name, font)
+        } else {
+            text
+        };
+        scene.text(
+            (pos2(anchor, top + ROW / 2.0 + 0.5), align),
+            font,
+            name,
+            Role::FaultText,
+            None,
+        );
     }
     let rows = ROW * ends.len() as f32;
     if n_more == 0 {
@@ -135,7 +175,15 @@ mod tests {
 
     fn drawn(faults: &[(&str, f32, f32)]) -> Scene {
         let lasting = |&(what, from, to): &(&str, f32, f32)| {
-            Lasting::new(&FaultSpan { what: what.to_owned(), start: 0, end: None }, from, to)
+            Lasting::new(
+                &FaultSpan {
+                    what: what.to_owned(),
+                    start: 0,
+                    end: None,
+                },
+                from,
+                to,
+            )
         };
         let faults: Vec<Lasting> = faults.iter().map(lasting).collect();
         let area = Rect::from_min_max(pos2(0.0, 0.0), pos2(400.0, 100.0));
@@ -147,7 +195,11 @@ mod tests {
 
     #[test]
     fn overlapping_faults_are_in_different_rows_and_one_band() {
-        let scene = drawn(&[("cut a", 10.0, 100.0), ("cut b", 50.0, 200.0), ("cut c", 250.0, 300.0)]);
+        let scene = drawn(&[
+            ("cut a", 10.0, 100.0),
+            ("cut b", 50.0, 200.0),
+            ("cut c", 250.0, 300.0),
+        ]);
         let rects = |role: Role| -> Vec<Rect> {
             let of = |mark: &crate::diagram::scene::Mark| match mark.shape {
                 Shape::Rect { rect, .. } if mark.role == role => Some(rect),
@@ -155,7 +207,10 @@ mod tests {
             };
             scene.marks.iter().filter_map(of).collect()
         };
-        let bands: Vec<(f32, f32)> = rects(Role::Fault).iter().map(|area| (area.left(), area.right())).collect();
+        let bands: Vec<(f32, f32)> = rects(Role::Fault)
+            .iter()
+            .map(|area| (area.left(), area.right()))
+            .collect();
         assert_eq!(bands, [(10.0, 200.0), (250.0, 300.0)]);
         let tops: Vec<f32> = rects(Role::FaultBar).iter().map(|bar| bar.top()).collect();
         assert_eq!(tops, [101.5, 101.5 + ROW, 101.5]);
@@ -164,8 +219,12 @@ mod tests {
     #[test]
     fn what_has_no_row_is_counted() {
         let scene = drawn(&[("a", 0.0, 300.0); ROWS + 3]);
-        let has =
-            |what: &str| scene.marks.iter().any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == what));
+        let has = |what: &str| {
+            scene
+                .marks
+                .iter()
+                .any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == what))
+        };
         assert!(has("3 more faults"));
     }
 }

@@ -10,15 +10,23 @@ impl Diagram {
     /// that then say the same, the first is kept and [names](Arrow::also) the others. O(cards + arrows · log arrows).
     pub fn folded(&self, sessions: &BTreeSet<SessionId>) -> Diagram {
         let wanted: BTreeSet<SessionId> = self.foldable().intersection(sessions).copied().collect();
-        let is_wanted = |session: Option<SessionId>| session.is_some_and(|session| wanted.contains(&session));
-        let folded: Vec<bool> = self.lanes.iter().map(|lane| is_wanted(lane.session)).collect();
+        let is_wanted =
+            |session: Option<SessionId>| session.is_some_and(|session| wanted.contains(&session));
+        let folded: Vec<bool> = self
+            .lanes
+            .iter()
+            .map(|lane| is_wanted(lane.session))
+            .collect();
         let mut cards: Vec<Card> = Vec::new();
         // By old card: the new one. Cards of a lane are adjacent.
         let place: Vec<usize> = self
             .cards
             .iter()
             .map(|card| {
-                match cards.last_mut().filter(|last| folded[card.lane] && last.lane == card.lane) {
+                match cards
+                    .last_mut()
+                    .filter(|last| folded[card.lane] && last.lane == card.lane)
+                {
                     Some(last) => last.take_in(card),
                     None if folded[card.lane] => cards.push(card.alone()),
                     None => cards.push(card.clone()),
@@ -33,11 +41,26 @@ impl Diagram {
         let moved = |arrow: &Arrow| {
             let (from, to) = (place[arrow.from], place[arrow.to]);
             let (from_row, to_row) = (row(from, arrow.from_row), row(to, arrow.to_row));
-            Arrow { from, from_row, to, to_row, ..arrow.clone() }
+            Arrow {
+                from,
+                from_row,
+                to,
+                to_row,
+                ..arrow.clone()
+            }
         };
         let is_inside = |arrow: &Arrow| arrow.from == arrow.to && folded[cards[arrow.from].lane];
-        let arrows = once_each(self.arrows.iter().map(moved).filter(|arrow| !is_inside(arrow)));
-        Diagram { lanes: self.lanes.clone(), cards, arrows }
+        let arrows = once_each(
+            self.arrows
+                .iter()
+                .map(moved)
+                .filter(|arrow| !is_inside(arrow)),
+        );
+        Diagram {
+            lanes: self.lanes.clone(),
+            cards,
+            arrows,
+        }
     }
 
     /// The sessions that can be folded: those with several cards.
@@ -50,7 +73,10 @@ impl Diagram {
 
     /// All transactions on the card of this one; only itself if it has no card.
     pub fn together_with(&self, transaction: TransactionId) -> Vec<TransactionId> {
-        let card = self.cards.iter().find(|card| card.transactions().any(|t| t == transaction));
+        let card = self
+            .cards
+            .iter()
+            .find(|card| card.transactions().any(|t| t == transaction));
         card.map_or_else(|| vec![transaction], |card| card.transactions().collect())
     }
 }
@@ -63,7 +89,11 @@ impl Card {
 
     /// The first transaction of a folded session.
     fn alone(&self) -> Card {
-        Card { folded: self.folded + self.rows.len(), rows: Vec::new(), ..self.clone() }
+        Card {
+            folded: self.folded + self.rows.len(),
+            rows: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Adds another transaction of the session.
@@ -80,7 +110,14 @@ fn once_each(arrows: impl Iterator<Item = Arrow>) -> Vec<Arrow> {
     let mut first = BTreeMap::new();
     let mut result: Vec<Arrow> = Vec::new();
     for arrow in arrows {
-        let content = (arrow.from, arrow.from_row, arrow.to, arrow.to_row, arrow.relation, arrow.label.clone());
+        let content = (
+            arrow.from,
+            arrow.from_row,
+            arrow.to,
+            arrow.to_row,
+            arrow.relation,
+            arrow.label.clone(),
+        );
         match first.get(&content) {
             Some(&place) => {
                 let same: &mut Arrow = &mut result[place];
@@ -105,8 +142,9 @@ mod tests {
 
     /// Three transactions of `a`, one of `b` that reads from two of them.
     fn drawn() -> Diagram {
-        let history = crate::formats::text::parse("a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n")
-            .expect("a history in our notation");
+        let history =
+            crate::formats::text::parse("a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n")
+                .expect("a history in our notation");
         let edge = |from: usize, to: usize, relation| Edge {
             relation,
             because: Reason::Reads,
@@ -134,18 +172,37 @@ mod tests {
     #[test]
     fn a_folded_session_is_one_card_and_its_inner_edges_are_gone() {
         let whole = drawn();
-        assert_eq!(whole.foldable(), [SessionId::new(0), SessionId::new(1)].into());
+        assert_eq!(
+            whole.foldable(),
+            [SessionId::new(0), SessionId::new(1)].into()
+        );
         let folded = whole.folded(&[SessionId::new(0)].into());
         assert_eq!(folded.cards.len(), 3);
         let card = &folded.cards[0];
-        assert_eq!((card.folded, card.rows.len(), card.status.as_str()), (4, 0, "3 transactions"));
+        assert_eq!(
+            (card.folded, card.rows.len(), card.status.as_str()),
+            (4, 0, "3 transactions")
+        );
         let ends = [whole.cards[0].title.as_str(), whole.cards[2].title.as_str()];
         assert_eq!(card.title.split(" … ").collect::<Vec<_>>(), ends);
-        assert_eq!(folded.together_with(TransactionId::new(2)), [0, 1, 2].map(TransactionId::new));
-        assert_eq!(folded.together_with(TransactionId::new(3)), [TransactionId::new(3)]);
+        assert_eq!(
+            folded.together_with(TransactionId::new(2)),
+            [0, 1, 2].map(TransactionId::new)
+        );
+        assert_eq!(
+            folded.together_with(TransactionId::new(3)),
+            [TransactionId::new(3)]
+        );
         // Both reads are one arrow now, as strong as the stronger one; session order inside is gone.
-        let arrows: Vec<_> = folded.arrows.iter().map(|a| (a.edge, a.also.as_slice(), a.from, a.to)).collect();
-        assert_eq!(arrows, [(1, [2].as_slice(), 0, 1), (3, [].as_slice(), 1, 0)]);
+        let arrows: Vec<_> = folded
+            .arrows
+            .iter()
+            .map(|a| (a.edge, a.also.as_slice(), a.from, a.to))
+            .collect();
+        assert_eq!(
+            arrows,
+            [(1, [2].as_slice(), 0, 1), (3, [].as_slice(), 1, 0)]
+        );
         assert_eq!(folded.arrows[0].emphasis, crate::diagram::Emphasis::Cycle);
     }
 

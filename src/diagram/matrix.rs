@@ -46,21 +46,39 @@ pub struct Table {
 
 impl Table {
     /// The table of edges with these numbers and ends. O(edges · log transactions).
-    pub fn new(edges: impl Iterator<Item = (usize, TransactionId, TransactionId)> + Clone) -> Table {
+    pub fn new(
+        edges: impl Iterator<Item = (usize, TransactionId, TransactionId)> + Clone,
+    ) -> Table {
         let ends = edges.clone().flat_map(|(_, from, to)| [from, to]);
         let sorted: BTreeSet<(bool, TransactionId)> = ends.map(|t| (!t.is_initial(), t)).collect();
-        let places: BTreeMap<TransactionId, usize> = sorted.iter().enumerate().map(|(at, &(_, t))| (t, at)).collect();
+        let places: BTreeMap<TransactionId, usize> = sorted
+            .iter()
+            .enumerate()
+            .map(|(at, &(_, t))| (t, at))
+            .collect();
         let mut cells: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for (number, from, to) in edges {
-            cells.entry((places[&from], places[&to])).or_default().push(number);
+            cells
+                .entry((places[&from], places[&to]))
+                .or_default()
+                .push(number);
         }
-        Table { transactions: sorted.into_iter().map(|(_, t)| t).collect(), cells }
+        Table {
+            transactions: sorted.into_iter().map(|(_, t)| t).collect(),
+            cells,
+        }
     }
 
     /// The table of a diagram's arrows, by index. O(arrows · log cards).
     pub fn of(diagram: &Diagram) -> Table {
         let end = |card: usize| diagram.cards[card].transaction;
-        Table::new(diagram.arrows.iter().enumerate().map(|(place, arrow)| (place, end(arrow.from), end(arrow.to))))
+        Table::new(
+            diagram
+                .arrows
+                .iter()
+                .enumerate()
+                .map(|(place, arrow)| (place, end(arrow.from), end(arrow.to))),
+        )
     }
 }
 
@@ -95,7 +113,10 @@ impl Entry {
             emphasis: arrow.emphasis,
             label: arrow.label.clone(),
             numbers: arrow.numbers.clone(),
-            operations: row(arrow.from, arrow.from_row).into_iter().chain(row(arrow.to, arrow.to_row)).collect(),
+            operations: row(arrow.from, arrow.from_row)
+                .into_iter()
+                .chain(row(arrow.to, arrow.to_row))
+                .collect(),
         }
     }
 }
@@ -112,7 +133,11 @@ pub struct Content<'a> {
 
 impl Content<'_> {
     fn name_of(&self, t: TransactionId) -> String {
-        if t.is_initial() { "initial".to_owned() } else { (self.name)(t) }
+        if t.is_initial() {
+            "initial".to_owned()
+        } else {
+            (self.name)(t)
+        }
     }
 }
 
@@ -133,17 +158,42 @@ impl Measure {
     /// A table that fills `room` as far as cells have sensible sizes. O(transactions) if there are at most 100, else O(1).
     pub fn new(content: &Content<'_>, room: Vec2) -> Measure {
         let n = content.table.transactions.len();
-        let names = || content.table.transactions.iter().map(|t| columns(&content.name_of(*t)).min(MAX_TITLE_COLUMNS));
-        let longest = if n <= 100 { names().max().unwrap_or(0) } else { MAX_TITLE_COLUMNS - 6 };
+        let names = || {
+            content
+                .table
+                .transactions
+                .iter()
+                .map(|t| columns(&content.name_of(*t)).min(MAX_TITLE_COLUMNS))
+        };
+        let longest = if n <= 100 {
+            names().max().unwrap_or(0)
+        } else {
+            MAX_TITLE_COLUMNS - 6
+        };
         let sizes = |numbers: usize| {
-            let heads = vec2(((longest + numbers) as f32 * ADVANCE * ROW_FONT + 20.0).max(CORNER), HEAD);
-            (heads, ((room - heads - vec2(1.0, 1.0)) / n.max(1) as f32).clamp(LEAST, MOST))
+            let heads = vec2(
+                ((longest + numbers) as f32 * ADVANCE * ROW_FONT + 20.0).max(CORNER),
+                HEAD,
+            );
+            (
+                heads,
+                ((room - heads - vec2(1.0, 1.0)) / n.max(1) as f32).clamp(LEAST, MOST),
+            )
         };
         let (heads, cell) = sizes(0);
         let by_number = ((cell.x - 8.0) / (ADVANCE * ROW_FONT)) < longest.min(NAME_COLUMNS) as f32;
-        let (heads, cell) = if by_number { sizes(columns(&n.to_string()) + 1) } else { (heads, cell) };
+        let (heads, cell) = if by_number {
+            sizes(columns(&n.to_string()) + 1)
+        } else {
+            (heads, cell)
+        };
         // Wide cells are not needlessly high.
-        Measure { heads, cell: vec2(cell.x, cell.y.min(cell.x.max(120.0))), n, by_number }
+        Measure {
+            heads,
+            cell: vec2(cell.x, cell.y.min(cell.x.max(120.0))),
+            n,
+            by_number,
+        }
     }
 
     /// Size of the whole table.
@@ -154,12 +204,18 @@ impl Measure {
     /// How many rows and columns fit into `room` without their heads.
     pub fn fitting(&self, room: Vec2) -> (usize, usize) {
         let fit = (room - self.heads - vec2(1.0, 1.0)) / self.cell;
-        ((fit.y.max(1.0) as usize).min(self.n), (fit.x.max(1.0) as usize).min(self.n))
+        (
+            (fit.y.max(1.0) as usize).min(self.n),
+            (fit.x.max(1.0) as usize).min(self.n),
+        )
     }
 
     /// Everything.
     pub fn all(&self) -> Sight {
-        Sight { rows: 0..self.n, columns: 0..self.n }
+        Sight {
+            rows: 0..self.n,
+            columns: 0..self.n,
+        }
     }
 }
 
@@ -177,14 +233,27 @@ pub fn scene(content: &Content<'_>, measure: &Measure, sight: &Sight) -> Scene {
     let (rows, columns) = (sight.rows.len() as f32, sight.columns.len() as f32);
     let size = measure.heads + vec2(columns, rows) * measure.cell + vec2(1.0, 1.0);
     let scene = Scene::new(Rect::from_min_size(Pos2::ZERO, size));
-    let mut painter = Painter { content, measure, sight, scene };
+    let mut painter = Painter {
+        content,
+        measure,
+        sight,
+        scene,
+    };
     painter.ground();
     sight.rows.clone().for_each(|row| painter.row(row));
-    sight.columns.clone().for_each(|column| painter.column(column));
+    sight
+        .columns
+        .clone()
+        .for_each(|column| painter.column(column));
     let cells = &content.table.cells;
     for row in sight.rows.clone() {
-        for (&(_, column), entries) in cells.range((row, sight.columns.start)..(row, sight.columns.end)) {
-            let entries: Vec<Entry> = entries.iter().filter_map(|number| (content.entry)(*number)).collect();
+        for (&(_, column), entries) in
+            cells.range((row, sight.columns.start)..(row, sight.columns.end))
+        {
+            let entries: Vec<Entry> = entries
+                .iter()
+                .filter_map(|number| (content.entry)(*number))
+                .collect();
             if !entries.is_empty() {
                 painter.cell((row, column), &entries);
             }
@@ -203,7 +272,10 @@ struct Painter<'a> {
 impl Painter<'_> {
     /// The upper left corner of a cell.
     fn corner(&self, (row, column): (usize, usize)) -> Pos2 {
-        let place = vec2((column - self.sight.columns.start) as f32, (row - self.sight.rows.start) as f32);
+        let place = vec2(
+            (column - self.sight.columns.start) as f32,
+            (row - self.sight.rows.start) as f32,
+        );
         (self.measure.heads + place * self.measure.cell).to_pos2()
     }
 
@@ -217,32 +289,54 @@ impl Painter<'_> {
         let end = self.corner((rows.end, columns.end));
         for row in rows.start..=rows.end {
             let y = self.corner((row, columns.start)).y;
-            self.scene.line(Path::line(pos2(0.0, y), pos2(end.x, y)), Role::Rule, None);
+            self.scene
+                .line(Path::line(pos2(0.0, y), pos2(end.x, y)), Role::Rule, None);
         }
         for column in columns.start..=columns.end {
             let x = self.corner((rows.start, column)).x;
-            self.scene.line(Path::line(pos2(x, 0.0), pos2(x, end.y)), Role::Rule, None);
+            self.scene
+                .line(Path::line(pos2(x, 0.0), pos2(x, end.y)), Role::Rule, None);
         }
         let at = (pos2(self.measure.heads.x - 8.0, HEAD / 2.0), Align::Right);
-        self.scene.text(at, SMALL_FONT, "row → column".to_owned(), Role::Folded, None);
+        self.scene.text(
+            at,
+            SMALL_FONT,
+            "row → column".to_owned(),
+            Role::Folded,
+            None,
+        );
     }
 
     fn name(&self, place: usize) -> (String, Option<Target>) {
         let t = self.content.table.transactions[place];
-        (self.content.name_of(t), (!t.is_initial()).then_some(Target::Transaction(t)))
+        (
+            self.content.name_of(t),
+            (!t.is_initial()).then_some(Target::Transaction(t)),
+        )
     }
 
     fn row(&mut self, row: usize) {
         let (name, target) = self.name(row);
         let corner = self.corner((row, self.sight.columns.start));
-        let area = Rect::from_min_max(pos2(0.0, corner.y), pos2(corner.x, corner.y + self.measure.cell.y));
-        self.scene.rect(area.shrink(1.0), 2.0, Role::ContextRow, target);
+        let area = Rect::from_min_max(
+            pos2(0.0, corner.y),
+            pos2(corner.x, corner.y + self.measure.cell.y),
+        );
+        self.scene
+            .rect(area.shrink(1.0), 2.0, Role::ContextRow, target);
         let shown = elide(&name, MAX_TITLE_COLUMNS);
         let at = (area.right_center() - vec2(9.0, 0.0), Align::Right);
-        self.scene.bold(at, ROW_FONT, shown, Role::CardTitle, target);
+        self.scene
+            .bold(at, ROW_FONT, shown, Role::CardTitle, target);
         if self.measure.by_number {
             let at = (area.left_center() + vec2(4.0, 0.0), Align::Left);
-            self.scene.text(at, SMALL_FONT, (row + 1).to_string(), Role::CardStatus, target);
+            self.scene.text(
+                at,
+                SMALL_FONT,
+                (row + 1).to_string(),
+                Role::CardStatus,
+                target,
+            );
         }
         self.scene.names.push((area, format!("Row {name}")));
     }
@@ -251,13 +345,24 @@ impl Painter<'_> {
         let (name, target) = self.name(column);
         let x = self.corner((self.sight.rows.start, column)).x;
         let area = Rect::from_min_max(pos2(x, 0.0), pos2(x + self.measure.cell.x, HEAD));
-        self.scene.rect(area.shrink(1.0), 2.0, Role::ContextRow, target);
+        self.scene
+            .rect(area.shrink(1.0), 2.0, Role::ContextRow, target);
         let at = (area.center(), Align::Center);
         if self.measure.by_number {
-            self.scene.text(at, SMALL_FONT, (column + 1).to_string(), Role::CardStatus, target);
+            self.scene.text(
+                at,
+                SMALL_FONT,
+                (column + 1).to_string(),
+                Role::CardStatus,
+                target,
+            );
         } else {
-            let shown = elide(&name, ((area.width() - 8.0) / (ADVANCE * ROW_FONT)) as usize);
-            self.scene.bold(at, ROW_FONT, shown, Role::CardTitle, target);
+            let shown = elide(
+                &name,
+                ((area.width() - 8.0) / (ADVANCE * ROW_FONT)) as usize,
+            );
+            self.scene
+                .bold(at, ROW_FONT, shown, Role::CardTitle, target);
         }
         self.scene.names.push((area, format!("Column {name}")));
     }
@@ -269,47 +374,81 @@ impl Painter<'_> {
             let height = area.height() / entries.len() as f32;
             for (place, entry) in entries.iter().enumerate() {
                 let min = area.min + vec2(0.0, place as f32 * height);
-                self.tile(Rect::from_min_size(min, vec2(area.width(), height)).shrink(0.5), entry, &entry.label);
+                self.tile(
+                    Rect::from_min_size(min, vec2(area.width(), height)).shrink(0.5),
+                    entry,
+                    &entry.label,
+                );
             }
         } else {
             let label = format!("{}+{}", entries[0].relation.code(), entries.len() - 1);
-            let first = Entry { label: label.clone(), operations: Vec::new(), ..entries[0].clone() };
+            let first = Entry {
+                label: label.clone(),
+                operations: Vec::new(),
+                ..entries[0].clone()
+            };
             self.tile(area, &first, &label);
         }
         if self.scene.names.len() < NAMED {
             let codes: Vec<&str> = entries.iter().map(|entry| entry.relation.code()).collect();
             let (from, to) = (self.name(row).0, self.name(column).0);
-            self.scene.names.push((area, format!("Cell {} from {from} to {to}", codes.join(" and "))));
+            self.scene.names.push((
+                area,
+                format!("Cell {} from {from} to {to}", codes.join(" and ")),
+            ));
         }
     }
 
     /// An edge: its label, and as far as there is room its number, and its line between the operations that it is about.
     fn tile(&mut self, area: Rect, entry: &Entry, label: &str) {
         let (relation, target) = (entry.relation, Some(Target::Edge(entry.edge)));
-        self.scene.rect(area, 4.0, Role::Label(relation, entry.emphasis), target);
-        let Tile { shown, size, before_label, lines } = Tile::new(area.size(), entry, label);
+        self.scene
+            .rect(area, 4.0, Role::Label(relation, entry.emphasis), target);
+        let Tile {
+            shown,
+            size,
+            before_label,
+            lines,
+        } = Tile::new(area.size(), entry, label);
         let top = area.center().y - LINE * size * lines.len() as f32 / 2.0;
         for (place, line) in lines.into_iter().enumerate() {
             let at = pos2(area.center().x, top + LINE * size * (place as f32 + 0.5));
             match line {
-                CellLine::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
+                CellLine::Number => {
+                    self.scene
+                        .marks
+                        .extend(numbered(at, &entry.numbers, Some(relation), target))
+                }
                 CellLine::Label => {
                     if before_label > 0.0 {
                         let center = at - vec2((width(&shown, size) + GAP) / 2.0, 0.0);
-                        self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
+                        self.scene.marks.extend(numbered(
+                            center,
+                            &entry.numbers,
+                            Some(relation),
+                            target,
+                        ));
                     }
                     let at = at + vec2(before_label / 2.0, 0.0);
-                    self.scene.bold((at, Align::Center), size, shown.clone(), Role::LabelText(relation), target);
+                    self.scene.bold(
+                        (at, Align::Center),
+                        size,
+                        shown.clone(),
+                        Role::LabelText(relation),
+                        target,
+                    );
                 }
                 CellLine::Arrow => {
                     let length = (area.width() * 0.4).clamp(ARROW, 90.0);
                     let from = at - vec2(length / 2.0, 0.0);
-                    self.scene.level_edge(from, length, (relation, entry.emphasis), target);
+                    self.scene
+                        .level_edge(from, length, (relation, entry.emphasis), target);
                 }
                 CellLine::Operation(place) => {
                     let (text, value_at) = &entry.operations[place];
                     let text = shortened(text, *value_at, letters(area.width(), SMALL_FONT));
-                    self.scene.text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
+                    self.scene
+                        .text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
                 }
             }
         }
@@ -346,9 +485,18 @@ impl Tile {
         let size = (cell.y / 7.0).clamp(SMALL_FONT, ROW_FONT + 2.0);
         let room = letters(cell.x, size);
         let is_short = columns(label) > room && room <= 10;
-        let shown = if is_short { entry.relation.code().to_owned() } else { elide(label, room) };
-        let disc = if entry.numbers.is_empty() { Vec2::ZERO } else { disc_size(&entry.numbers) };
-        let is_other = disc.x > 0.0 && width(&shown, size) + disc.x + GAP + 6.0 <= cell.x && disc.y <= cell.y;
+        let shown = if is_short {
+            entry.relation.code().to_owned()
+        } else {
+            elide(label, room)
+        };
+        let disc = if entry.numbers.is_empty() {
+            Vec2::ZERO
+        } else {
+            disc_size(&entry.numbers)
+        };
+        let is_other =
+            disc.x > 0.0 && width(&shown, size) + disc.x + GAP + 6.0 <= cell.x && disc.y <= cell.y;
         // The most important first.
         let mut left = ((cell.y - 4.0) / (LINE * size)) as usize;
         let mut has_room = |n: usize, is_wanted: bool| {
@@ -370,7 +518,12 @@ impl Tile {
             has_operations.then(|| CellLine::Operation(n - 1)),
         ];
         let before_label = if is_other { disc.x + GAP } else { 0.0 };
-        Tile { shown, size, before_label, lines: lines.into_iter().flatten().collect() }
+        Tile {
+            shown,
+            size,
+            before_label,
+            lines: lines.into_iter().flatten().collect(),
+        }
     }
 }
 
@@ -386,7 +539,10 @@ mod tests {
             emphasis: Emphasis::Cycle,
             label: "WR balance".to_owned(),
             numbers: vec![3],
-            operations: vec![("w(balance) = 1".to_owned(), 13), ("r(balance) = 1".to_owned(), 13)],
+            operations: vec![
+                ("w(balance) = 1".to_owned(), 13),
+                ("r(balance) = 1".to_owned(), 13),
+            ],
         }
     }
 
@@ -395,46 +551,90 @@ mod tests {
         let n = 3000;
         let edges = (0..n).map(|t| (t, TransactionId::new(t), TransactionId::new((t + 1) % n)));
         let table = Table::new(edges);
-        let (name, entry) = (|t: TransactionId| format!("T{}", t.index()), |edge| Some(entry(edge)));
-        let content = Content { table: &table, name: &name, entry: &entry };
+        let (name, entry) = (
+            |t: TransactionId| format!("T{}", t.index()),
+            |edge| Some(entry(edge)),
+        );
+        let content = Content {
+            table: &table,
+            name: &name,
+            entry: &entry,
+        };
         let measure = Measure::new(&content, vec2(600.0, 500.0));
         assert_eq!((measure.cell, measure.n), (LEAST, n));
-        let sight = Sight { rows: 100..110, columns: 95..112 };
+        let sight = Sight {
+            rows: 100..110,
+            columns: 95..112,
+        };
         let scene = scene(&content, &measure, &sight);
-        let cells = scene.names.iter().filter(|(_, name)| name.starts_with("Cell "));
+        let cells = scene
+            .names
+            .iter()
+            .filter(|(_, name)| name.starts_with("Cell "));
         assert_eq!(cells.count(), 10);
-        assert!(scene.names.iter().any(|(_, name)| name == "Cell WR from T100 to T101"), "{:?}", scene.names);
+        assert!(
+            scene
+                .names
+                .iter()
+                .any(|(_, name)| name == "Cell WR from T100 to T101"),
+            "{:?}",
+            scene.names
+        );
         let inside = |mark: &crate::diagram::scene::Mark| match &mark.shape {
             Shape::Rect { rect, .. } => scene.bounds.contains_rect(*rect),
             _ => true,
         };
         assert!(scene.marks.len() < 200 && scene.marks.iter().all(inside));
         // In the smallest cells the letters of the relation are left.
-        assert!(scene.marks.iter().any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == "WR")));
+        assert!(
+            scene
+                .marks
+                .iter()
+                .any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == "WR"))
+        );
     }
 
     #[test]
     fn a_cell_says_as_much_as_it_has_room_for() {
         let tile = |x: f32, y: f32| Tile::new(vec2(x, y), &entry(0), "WR 12345");
         let lines = |x: f32, y: f32| tile(x, y).lines;
-        assert_eq!((tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)), ("WR", vec![CellLine::Label]));
+        assert_eq!(
+            (tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)),
+            ("WR", vec![CellLine::Label])
+        );
         // The number is next to the letters of the relation, and above the whole label.
         assert!(tile(60.0, 80.0).before_label > 0.0 && tile(60.0, 80.0).shown == "WR");
         assert_eq!(lines(60.0, 80.0), [CellLine::Label, CellLine::Arrow]);
-        assert_eq!(lines(75.0, 80.0), [CellLine::Number, CellLine::Label, CellLine::Arrow]);
-        let all = [CellLine::Label, CellLine::Operation(0), CellLine::Arrow, CellLine::Operation(1)];
+        assert_eq!(
+            lines(75.0, 80.0),
+            [CellLine::Number, CellLine::Label, CellLine::Arrow]
+        );
+        let all = [
+            CellLine::Label,
+            CellLine::Operation(0),
+            CellLine::Arrow,
+            CellLine::Operation(1),
+        ];
         assert_eq!(lines(200.0, 120.0), all);
     }
 
     #[test]
     fn several_relations_share_a_cell_until_it_is_too_small() {
-        let table = Table::new((0..4).map(|edge| (edge, TransactionId::new(0), TransactionId::new(1))));
+        let table =
+            Table::new((0..4).map(|edge| (edge, TransactionId::new(0), TransactionId::new(1))));
         let (name, entry) = (|_: TransactionId| "T".to_owned(), |edge| Some(entry(edge)));
-        let content = Content { table: &table, name: &name, entry: &entry };
+        let content = Content {
+            table: &table,
+            name: &name,
+            entry: &entry,
+        };
         for (height, n_tiles, text) in [(300.0, 4, "WR balance"), (90.0, 1, "WR+3")] {
             let measure = Measure::new(&content, vec2(600.0, height));
             let scene = scene(&content, &measure, &measure.all());
-            let tiles = scene.marks.iter().filter(|mark| matches!(mark.role, Role::Label(..)));
+            let tiles = scene
+                .marks
+                .iter()
+                .filter(|mark| matches!(mark.role, Role::Label(..)));
             assert_eq!(tiles.count(), n_tiles, "{height}");
             let says = |mark: &crate::diagram::scene::Mark| matches!(&mark.shape, Shape::Text { text: said, .. } if said == text);
             assert!(scene.marks.iter().any(says), "{height}: {text}");

@@ -34,14 +34,20 @@ pub struct Path {
 impl Path {
     /// The straight line between two points.
     pub fn line(from: Pos2, to: Pos2) -> Path {
-        Path { start: from, segments: vec![Segment::Line(to)] }
+        Path {
+            start: from,
+            segments: vec![Segment::Line(to)],
+        }
     }
 
     /// The line through `points` with corners rounded by `radius`, less if a side is too short for it. No points give
     /// an empty path at the origin.
     pub fn rounded(points: &[Pos2], radius: f32) -> Path {
         let Some((&start, rest)) = points.split_first() else {
-            return Path { start: Pos2::ZERO, segments: Vec::new() };
+            return Path {
+                start: Pos2::ZERO,
+                segments: Vec::new(),
+            };
         };
         let mut segments = Vec::with_capacity(2 * rest.len());
         for corner in points.windows(3) {
@@ -105,7 +111,10 @@ impl Path {
             Segment::Quadratic(a, b) => Segment::Quadratic(at(a), at(b)),
             Segment::Cubic(a, b, c) => Segment::Cubic(at(a), at(b), at(c)),
         };
-        Path { start: at(self.start), segments: self.segments.iter().map(moved).collect() }
+        Path {
+            start: at(self.start),
+            segments: self.segments.iter().map(moved).collect(),
+        }
     }
 
     /// The smallest rectangle around it (for curves, around their control points).
@@ -115,7 +124,9 @@ impl Path {
             match *segment {
                 Segment::Line(a) => bounds.extend_with(a),
                 Segment::Quadratic(a, b) => [a, b].into_iter().for_each(|p| bounds.extend_with(p)),
-                Segment::Cubic(a, b, c) => [a, b, c].into_iter().for_each(|p| bounds.extend_with(p)),
+                Segment::Cubic(a, b, c) => {
+                    [a, b, c].into_iter().for_each(|p| bounds.extend_with(p))
+                }
             }
         }
         bounds
@@ -126,7 +137,11 @@ impl Path {
 pub fn distance_to_chord(point: Pos2, a: Pos2, b: Pos2) -> f32 {
     let (along, to) = (b - a, point - a);
     let length = along.length_sq();
-    let t = if length > 0.0 { (to.dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let t = if length > 0.0 {
+        (to.dot(along) / length).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     (a + along * t - point).length()
 }
 
@@ -135,13 +150,19 @@ pub fn distance_to_line(point: Pos2, points: &[Pos2]) -> f32 {
     match points {
         [] => f32::INFINITY,
         [only] => (*only - point).length(),
-        _ => points.windows(2).map(|w| distance_to_chord(point, w[0], w[1])).fold(f32::INFINITY, f32::min),
+        _ => points
+            .windows(2)
+            .map(|w| distance_to_chord(point, w[0], w[1]))
+            .fold(f32::INFINITY, f32::min),
     }
 }
 
 /// Length of a line of points.
 pub fn length(points: &[Pos2]) -> f32 {
-    points.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
+    points
+        .windows(2)
+        .map(|ends| ends[0].distance(ends[1]))
+        .sum()
 }
 
 /// The point of a line of points at a fraction of its length; the origin when there are no points.

@@ -5,8 +5,8 @@
 //! of a key are scenes.
 
 use super::layout::{
-    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text,
-    row_text, title_text,
+    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size,
+    label_text, number_text, row_text, title_text,
 };
 use super::path::{Path, distance_to_line};
 use super::text_size::width;
@@ -104,7 +104,12 @@ impl Mark {
     /// A shape of this role that represents `target`.
     pub fn new(shape: Shape, role: Role, target: Option<Target>) -> Mark {
         let bounds = shape.bounds();
-        Mark { shape, role, target, bounds }
+        Mark {
+            shape,
+            role,
+            target,
+            bounds,
+        }
     }
 
     /// Encloses the shape: generously for a text, whose true width depends on the font. O(1).
@@ -116,12 +121,18 @@ impl Mark {
 impl Scene {
     /// Nothing yet within `bounds`.
     pub fn new(bounds: Rect) -> Scene {
-        Scene { bounds, marks: Vec::new(), parts: Vec::new(), names: Vec::new() }
+        Scene {
+            bounds,
+            marks: Vec::new(),
+            parts: Vec::new(),
+            names: Vec::new(),
+        }
     }
 
     /// Adds a rectangle.
     pub fn rect(&mut self, rect: Rect, radius: f32, role: Role, target: Option<Target>) {
-        self.marks.push(Mark::new(Shape::Rect { rect, radius }, role, target));
+        self.marks
+            .push(Mark::new(Shape::Rect { rect, radius }, role, target));
     }
 
     /// Adds a line.
@@ -130,37 +141,95 @@ impl Scene {
     }
 
     /// Adds a text that is not bold.
-    pub fn text(&mut self, (at, align): (Pos2, Align), size: f32, text: String, role: Role, target: Option<Target>) {
-        self.marks.push(Mark::new(Shape::Text { at, align, size, bold: false, text }, role, target));
+    pub fn text(
+        &mut self,
+        (at, align): (Pos2, Align),
+        size: f32,
+        text: String,
+        role: Role,
+        target: Option<Target>,
+    ) {
+        self.marks.push(Mark::new(
+            Shape::Text {
+                at,
+                align,
+                size,
+                bold: false,
+                text,
+            },
+            role,
+            target,
+        ));
     }
 
     /// Adds a bold text.
-    pub fn bold(&mut self, (at, align): (Pos2, Align), size: f32, text: String, role: Role, target: Option<Target>) {
-        self.marks.push(Mark::new(Shape::Text { at, align, size, bold: true, text }, role, target));
+    pub fn bold(
+        &mut self,
+        (at, align): (Pos2, Align),
+        size: f32,
+        text: String,
+        role: Role,
+        target: Option<Target>,
+    ) {
+        self.marks.push(Mark::new(
+            Shape::Text {
+                at,
+                align,
+                size,
+                bold: true,
+                text,
+            },
+            role,
+            target,
+        ));
     }
 
     /// Adds an edge's line, up to where the head begins.
     pub(super) fn edge(&mut self, path: &Path, arrow: &Arrow, target: Option<Target>) {
-        self.line(shortened(path), Role::Edge(arrow.relation, arrow.emphasis), target);
+        self.line(
+            shortened(path),
+            Role::Edge(arrow.relation, arrow.emphasis),
+            target,
+        );
     }
 
     /// Adds an edge's head.
     pub(super) fn head(&mut self, path: &Path, arrow: &Arrow, target: Option<Target>) {
         let shape = Shape::Head(head(path.end(), path.arrival()));
-        self.marks.push(Mark::new(shape, Role::Head(arrow.relation, arrow.emphasis), target));
+        self.marks.push(Mark::new(
+            shape,
+            Role::Head(arrow.relation, arrow.emphasis),
+            target,
+        ));
     }
 
     /// Adds an edge's label with the numbers of its lines, in an area of the size that it needs.
     pub(super) fn label(&mut self, area: Rect, arrow: &Arrow, target: Option<Target>) {
-        self.rect(area, 4.0, Role::Label(arrow.relation, arrow.emphasis), target);
+        self.rect(
+            area,
+            4.0,
+            Role::Label(arrow.relation, arrow.emphasis),
+            target,
+        );
         let mut at = area.center();
         if !arrow.numbers.is_empty() {
             let half = disc_size(&arrow.numbers).x / 2.0;
             let center = area.left_center() + vec2(half + 0.5, 0.0);
-            self.marks.extend(numbered(center, &arrow.numbers, Some(arrow.relation), target));
+            self.marks.extend(numbered(
+                center,
+                &arrow.numbers,
+                Some(arrow.relation),
+                target,
+            ));
             at.x += half;
         }
-        self.bold((at, Align::Center), LABEL_FONT, label_text(arrow), Role::LabelText(arrow.relation), target);
+        self.bold(
+            (at, Align::Center),
+            LABEL_FONT,
+            label_text(arrow),
+            Role::LabelText(arrow.relation),
+            target,
+        );
     }
 
     /// Adds an edge of this length to the right, as legends show it.
@@ -177,9 +246,14 @@ impl Scene {
         target: Option<Target>,
     ) {
         let tip = from + vec2(length, 0.0);
-        self.line(Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)), Role::Edge(relation, emphasis), target);
+        self.line(
+            Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)),
+            Role::Edge(relation, emphasis),
+            target,
+        );
         let shape = Shape::Head(head(tip, vec2(1.0, 0.0)));
-        self.marks.push(Mark::new(shape, Role::Head(relation, emphasis), target));
+        self.marks
+            .push(Mark::new(shape, Role::Head(relation, emphasis), target));
     }
 
     /// Ends a part: all marks since the one before belong to it.
@@ -191,7 +265,9 @@ impl Scene {
     /// The relations and weights of its edges, as lines or as labels alone, in the order of [`Relation::ALL`].
     pub fn edges(&self) -> BTreeSet<(Relation, Emphasis)> {
         let edge = |mark: &Mark| match mark.role {
-            Role::Edge(relation, emphasis) | Role::Label(relation, emphasis) => Some((relation, emphasis)),
+            Role::Edge(relation, emphasis) | Role::Label(relation, emphasis) => {
+                Some((relation, emphasis))
+            }
             _ => None,
         };
         self.marks.iter().filter_map(edge).collect()
@@ -200,7 +276,9 @@ impl Scene {
     /// What is at a point. Later marks are on top; a line is hit within `tolerance`, but only where no area is.
     /// O(marks).
     pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
-        let is_near = |mark: &&Mark| mark.target.is_some() && mark.bounds.expand(tolerance).contains(pos_in_scene);
+        let is_near = |mark: &&Mark| {
+            mark.target.is_some() && mark.bounds.expand(tolerance).contains(pos_in_scene)
+        };
         let areas = self.marks.iter().rev().filter(is_near);
         let inside = |mark: &&Mark| match &mark.shape {
             Shape::Rect { rect, .. } => rect.contains(pos_in_scene),
@@ -214,13 +292,18 @@ impl Scene {
             Shape::Head(points) => distance_to_line(pos_in_scene, points),
             _ => f32::INFINITY,
         };
-        let nearest = areas.map(|mark| (distance(mark), mark.target)).min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest.filter(|(distance, _)| *distance <= tolerance).and_then(|(_, target)| target)
+        let nearest = areas
+            .map(|mark| (distance(mark), mark.target))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest
+            .filter(|(distance, _)| *distance <= tolerance)
+            .and_then(|(_, target)| target)
     }
 
     /// Puts another scene's marks on top, scaled from the origin and then moved by `by`; the bounds stay.
     pub fn append(&mut self, other: &Scene, scale: f32, by: Vec2) {
-        let mark = |mark: &Mark| Mark::new(mark.shape.transformed(scale, by), mark.role, mark.target);
+        let mark =
+            |mark: &Mark| Mark::new(mark.shape.transformed(scale, by), mark.role, mark.target);
         self.marks.extend(other.marks.iter().map(mark));
     }
 }
@@ -231,7 +314,9 @@ impl Shape {
             Shape::Rect { rect, .. } => *rect,
             Shape::Line(path) => path.bounds(),
             Shape::Head(points) => Rect::from_points(points),
-            Shape::Text { at, size, text, .. } => Rect::from_center_size(*at, 2.0 * vec2(width(text, *size), *size)),
+            Shape::Text { at, size, text, .. } => {
+                Rect::from_center_size(*at, 2.0 * vec2(width(text, *size), *size))
+            }
         }
     }
 
@@ -239,14 +324,25 @@ impl Shape {
     pub fn transformed(&self, scale: f32, by: Vec2) -> Shape {
         let at = |p: Pos2| p * scale + by;
         match self {
-            Shape::Rect { rect, radius } => {
-                Shape::Rect { rect: Rect::from_min_max(at(rect.min), at(rect.max)), radius: radius * scale }
-            }
+            Shape::Rect { rect, radius } => Shape::Rect {
+                rect: Rect::from_min_max(at(rect.min), at(rect.max)),
+                radius: radius * scale,
+            },
             Shape::Line(path) => Shape::Line(path.map(at)),
             Shape::Head(points) => Shape::Head(points.map(at)),
-            Shape::Text { at: place, align, size, bold, text } => {
-                Shape::Text { at: at(*place), align: *align, size: size * scale, bold: *bold, text: text.clone() }
-            }
+            Shape::Text {
+                at: place,
+                align,
+                size,
+                bold,
+                text,
+            } => Shape::Text {
+                at: at(*place),
+                align: *align,
+                size: size * scale,
+                bold: *bold,
+                text: text.clone(),
+            },
         }
     }
 }
@@ -278,8 +374,13 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
         scene.end(Part::Line(place));
     }
     for (place, (card, space)) in diagram.cards.iter().zip(&layout.cards).enumerate() {
-        let on_cycle = |a: &Arrow| a.emphasis == Emphasis::Cycle && (a.from == place || a.to == place);
-        let emphasis = if diagram.arrows.iter().any(on_cycle) { Emphasis::Cycle } else { Emphasis::Evidence };
+        let on_cycle =
+            |a: &Arrow| a.emphasis == Emphasis::Cycle && (a.from == place || a.to == place);
+        let emphasis = if diagram.arrows.iter().any(on_cycle) {
+            Emphasis::Cycle
+        } else {
+            Emphasis::Evidence
+        };
         card_marks(&mut scene, card, space, emphasis);
         scene.end(Part::Card(place));
     }
@@ -295,20 +396,48 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
 }
 
 /// The numbers of lines in a disc.
-pub fn numbered(center: Pos2, numbers: &[usize], relation: Option<Relation>, target: Option<Target>) -> [Mark; 2] {
+pub fn numbered(
+    center: Pos2,
+    numbers: &[usize],
+    relation: Option<Relation>,
+    target: Option<Target>,
+) -> [Mark; 2] {
     let size = disc_size(numbers);
-    let disc = Shape::Rect { rect: Rect::from_center_size(center, size), radius: size.y / 2.0 };
+    let disc = Shape::Rect {
+        rect: Rect::from_center_size(center, size),
+        radius: size.y / 2.0,
+    };
     let text = number_text(numbers);
-    let number = Shape::Text { at: center, align: Align::Center, size: SMALL_FONT, bold: true, text };
-    [Mark::new(disc, Role::Number(relation), target), Mark::new(number, Role::NumberText, target)]
+    let number = Shape::Text {
+        at: center,
+        align: Align::Center,
+        size: SMALL_FONT,
+        bold: true,
+        text,
+    };
+    [
+        Mark::new(disc, Role::Number(relation), target),
+        Mark::new(number, Role::NumberText, target),
+    ]
 }
 
 /// Arrows with their places: rejected orders first, then evidence, so that the cycle is on top.
-fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (usize, &'a Arrow, &'a Route)> {
-    let all =
-        || diagram.arrows.iter().zip(&layout.routes).enumerate().map(|(place, (arrow, route))| (place, arrow, route));
+fn drawing_order<'a>(
+    diagram: &'a Diagram,
+    layout: &'a Layout,
+) -> impl Iterator<Item = (usize, &'a Arrow, &'a Route)> {
+    let all = || {
+        diagram
+            .arrows
+            .iter()
+            .zip(&layout.routes)
+            .enumerate()
+            .map(|(place, (arrow, route))| (place, arrow, route))
+    };
     let of = move |emphasis| all().filter(move |(_, arrow, _)| arrow.emphasis == emphasis);
-    of(Emphasis::Rejected).chain(of(Emphasis::Evidence)).chain(of(Emphasis::Cycle))
+    of(Emphasis::Rejected)
+        .chain(of(Emphasis::Evidence))
+        .chain(of(Emphasis::Cycle))
 }
 
 /// The path without the part that the arrow head covers, so that a thick line does not stick out at the tip.
@@ -336,33 +465,69 @@ fn card_marks(scene: &mut Scene, card: &Card, space: &CardBox, emphasis: Emphasi
     let right = |y: f32| (pos2(space.rect.right() - pad, y), Align::Right);
     scene.rect(space.rect, 6.0, Role::Card(emphasis), target);
     let title_y = space.header.center().y;
-    scene.bold(left(title_y), TITLE_FONT, title_text(card), Role::CardTitle, target);
+    scene.bold(
+        left(title_y),
+        TITLE_FONT,
+        title_text(card),
+        Role::CardTitle,
+        target,
+    );
     if !card.status.is_empty() {
-        scene.text(right(title_y), SMALL_FONT, layout::status_text(card), Role::CardStatus, target);
+        scene.text(
+            right(title_y),
+            SMALL_FONT,
+            layout::status_text(card),
+            Role::CardStatus,
+            target,
+        );
     }
     if !card.rows.is_empty() || card.folded > 0 {
         let y = space.header.bottom();
-        let rule = Path::line(pos2(space.rect.left() + 1.0, y), pos2(space.rect.right() - 1.0, y));
+        let rule = Path::line(
+            pos2(space.rect.left() + 1.0, y),
+            pos2(space.rect.right() - 1.0, y),
+        );
         scene.line(rule, Role::CardRule, target);
     }
     for (row, rect) in card.rows.iter().zip(&space.rows) {
         let target = Some(Target::Operation(row.operation));
-        let role = if row.role == RowRole::Involved { Role::Row } else { Role::ContextRow };
-        let (x, y) = (rect.left() + 1.5..=rect.right() - 1.5, rect.top() + 0.75..=rect.bottom() - 0.75);
+        let role = if row.role == RowRole::Involved {
+            Role::Row
+        } else {
+            Role::ContextRow
+        };
+        let (x, y) = (
+            rect.left() + 1.5..=rect.right() - 1.5,
+            rect.top() + 0.75..=rect.bottom() - 0.75,
+        );
         scene.rect(Rect::from_x_y_ranges(x, y), 2.0, role, target);
         let y = rect.center().y;
         scene.text(left(y), ROW_FONT, row_text(row), Role::RowText, target);
         if let Some((numbers, relation)) = &row.proves {
             let center = right(y).0 - vec2(disc_size(numbers).x / 2.0, 0.0);
-            scene.marks.extend(numbered(center, numbers, Some(*relation), target));
+            scene
+                .marks
+                .extend(numbered(center, numbers, Some(*relation), target));
         }
         if !row.place.is_empty() {
             let (at, align) = right(y);
             let at = at - vec2(layout::proof_width(row), 0.0);
-            scene.text((at, align), SMALL_FONT, layout::place_text(row), Role::RowPlace, target);
+            scene.text(
+                (at, align),
+                SMALL_FONT,
+                layout::place_text(row),
+                Role::RowPlace,
+                target,
+            );
         }
     }
     if let Some(rect) = space.folded {
-        scene.text(left(rect.center().y), SMALL_FONT, layout::folded_text(card), Role::Folded, target);
+        scene.text(
+            left(rect.center().y),
+            SMALL_FONT,
+            layout::folded_text(card),
+            Role::Folded,
+            target,
+        );
     }
 }

@@ -46,53 +46,125 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     let resolution = relations::resolve(history, &control).ok();
     let timeline = Timeline::new(history, resolution.as_ref(), &control).ok();
     let clock = timeline.as_ref().and_then(|time| time.clock.as_ref());
-    let axis = clock.map(|clock| &clock.real).or(timeline.as_ref().map(|time| &time.steps));
+    let axis = clock
+        .map(|clock| &clock.real)
+        .or(timeline.as_ref().map(|time| &time.steps));
     let spans: Vec<Span> = diagram
         .cards
         .iter()
-        .map(|card| axis.and_then(|axis| axis.span(card.transaction)).unwrap_or_default())
+        .map(|card| {
+            axis.and_then(|axis| axis.span(card.transaction))
+                .unwrap_or_default()
+        })
         .collect();
     let moments = moments(&diagram, |card| spans[card]);
     by_beginning(&mut diagram, &moments);
-    let layout = sequence(&diagram, moments.iter().map(|moment| moment.cards.clone()).collect());
-    let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, layout.bounds.size() + vec2(0.0, AXIS)));
-    scene.append(&super::scene::scene(&diagram, &layout), 1.0, vec2(0.0, AXIS));
+    let layout = sequence(
+        &diagram,
+        moments.iter().map(|moment| moment.cards.clone()).collect(),
+    );
+    let mut scene = Scene::new(Rect::from_min_size(
+        Pos2::ZERO,
+        layout.bounds.size() + vec2(0.0, AXIS),
+    ));
+    scene.append(
+        &super::scene::scene(&diagram, &layout),
+        1.0,
+        vec2(0.0, AXIS),
+    );
     for (card, space) in diagram.cards.iter().zip(&layout.cards) {
-        scene.names.push((space.rect.translate(vec2(0.0, AXIS)), format!("Lane bar {}", card.title)));
+        scene.names.push((
+            space.rect.translate(vec2(0.0, AXIS)),
+            format!("Lane bar {}", card.title),
+        ));
     }
     if let Some(clock) = clock {
         let places = Places::new(whole, clock, (&moments, &spans), &layout);
-        draw_tails(&mut scene, &places, &spans, |end| whole.origin().time(clock.time(end, true)));
+        draw_tails(&mut scene, &places, &spans, |end| {
+            whole.origin().time(clock.time(end, true))
+        });
         draw_faults(&mut scene, whole, clock, &places);
     }
     // Columns are equally wide, whatever time they took and is between them and after them.
-    let goes_on = moments.first().is_some_and(|moment| spans.iter().any(|span| span.to > moment.ended));
-    let has_gaps = clock.is_some() && (moments.len() > 1 || goes_on || !whole.cluster().faults().is_empty());
-    draw_axis(&mut scene, (&moments, &layout), clock.map(|clock| (clock, whole.origin())), has_gaps);
+    let goes_on = moments
+        .first()
+        .is_some_and(|moment| spans.iter().any(|span| span.to > moment.ended));
+    let has_gaps =
+        clock.is_some() && (moments.len() > 1 || goes_on || !whole.cluster().faults().is_empty());
+    draw_axis(
+        &mut scene,
+        (&moments, &layout),
+        clock.map(|clock| (clock, whole.origin())),
+        has_gaps,
+    );
     scene
 }
 
 /// The same without the initial state, which reads name anyway, and without what the graph says of a card: that it
 /// committed, its other operations, and lines of the file.
 fn brief(diagram: &Diagram) -> Diagram {
-    let n_initial = diagram.cards.iter().filter(|card| card.transaction.is_initial()).count();
+    let n_initial = diagram
+        .cards
+        .iter()
+        .filter(|card| card.transaction.is_initial())
+        .count();
     // The initial state is the first card of the first lane.
     let card = |card: &Card| {
-        let status = if card.status == "committed" { String::new() } else { card.status.clone() };
+        let status = if card.status == "committed" {
+            String::new()
+        } else {
+            card.status.clone()
+        };
         let folded = if card.rows.is_empty() { card.folded } else { 0 };
-        let rows = card.rows.iter().map(|row| Row { place: String::new(), ..row.clone() }).collect();
-        Card { lane: card.lane - n_initial, status, folded, rows, ..card.clone() }
+        let rows = card
+            .rows
+            .iter()
+            .map(|row| Row {
+                place: String::new(),
+                ..row.clone()
+            })
+            .collect();
+        Card {
+            lane: card.lane - n_initial,
+            status,
+            folded,
+            rows,
+            ..card.clone()
+        }
     };
-    let lane = |lane: &Lane| Lane { title: elide(&lane.title, TITLE_COLUMNS), ..lane.clone() };
+    let lane = |lane: &Lane| Lane {
+        title: elide(&lane.title, TITLE_COLUMNS),
+        ..lane.clone()
+    };
     let arrow = |arrow: &Arrow| {
-        let (from, to) = (arrow.from.checked_sub(n_initial)?, arrow.to.checked_sub(n_initial)?);
+        let (from, to) = (
+            arrow.from.checked_sub(n_initial)?,
+            arrow.to.checked_sub(n_initial)?,
+        );
         // An operation at one of its ends names the key.
         let names_key = arrow.from_row.or(arrow.to_row).is_some();
-        let mark = if arrow.label.ends_with(" *") { " *" } else { "" };
+        let mark = if arrow.label.ends_with(" *") {
+            " *"
+        } else {
+            ""
+        };
         // An edge of a case is not there otherwise.
-        let when = if arrow.label.starts_with("if ") { "if " } else { "" };
+        let when = if arrow.label.starts_with("if ") {
+            "if "
+        } else {
+            ""
+        };
         let short = || format!("{when}{}{mark}", arrow.relation.code());
-        Some(Arrow { from, to, label: if names_key { short() } else { arrow.label.clone() }, ..arrow.clone() })
+        Some(Arrow {
+            from,
+            to,
+            label: if names_key {
+                short()
+            } else {
+                arrow.label.clone()
+            },
+            ..arrow.clone()
+        })
     };
     Diagram {
         lanes: diagram.lanes.iter().skip(n_initial).map(lane).collect(),
@@ -110,26 +182,51 @@ fn by_beginning(diagram: &mut Diagram, moments: &[Moment]) {
             order.push(lane);
         }
     }
-    diagram.lanes = order.iter().map(|lane| diagram.lanes[*lane].clone()).collect();
+    diagram.lanes = order
+        .iter()
+        .map(|lane| diagram.lanes[*lane].clone())
+        .collect();
     for card in &mut diagram.cards {
-        card.lane = order.iter().position(|lane| *lane == card.lane).unwrap_or(0);
+        card.lane = order
+            .iter()
+            .position(|lane| *lane == card.lane)
+            .unwrap_or(0);
     }
 }
 
 /// The columns, by when what is in them began.
 fn moments(diagram: &Diagram, span: impl Fn(usize) -> Span) -> Vec<Moment> {
-    let mut spans: Vec<(Span, usize)> = (0..diagram.cards.len()).map(|card| (span(card), card)).collect();
-    spans.sort_by(|(a, i), (b, j)| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(i.cmp(j)));
+    let mut spans: Vec<(Span, usize)> = (0..diagram.cards.len())
+        .map(|card| (span(card), card))
+        .collect();
+    spans.sort_by(|(a, i), (b, j)| {
+        a.from
+            .total_cmp(&b.from)
+            .then(a.to.total_cmp(&b.to))
+            .then(i.cmp(j))
+    });
     let mut moments: Vec<Moment> = Vec::new();
     for (span, card) in spans {
         let lane = diagram.cards[card].lane;
-        let is_free = |moment: &Moment| moment.cards.iter().all(|other| diagram.cards[*other].lane != lane);
-        match moments.last_mut().filter(|moment| span.from < moment.ended && is_free(moment)) {
+        let is_free = |moment: &Moment| {
+            moment
+                .cards
+                .iter()
+                .all(|other| diagram.cards[*other].lane != lane)
+        };
+        match moments
+            .last_mut()
+            .filter(|moment| span.from < moment.ended && is_free(moment))
+        {
             Some(moment) => {
                 moment.cards.push(card);
                 moment.ended = moment.ended.min(span.to);
             }
-            None => moments.push(Moment { cards: vec![card], from: span.from, ended: span.to }),
+            None => moments.push(Moment {
+                cards: vec![card],
+                from: span.from,
+                ended: span.to,
+            }),
         }
     }
     moments
@@ -157,19 +254,41 @@ fn draw_axis(
     };
     let y = AXIS / 2.0;
     let at = if has_gaps { y - 7.0 } else { y };
-    scene.text((pos2(14.0, at), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    scene.text(
+        (pos2(14.0, at), Align::Left),
+        FONT,
+        title.to_owned(),
+        Role::Legend,
+        None,
+    );
     let mut title_end = 14.0 + width(title, FONT);
     if has_gaps {
         let text = "gaps compressed";
         title_end = title_end.max(14.0 + width(text, FONT));
-        scene.text((pos2(14.0, y + 7.0), Align::Left), FONT, text.to_owned(), Role::Legend, None);
+        scene.text(
+            (pos2(14.0, y + 7.0), Align::Left),
+            FONT,
+            text.to_owned(),
+            Role::Legend,
+            None,
+        );
     }
     for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
         let time = |(clock, origin): (&Clock, &Origin)| origin.time(clock.time(moment.from, true));
         let text = times.map_or_else(|| (n + 1).to_string(), time);
-        scene.text((pos2(left.max(title_end + TAIL), y), Align::Left), FONT, text, Role::Legend, None);
-        scene.line(Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)), Role::Rule, None);
+        scene.text(
+            (pos2(left.max(title_end + TAIL), y), Align::Left),
+            FONT,
+            text,
+            Role::Legend,
+            None,
+        );
+        scene.line(
+            Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)),
+            Role::Rule,
+            None,
+        );
     }
 }
 
@@ -193,17 +312,33 @@ impl<'a> Places<'a> {
         let faults = whole.cluster().faults();
         let first = moments.first().map_or(0.0, |moment| moment.from);
         let place = |time: i64| clock.place(time, true);
-        let lasting = faults.iter().filter(|fault| fault.end.is_none_or(|end| place(end) > first));
-        let mut before: Vec<f64> = lasting.map(|fault| place(fault.start)).filter(|start| *start < first).collect();
+        let lasting = faults
+            .iter()
+            .filter(|fault| fault.end.is_none_or(|end| place(end) > first));
+        let mut before: Vec<f64> = lasting
+            .map(|fault| place(fault.start))
+            .filter(|start| *start < first)
+            .collect();
         before.sort_by(f64::total_cmp);
         before.dedup();
-        let faults = faults.iter().flat_map(|fault| [Some(fault.start), fault.end]).flatten();
+        let faults = faults
+            .iter()
+            .flat_map(|fault| [Some(fault.start), fault.end])
+            .flatten();
         let ended = spans.iter().map(|span| span.to);
-        let mut events: Vec<f64> = faults.map(|time| clock.place(time, true)).chain(ended).collect();
+        let mut events: Vec<f64> = faults
+            .map(|time| clock.place(time, true))
+            .chain(ended)
+            .collect();
         events.retain(|event| *event <= clock.real.length);
         events.sort_by(f64::total_cmp);
         events.dedup();
-        Places { moments, layout, events, before }
+        Places {
+            moments,
+            layout,
+            events,
+            before,
+        }
     }
 
     fn sides(&self, moment: &Moment) -> (f32, f32) {
@@ -212,37 +347,68 @@ impl<'a> Places<'a> {
 
     fn x(&self, since: f64) -> f32 {
         let Some(at) = self.moments.iter().rposition(|moment| moment.from <= since) else {
-            let share = self.before.partition_point(|event| *event < since) as f32 / self.before.len().max(1) as f32;
-            return self.moments.first().map_or(0.0, |moment| self.sides(moment).0 - APART * (1.0 - share));
+            let share = self.before.partition_point(|event| *event < since) as f32
+                / self.before.len().max(1) as f32;
+            return self
+                .moments
+                .first()
+                .map_or(0.0, |moment| self.sides(moment).0 - APART * (1.0 - share));
         };
         let (moment, next) = (&self.moments[at], self.moments.get(at + 1));
         let (left, right) = self.sides(moment);
         if since <= moment.ended {
             // Within a column as far to the right as its first end is away.
-            return left + (right - left) * ((since - moment.from) / (moment.ended - moment.from).max(1e-9)) as f32;
+            return left
+                + (right - left)
+                    * ((since - moment.from) / (moment.ended - moment.from).max(1e-9)) as f32;
         }
         // What happened until the next one is equally far from each other.
         let until = next.map_or(f64::INFINITY, |next| next.from);
         let after = |time: f64| self.events.partition_point(|event| *event <= time);
-        let between = &self.events[after(moment.ended)..self.events.partition_point(|event| *event < until)];
-        let share = (between.partition_point(|event| *event < since) + 1) as f32 / (between.len() + 1) as f32;
+        let between =
+            &self.events[after(moment.ended)..self.events.partition_point(|event| *event < until)];
+        let share = (between.partition_point(|event| *event < since) + 1) as f32
+            / (between.len() + 1) as f32;
         let end = next.map_or(self.layout.bounds.right(), |next| self.sides(next).0);
         right + (end - right) * share
     }
 }
 
 /// A line from each card that outlasted its column to where it ended, with the `time` of that where there is room.
-fn draw_tails(scene: &mut Scene, places: &Places<'_>, spans: &[Span], time: impl Fn(f64) -> String) {
+fn draw_tails(
+    scene: &mut Scene,
+    places: &Places<'_>,
+    spans: &[Span],
+    time: impl Fn(f64) -> String,
+) {
     for moment in places.moments {
-        for &card in moment.cards.iter().filter(|card| spans[**card].to > moment.ended) {
+        for &card in moment
+            .cards
+            .iter()
+            .filter(|card| spans[**card].to > moment.ended)
+        {
             let area = places.layout.cards[card].rect.translate(vec2(0.0, AXIS));
             let (y, end) = (area.top() + TAIL, places.x(spans[card].to));
             if end > area.right() {
-                scene.line(Path::line(pos2(area.right(), y), pos2(end, y)), Role::Tail, None);
-                scene.line(Path::line(pos2(end, y - TAIL / 2.0), pos2(end, y + TAIL / 2.0)), Role::Tail, None);
+                scene.line(
+                    Path::line(pos2(area.right(), y), pos2(end, y)),
+                    Role::Tail,
+                    None,
+                );
+                scene.line(
+                    Path::line(pos2(end, y - TAIL / 2.0), pos2(end, y + TAIL / 2.0)),
+                    Role::Tail,
+                    None,
+                );
                 let text = format!("to {}", time(spans[card].to));
                 if width(&text, FONT) + 2.0 * TAIL < end - area.right() {
-                    scene.text((pos2(end - TAIL, y - TAIL), Align::Right), FONT, text, Role::Legend, None);
+                    scene.text(
+                        (pos2(end - TAIL, y - TAIL), Align::Right),
+                        FONT,
+                        text,
+                        Role::Legend,
+                        None,
+                    );
                 }
             }
         }
@@ -255,13 +421,21 @@ fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, places: &Place
     let since = |time: i64| clock.place(time, true);
     let last = clock.real.length;
     let x = |time: i64| places.x(since(time));
-    let area = Rect::from_min_max(layout.bounds.min + vec2(0.0, AXIS), layout.bounds.max + vec2(0.0, AXIS));
+    let area = Rect::from_min_max(
+        layout.bounds.min + vec2(0.0, AXIS),
+        layout.bounds.max + vec2(0.0, AXIS),
+    );
     let first = places.moments.first().map_or(0.0, |moment| moment.from);
-    let is_seen = |fault: &&FaultSpan| since(fault.start) <= last && fault.end.is_none_or(|end| since(end) > first);
+    let is_seen = |fault: &&FaultSpan| {
+        since(fault.start) <= last && fault.end.is_none_or(|end| since(end) > first)
+    };
     let begun = all.iter().filter(is_seen).take(FAULTS);
     let time = |time: i64| whole.origin().time(time);
     let lasting = begun.map(|fault| {
-        let end = fault.end.filter(|end| since(*end) <= last).map_or(area.right(), x);
+        let end = fault
+            .end
+            .filter(|end| since(*end) <= last)
+            .map_or(area.right(), x);
         let until = fault.end.map_or_else(|| "the end".to_owned(), time);
         Lasting::new(fault, x(fault.start), end).at(format!("{} to {until}", time(fault.start)))
     });
@@ -281,8 +455,10 @@ mod tests {
 
     #[test]
     fn what_ran_at_the_same_time_shares_a_column() {
-        let history = crate::formats::text::parse("a: [w x 1]@0..10 [w x 2]@30..40\nb: [r x 1]@5..8 [r x 2]@9..50\n")
-            .expect("a history in our notation");
+        let history = crate::formats::text::parse(
+            "a: [w x 1]@0..10 [w x 2]@30..40\nb: [r x 1]@5..8 [r x 2]@9..50\n",
+        )
+        .expect("a history in our notation");
         let all: Vec<_> = history.transactions().collect();
         let diagram = super::super::diagram(&super::super::Subject {
             history: &history,
@@ -295,13 +471,24 @@ mod tests {
             n_operations: &super::super::operations_in(&history),
         });
         let interval = |card: usize| history.interval(diagram.cards[card].transaction);
-        let span =
-            |card: usize| interval(card).map_or(Span::default(), |i| Span { from: i.start as f64, to: i.end as f64 });
-        let columns: Vec<Vec<usize>> = moments(&diagram, span).into_iter().map(|moment| moment.cards).collect();
+        let span = |card: usize| {
+            interval(card).map_or(Span::default(), |i| Span {
+                from: i.start as f64,
+                to: i.end as f64,
+            })
+        };
+        let columns: Vec<Vec<usize>> = moments(&diagram, span)
+            .into_iter()
+            .map(|moment| moment.cards)
+            .collect();
         assert_eq!(columns, [vec![0, 2], vec![3, 1]]);
         let drawn = scene(&diagram, &history, &history);
         // Both columns have a transaction that outlasts the other one.
-        let n_tails = drawn.marks.iter().filter(|mark| mark.role == Role::Tail).count();
+        let n_tails = drawn
+            .marks
+            .iter()
+            .filter(|mark| mark.role == Role::Tail)
+            .count();
         assert_eq!(n_tails, 4, "two lines with an end");
         let texts: Vec<String> = drawn
             .marks
@@ -312,7 +499,9 @@ mod tests {
             })
             .collect();
         assert!(
-            ["time (ticks)", "0", "9", "w(x) = 2"].iter().all(|text| texts.contains(&(*text).to_owned())),
+            ["time (ticks)", "0", "9", "w(x) = 2"]
+                .iter()
+                .all(|text| texts.contains(&(*text).to_owned())),
             "{texts:?}"
         );
     }

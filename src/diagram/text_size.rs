@@ -18,11 +18,11 @@ pub const CAP_HEIGHT: f32 = 0.73;
 
 /// Advances of U+0020 to U+007E in DejaVu Sans, in thousandths of an em. Verdana is as wide, other common fonts are narrower.
 const PROSE_ADVANCES: [u16; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636, 636,
-    636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863,
-    748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635,
-    615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
-    337, 636, 838,
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
 /// How much wider a bold face of a proportional font is.
@@ -93,9 +93,15 @@ pub fn elide(text: &str, max: usize) -> String {
     };
     let mut result = take_columns(text.chars(), room - tail);
     result.push('…');
-    let end: String = take_columns(text.chars().rev(), tail).chars().rev().collect();
+    let end: String = take_columns(text.chars().rev(), tail)
+        .chars()
+        .rev()
+        .collect();
     // An isolate may begin in one part and end in the other, or in what was cut.
-    match (is_open(&result), end.chars().find(|c| is_isolate(*c)) == Some(END_OF_ISOLATE)) {
+    match (
+        is_open(&result),
+        end.chars().find(|c| is_isolate(*c)) == Some(END_OF_ISOLATE),
+    ) {
         (true, false) => result.push(END_OF_ISOLATE),
         (false, true) => result.push(ISOLATE),
         _ => {}
@@ -107,8 +113,13 @@ pub fn elide(text: &str, max: usize) -> String {
 /// its gaps, `… 67 more …`, become `…`. Cut as other texts are if its ends do not fit.
 pub fn elide_list(list: &str, max: usize) -> String {
     const GAP: &str = "…";
-    let inner = list.strip_prefix('[').and_then(|list| list.strip_suffix(']')).filter(|_| columns(list) > max);
-    let Some(inner) = inner else { return elide(list, max) };
+    let inner = list
+        .strip_prefix('[')
+        .and_then(|list| list.strip_suffix(']'))
+        .filter(|_| columns(list) > max);
+    let Some(inner) = inner else {
+        return elide(list, max);
+    };
     let mut elements: Vec<&str> = Vec::new();
     let mut is_in_gap = false;
     for word in inner.split(' ') {
@@ -132,15 +143,34 @@ pub fn elide_list(list: &str, max: usize) -> String {
         fits
     };
     let n_first = elements.iter().take(1).take_while(&mut fits).count();
-    let n_last = elements[n_first..].iter().rev().take_while(&mut fits).count();
-    let n_more = elements[n_first..elements.len() - n_last].iter().take_while(&mut fits).count();
-    let (first, last) = (&elements[..n_first + n_more], &elements[elements.len() - n_last..]);
+    let n_last = elements[n_first..]
+        .iter()
+        .rev()
+        .take_while(&mut fits)
+        .count();
+    let n_more = elements[n_first..elements.len() - n_last]
+        .iter()
+        .take_while(&mut fits)
+        .count();
+    let (first, last) = (
+        &elements[..n_first + n_more],
+        &elements[elements.len() - n_last..],
+    );
     if first.is_empty() || last.is_empty() {
         return elide(list, max);
     }
-    let first: Vec<&str> = first.iter().rev().skip_while(|element| **element == GAP).copied().collect();
+    let first: Vec<&str> = first
+        .iter()
+        .rev()
+        .skip_while(|element| **element == GAP)
+        .copied()
+        .collect();
     let first: Vec<&str> = first.into_iter().rev().collect();
-    let last: Vec<&str> = last.iter().skip_while(|element| **element == GAP).copied().collect();
+    let last: Vec<&str> = last
+        .iter()
+        .skip_while(|element| **element == GAP)
+        .copied()
+        .collect();
     format!("[{} {GAP} {}]", first.join(" "), last.join(" "))
 }
 
@@ -178,9 +208,14 @@ pub fn wrap(text: &str, size: f32, bold: bool, max: f32) -> Vec<String> {
                 continue;
             }
             // A character wider than a line still has to go somewhere.
-            let fits =
-                rest.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| width(&rest[..*end]) <= max);
-            let cut = fits.last().or_else(|| rest.chars().next().map(char::len_utf8)).unwrap_or(0);
+            let fits = rest
+                .char_indices()
+                .map(|(at, c)| at + c.len_utf8())
+                .take_while(|end| width(&rest[..*end]) <= max);
+            let cut = fits
+                .last()
+                .or_else(|| rest.chars().next().map(char::len_utf8))
+                .unwrap_or(0);
             line.push_str(&rest[..cut]);
             rest = &rest[cut..];
             if rest.is_empty() {
@@ -222,7 +257,10 @@ mod tests {
         assert_eq!(elide("account:000000000001", 13), "account:…0001");
         assert_eq!(elide("abcdef", 4), "abc…");
         for max in 0..30 {
-            assert!(columns(&elide("漢字漢字 and much more text", max)) <= max.max(1), "{max}");
+            assert!(
+                columns(&elide("漢字漢字 and much more text", max)) <= max.max(1),
+                "{max}"
+            );
         }
     }
 
@@ -232,8 +270,17 @@ mod tests {
         for max in 24..400 {
             for bold in [false, true] {
                 let lines = wrap(text, 14.0, bold, max as f32);
-                assert!(lines.iter().all(|line| prose_width(line, 14.0, bold) <= max as f32), "{max}: {lines:?}");
-                assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""), "{max}");
+                assert!(
+                    lines
+                        .iter()
+                        .all(|line| prose_width(line, 14.0, bold) <= max as f32),
+                    "{max}: {lines:?}"
+                );
+                assert_eq!(
+                    lines.concat().replace(' ', ""),
+                    text.replace(' ', ""),
+                    "{max}"
+                );
             }
         }
         assert_eq!(wrap("", 14.0, false, 10.0), [""]);
@@ -243,7 +290,10 @@ mod tests {
     fn what_is_cut_or_broken_stays_isolated() {
         let name = crate::history::visible("מפתח אחד שתיים שלוש");
         let text = format!("T1 read {name} = 3");
-        for line in (4..30).map(|max| elide(&text, max)).chain(wrap(&text, 14.0, false, 150.0)) {
+        for line in (4..30)
+            .map(|max| elide(&text, max))
+            .chain(wrap(&text, 14.0, false, 150.0))
+        {
             let n = |wanted| line.chars().filter(|c| *c == wanted).count();
             assert_eq!(n(ISOLATE), n(END_OF_ISOLATE), "{line:?}");
         }

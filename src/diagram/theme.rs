@@ -24,24 +24,39 @@ pub struct Color {
 
 impl Color {
     const fn hex(rgb: u32) -> Color {
-        Color { r: (rgb >> 16) as u8, g: (rgb >> 8) as u8, b: rgb as u8 }
+        Color {
+            r: (rgb >> 16) as u8,
+            g: (rgb >> 8) as u8,
+            b: rgb as u8,
+        }
     }
 
     /// This colour mixed with `share` (0 to 1) of another.
     pub fn mixed(self, other: Color, share: f32) -> Color {
-        let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
-        Color { r: mix(self.r, other.r), g: mix(self.g, other.g), b: mix(self.b, other.b) }
+        let mix =
+            |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
+        Color {
+            r: mix(self.r, other.r),
+            g: mix(self.g, other.g),
+            b: mix(self.b, other.b),
+        }
     }
 
     /// A channel of sRGB in linear light, from 0 to 1.
     pub fn linear(channel: u8) -> f32 {
         let c = f32::from(channel) / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        if c <= 0.04045 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
     }
 
     /// Relative luminance (WCAG 2.2).
     pub fn luminance(self) -> f32 {
-        0.2126 * Color::linear(self.r) + 0.7152 * Color::linear(self.g) + 0.0722 * Color::linear(self.b)
+        0.2126 * Color::linear(self.r)
+            + 0.7152 * Color::linear(self.g)
+            + 0.0722 * Color::linear(self.b)
     }
 
     /// Contrast of two colours, from 1 to 21 (WCAG 2.2).
@@ -137,7 +152,10 @@ impl Role {
     /// Whether text of this role consists of sentences, set in a proportional font; names, values and operations are
     /// monospaced.
     pub fn is_prose(self) -> bool {
-        matches!(self, Role::Title | Role::Subtitle | Role::Lead | Role::Body | Role::Legend | Role::Footer)
+        matches!(
+            self,
+            Role::Title | Role::Subtitle | Role::Lead | Role::Body | Role::Legend | Role::Footer
+        )
     }
 
     /// Class names in SVG, by which a picture can be restyled.
@@ -344,28 +362,50 @@ impl Theme {
         let color = self.edge(relation);
         // Dots have so little ink that they would disappear.
         let most = if is_dotted(dash(relation)) { 0.05 } else { 1.0 };
-        let shares = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].into_iter().filter(|share| *share <= most);
+        let shares = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05]
+            .into_iter()
+            .filter(|share| *share <= most);
         let mut pale = shares.map(|share| color.mixed(self.page, share));
-        let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
+        let is_seen = |color: &Color| {
+            [self.page, self.lane, self.card]
+                .iter()
+                .all(|g| color.contrast(*g) > 3.0)
+        };
         pale.find(is_seen).unwrap_or(color)
     }
 
     /// How a role looks.
     pub fn style(&self, role: Role) -> Style {
-        let fill = |color: Color| Style { fill: Some(color), stroke: None };
-        let line = |color: Color, width: f32, dash: &'static [f32]| Some(Stroke { color, width, dash });
+        let fill = |color: Color| Style {
+            fill: Some(color),
+            stroke: None,
+        };
+        let line =
+            |color: Color, width: f32, dash: &'static [f32]| Some(Stroke { color, width, dash });
         match role {
             Role::Page => fill(self.page),
             Role::Lane => fill(self.lane),
-            Role::Card(Emphasis::Cycle) => Style { fill: Some(self.card), stroke: line(self.ink, 2.0, &[]) },
-            Role::Card(Emphasis::Evidence | Emphasis::Rejected) => {
-                Style { fill: Some(self.card), stroke: line(self.evidence_border, 1.25, &[]) }
-            }
-            Role::CardRule | Role::Rule => Style { fill: None, stroke: line(self.rule, 1.0, &[]) },
-            Role::Tail => Style { fill: None, stroke: line(self.faint_ink, 1.4, &[]) },
+            Role::Card(Emphasis::Cycle) => Style {
+                fill: Some(self.card),
+                stroke: line(self.ink, 2.0, &[]),
+            },
+            Role::Card(Emphasis::Evidence | Emphasis::Rejected) => Style {
+                fill: Some(self.card),
+                stroke: line(self.evidence_border, 1.25, &[]),
+            },
+            Role::CardRule | Role::Rule => Style {
+                fill: None,
+                stroke: line(self.rule, 1.0, &[]),
+            },
+            Role::Tail => Style {
+                fill: None,
+                stroke: line(self.faint_ink, 1.4, &[]),
+            },
             Role::Row => fill(self.row),
             Role::ContextRow => Style::default(),
-            Role::CardTitle | Role::RowText | Role::Title | Role::Lead | Role::Body => fill(self.ink),
+            Role::CardTitle | Role::RowText | Role::Title | Role::Lead | Role::Body => {
+                fill(self.ink)
+            }
             Role::LaneTitle
             | Role::CardStatus
             | Role::RowPlace
@@ -373,46 +413,73 @@ impl Theme {
             | Role::Subtitle
             | Role::Legend
             | Role::Footer => fill(self.faint_ink),
-            Role::Edge(relation, Emphasis::Rejected) => {
-                Style { fill: None, stroke: line(self.edge(relation), 1.5, REJECTED) }
-            }
-            Role::Edge(relation, Emphasis::Cycle) => {
-                Style { fill: None, stroke: line(self.edge(relation), 2.6, dash(relation)) }
-            }
-            Role::Edge(relation, Emphasis::Evidence) => {
-                Style { fill: None, stroke: line(self.pale(relation), 1.3, dash(relation)) }
-            }
+            Role::Edge(relation, Emphasis::Rejected) => Style {
+                fill: None,
+                stroke: line(self.edge(relation), 1.5, REJECTED),
+            },
+            Role::Edge(relation, Emphasis::Cycle) => Style {
+                fill: None,
+                stroke: line(self.edge(relation), 2.6, dash(relation)),
+            },
+            Role::Edge(relation, Emphasis::Evidence) => Style {
+                fill: None,
+                stroke: line(self.pale(relation), 1.3, dash(relation)),
+            },
             Role::Head(relation, Emphasis::Evidence) => fill(self.pale(relation)),
             Role::Head(relation, _) | Role::LabelText(relation) | Role::Number(Some(relation)) => {
                 fill(self.edge(relation))
             }
             Role::Number(None) => fill(self.faint_ink),
             Role::NumberText => fill(self.card),
-            Role::Label(relation, Emphasis::Rejected) => {
-                Style { fill: Some(self.card), stroke: line(self.edge(relation), 1.0, &[3.0, 2.0]) }
-            }
+            Role::Label(relation, Emphasis::Rejected) => Style {
+                fill: Some(self.card),
+                stroke: line(self.edge(relation), 1.0, &[3.0, 2.0]),
+            },
             Role::Label(relation, emphasis) => {
                 let is_cycle = emphasis == Emphasis::Cycle;
-                let (color, width) = if is_cycle { (self.edge(relation), 1.4) } else { (self.pale(relation), 1.0) };
-                Style { fill: Some(self.card), stroke: line(color, width, &[]) }
+                let (color, width) = if is_cycle {
+                    (self.edge(relation), 1.4)
+                } else {
+                    (self.pale(relation), 1.0)
+                };
+                Style {
+                    fill: Some(self.card),
+                    stroke: line(color, width, &[]),
+                }
             }
             Role::Bar(outcome, emphasis) => {
-                let width = if emphasis == Emphasis::Cycle { 2.0 } else { 1.25 };
+                let width = if emphasis == Emphasis::Cycle {
+                    2.0
+                } else {
+                    1.25
+                };
                 let stroke = match outcome {
                     Outcome::Committed => return self.style(Role::Card(emphasis)),
                     Outcome::Aborted => line(self.bad.1, width, &[]),
                     Outcome::Unknown => line(self.bad.1, width, &[4.0, 3.0]),
                 };
-                Style { fill: Some(self.card), stroke }
+                Style {
+                    fill: Some(self.card),
+                    stroke,
+                }
             }
             Role::Crowd => fill(self.rule),
             Role::Fault => fill(self.bad.0),
-            Role::FaultBar => Style { fill: Some(self.bad.0), stroke: line(self.bad.1, 1.0, &[]) },
+            Role::FaultBar => Style {
+                fill: Some(self.bad.0),
+                stroke: line(self.bad.1, 1.0, &[]),
+            },
             Role::FaultText => fill(self.bad.1),
             Role::Note => fill(self.note.0),
             Role::NoteText => fill(self.note.1),
-            Role::Next => Style { fill: Some(self.faint_ink), stroke: line(self.faint_ink, 1.4, &[]) },
-            Role::Guess => Style { fill: None, stroke: line(self.faint_ink, 1.4, &[1.5, 4.0]) },
+            Role::Next => Style {
+                fill: Some(self.faint_ink),
+                stroke: line(self.faint_ink, 1.4, &[]),
+            },
+            Role::Guess => Style {
+                fill: None,
+                stroke: line(self.faint_ink, 1.4, &[1.5, 4.0]),
+            },
         }
     }
 }
@@ -428,23 +495,54 @@ mod tests {
             for relation in Relation::ALL {
                 let color = theme.edge(relation);
                 for ground in [theme.page, theme.lane, theme.card, theme.row] {
-                    assert!(color.contrast(ground) >= 3.0, "{} {relation:?} on {ground}", theme.name);
+                    assert!(
+                        color.contrast(ground) >= 3.0,
+                        "{} {relation:?} on {ground}",
+                        theme.name
+                    );
                 }
                 for ground in [theme.page, theme.lane, theme.card] {
-                    assert!(theme.pale(relation).contrast(ground) > 3.0, "{} pale {relation:?}", theme.name);
+                    assert!(
+                        theme.pale(relation).contrast(ground) > 3.0,
+                        "{} pale {relation:?}",
+                        theme.name
+                    );
                 }
-                assert!(theme.pale(relation).contrast(theme.page) < color.contrast(theme.page), "{relation:?}");
-                assert!(color.contrast(theme.card) >= 4.5, "{} {relation:?} label", theme.name);
+                assert!(
+                    theme.pale(relation).contrast(theme.page) < color.contrast(theme.page),
+                    "{relation:?}"
+                );
+                assert!(
+                    color.contrast(theme.card) >= 4.5,
+                    "{} {relation:?} label",
+                    theme.name
+                );
             }
             for ground in [theme.page, theme.lane, theme.card, theme.row] {
                 for ink in [theme.ink, theme.faint_ink] {
-                    assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
+                    assert!(
+                        ink.contrast(ground) >= 4.5,
+                        "{} {ink} on {ground}",
+                        theme.name
+                    );
                 }
-                assert!(theme.evidence_border.contrast(ground) >= 3.0, "{} border on {ground}", theme.name);
+                assert!(
+                    theme.evidence_border.contrast(ground) >= 3.0,
+                    "{} border on {ground}",
+                    theme.name
+                );
             }
             for (ground, ink) in [theme.bad, theme.note] {
-                assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
-                assert!([theme.page, theme.lane].iter().all(|ground| ink.contrast(*ground) >= 4.5));
+                assert!(
+                    ink.contrast(ground) >= 4.5,
+                    "{} {ink} on {ground}",
+                    theme.name
+                );
+                assert!(
+                    [theme.page, theme.lane]
+                        .iter()
+                        .all(|ground| ink.contrast(*ground) >= 4.5)
+                );
             }
         }
     }
@@ -459,9 +557,11 @@ mod tests {
 
     #[test]
     fn whether_a_transaction_committed_is_told_by_more_than_colour() {
-        let border = |outcome| Theme::ALL.map(|t| t.style(Role::Bar(outcome, Emphasis::Evidence)).stroke);
+        let border =
+            |outcome| Theme::ALL.map(|t| t.style(Role::Bar(outcome, Emphasis::Evidence)).stroke);
         let [committed, aborted, unknown] =
-            [Outcome::Committed, Outcome::Aborted, Outcome::Unknown].map(|outcome| border(outcome).map(|s| s.unwrap()));
+            [Outcome::Committed, Outcome::Aborted, Outcome::Unknown]
+                .map(|outcome| border(outcome).map(|s| s.unwrap()));
         for ((c, a), u) in committed.iter().zip(&aborted).zip(&unknown) {
             assert!(c.color != a.color && a.color == u.color);
             assert!(a.dash.is_empty() && !u.dash.is_empty());
@@ -470,9 +570,15 @@ mod tests {
         for theme in Theme::ALL {
             color_vision::assert_distinct(
                 theme.name,
-                &[("committed", theme.evidence_border), ("aborted", theme.bad.1)],
+                &[
+                    ("committed", theme.evidence_border),
+                    ("aborted", theme.bad.1),
+                ],
             );
-            color_vision::assert_distinct(theme.name, &[("committed", theme.ink), ("aborted", theme.bad.1)]);
+            color_vision::assert_distinct(
+                theme.name,
+                &[("committed", theme.ink), ("aborted", theme.bad.1)],
+            );
         }
     }
 
@@ -481,7 +587,11 @@ mod tests {
         for (i, a) in Relation::ALL.into_iter().enumerate() {
             for b in Relation::ALL.into_iter().skip(i + 1) {
                 assert_ne!(dash(a), dash(b));
-                assert!(Theme::ALL.iter().all(|theme| theme.edge(a) != theme.edge(b)));
+                assert!(
+                    Theme::ALL
+                        .iter()
+                        .all(|theme| theme.edge(a) != theme.edge(b))
+                );
             }
         }
     }

@@ -8,10 +8,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 fn hex(digest: &[u8]) -> String {
-    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    digest
+        .iter()
+        .fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// SHA-256 of bytes, in hexadecimal digits.
@@ -21,7 +23,10 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// How a Content Security Policy names a script or a style by its content: `'sha256-…'`.
 pub(super) fn source_of(content: &str) -> String {
-    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)))
+    format!(
+        "'sha256-{}'",
+        BASE64_STANDARD.encode(Sha256::digest(content))
+    )
 }
 
 /// SHA-256 of a file, in hexadecimal digits. Reads the whole file; fails if that fails, for folders, and for streams,
@@ -43,7 +48,10 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
 
 /// The first and last digits of a digest.
 pub(super) fn shortened(digest: &str) -> String {
-    match (digest.get(..8), digest.get(digest.len().saturating_sub(4)..)) {
+    match (
+        digest.get(..8),
+        digest.get(digest.len().saturating_sub(4)..),
+    ) {
         (Some(head), Some(tail)) if digest.len() > 16 => format!("{head}…{tail}"),
         _ => digest.to_owned(),
     }
@@ -61,6 +69,9 @@ mod tests {
         assert_eq!(shortened(abc), "ba7816bf…15ad");
         // CSP Level 3, section 6.7.3, a script of one line.
         let source = source_of("alert('Hello, world.');");
-        assert_eq!(source, "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
+        assert_eq!(
+            source,
+            "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+        );
     }
 }

@@ -12,17 +12,31 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let mut out = String::new();
     let _ = writeln!(out, "digraph counterexample {{");
     let told = [picture.title.as_str(), picture.subtitle.as_str()].into_iter();
-    let told = told.chain(picture.facts.iter().map(String::as_str)).chain(picture.about_mark());
+    let told = told
+        .chain(picture.facts.iter().map(String::as_str))
+        .chain(picture.about_mark());
     let title = told.collect::<Vec<&str>>().join("\n");
     let _ = writeln!(out, "  label={};", quoted(&title));
-    let _ = writeln!(out, "  labelloc=t; labeljust=l; newrank=true; rankdir=TB; bgcolor=white;");
+    let _ = writeln!(
+        out,
+        "  labelloc=t; labeljust=l; newrank=true; rankdir=TB; bgcolor=white;"
+    );
     let _ = writeln!(out, "  fontname=\"monospace\";");
     let _ = writeln!(out, "  node [shape=plain, fontname=\"monospace\"];");
     let _ = writeln!(out, "  edge [fontname=\"monospace\", fontsize=11];");
     for (lane, content) in diagram.lanes.iter().enumerate() {
         let _ = writeln!(out, "  subgraph cluster_{lane} {{");
-        let _ = writeln!(out, "    label={}; style=filled; color=\"#f0f2f4\";", quoted(&content.title));
-        for (card, content) in diagram.cards.iter().enumerate().filter(|(_, card)| card.lane == lane) {
+        let _ = writeln!(
+            out,
+            "    label={}; style=filled; color=\"#f0f2f4\";",
+            quoted(&content.title)
+        );
+        for (card, content) in diagram
+            .cards
+            .iter()
+            .enumerate()
+            .filter(|(_, card)| card.lane == lane)
+        {
             let _ = writeln!(out, "    t{card} [label=<{}>];", table(content));
         }
         let _ = writeln!(out, "  }}");
@@ -33,14 +47,22 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
             None => format!("t{card}"),
         };
         let color = PRINT.edge(arrow.relation);
-        let width = if arrow.emphasis == Emphasis::Cycle { "2" } else { "1" };
+        let width = if arrow.emphasis == Emphasis::Cycle {
+            "2"
+        } else {
+            "1"
+        };
         let _ = writeln!(
             out,
             "  {} -> {} [label={}, color=\"{color}\", fontcolor=\"{color}\", style={}, penwidth={width}];",
             end(arrow.from, arrow.from_row),
             end(arrow.to, arrow.to_row),
             quoted(&arrow.label),
-            if arrow.emphasis == Emphasis::Rejected { "dotted" } else { line_style(arrow.relation) },
+            if arrow.emphasis == Emphasis::Rejected {
+                "dotted"
+            } else {
+                line_style(arrow.relation)
+            },
         );
     }
     let _ = writeln!(out, "}}");
@@ -56,15 +78,25 @@ fn line_style(relation: Relation) -> &'static str {
 }
 
 fn table(card: &Card) -> String {
-    let mut table =
-        String::from(r##"<table border="1" cellborder="0" cellspacing="0" cellpadding="4" bgcolor="white">"##);
-    let _ = write!(table, r#"<tr><td align="left"><b>{}</b> {}</td></tr>"#, html(&card.title), html(&card.status));
+    let mut table = String::from(
+        r##"<table border="1" cellborder="0" cellspacing="0" cellpadding="4" bgcolor="white">"##,
+    );
+    let _ = write!(
+        table,
+        r#"<tr><td align="left"><b>{}</b> {}</td></tr>"#,
+        html(&card.title),
+        html(&card.status)
+    );
     for (row, content) in card.rows.iter().enumerate() {
         let ground = match (content.role, PRINT.style(Role::Row).fill) {
             (RowRole::Involved, Some(color)) => format!(r#" bgcolor="{color}""#),
             _ => String::new(),
         };
-        let place = if content.place.is_empty() { String::new() } else { format!(", {}", content.place) };
+        let place = if content.place.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", content.place)
+        };
         let _ = write!(
             table,
             r#"<tr><td port="r{row}" align="left"{ground}>{}{}</td></tr>"#,
@@ -73,18 +105,31 @@ fn table(card: &Card) -> String {
         );
     }
     if card.folded > 0 {
-        let _ = write!(table, r#"<tr><td align="left">+ {} others</td></tr>"#, card.folded);
+        let _ = write!(
+            table,
+            r#"<tr><td align="left">+ {} others</td></tr>"#,
+            card.folded
+        );
     }
     table.push_str("</table>");
     table
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    format!(
+        "\"{}\"",
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+    )
 }
 
 fn html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace(']', "&#93;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace(']', "&#93;")
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::options::{ComposeOptions, Evidence};
 use super::overrides::{Overrides, Part};
 use super::view::PAGE_CONTENT;
 use crate::counterexample::{
-    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret,
-    involved_operations, transactions_to_draw,
+    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, drawn_part, edges_to_draw,
+    interpret, involved_operations, transactions_to_draw,
 };
 use crate::diagram::layout::{Arranged, LEAST_SCALE, LayoutStyle, arrange};
 use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
@@ -73,11 +73,21 @@ impl Material {
 ///
 /// An arrow has the number of the first step of the argument that mentions it, or else of the one that contradicts it.
 /// One that makes the difference between two orders is marked.
-pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History, options: &ComposeOptions) -> Drawing {
+pub fn draw(
+    example: &Counterexample,
+    explanation: &Explanation,
+    whole: &History,
+    options: &ComposeOptions,
+) -> Drawing {
     let steps = &explanation.steps;
     let violation = &example.violation;
     let n = violation.edges.len();
-    let Material { needed, cycle, reads, case } = Material::of(example, options.case);
+    let Material {
+        needed,
+        cycle,
+        reads,
+        case,
+    } = Material::of(example, options.case);
     let admitted = |e: EdgeIndex| match &options.evidence {
         Evidence::All => true,
         Evidence::None => false,
@@ -89,10 +99,17 @@ pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History
     let is_shown = |&e: &EdgeIndex| {
         let edge = &violation.edges[e];
         let is_wanted = cycle.is_empty() || cycle.contains(&e) || admitted(e) || is_kept(e);
-        is_wanted && !options.hidden.contains(&edge.relation) && !overrides.omits(e, [edge.from, edge.to])
+        is_wanted
+            && !options.hidden.contains(&edge.relation)
+            && !overrides.omits(e, [edge.from, edge.to])
     };
     let kept = (0..n).filter(|&e| is_kept(e));
-    let mut shown: BTreeSet<EdgeIndex> = needed.iter().copied().chain(kept).filter(is_shown).collect();
+    let mut shown: BTreeSet<EdgeIndex> = needed
+        .iter()
+        .copied()
+        .chain(kept)
+        .filter(is_shown)
+        .collect();
     let is_partial = needed.iter().any(|e| !shown.contains(e));
     let (mut edges, mut alternatives) = (violation.edges.clone(), Vec::new());
     if options.alternatives {
@@ -100,8 +117,9 @@ pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History
         edges = interpretation.edges;
         alternatives = interpretation.alternatives;
         let omits = |e: &EdgeIndex| overrides.omits(*e, [edges[*e].from, edges[*e].to]);
-        alternatives
-            .retain(|alternative| shown.contains(&alternative.instead_of) && !alternative.cycle.iter().any(omits));
+        alternatives.retain(|alternative| {
+            shown.contains(&alternative.instead_of) && !alternative.cycle.iter().any(omits)
+        });
         for alternative in &alternatives {
             shown.insert(alternative.edge);
             // The cycle that it would close is drawn whole; a part would prove nothing.
@@ -119,73 +137,126 @@ pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History
         operations: &operations,
         shown: &|e| shown.contains(&e),
         all_operations: options.all_operations,
-        n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
+        n_operations: &|t| {
+            whole
+                .operation_range(example.renaming.old_transaction(t))
+                .len()
+        },
     });
     let is_first_case = options.case.is_none() && drawn_part(violation).is_some();
     for arrow in &mut diagram.arrows {
-        let all: Vec<EdgeIndex> = std::iter::once(arrow.edge).chain(arrow.also.iter().copied()).collect();
+        let all: Vec<EdgeIndex> = std::iter::once(arrow.edge)
+            .chain(arrow.also.iter().copied())
+            .collect();
         // A list that was read is mentioned with the order that it shows.
-        let read = edges[arrow.edge].to_operation.filter(|_| arrow.relation == Relation::WriteRead);
+        let read = edges[arrow.edge]
+            .to_operation
+            .filter(|_| arrow.relation == Relation::WriteRead);
         let shows = |e: EdgeIndex| matches!(edges[e].because, Reason::Listed { read: list, .. } if Some(list) == read);
         let tells = |step: &Step| step.edges.iter().any(|&e| all.contains(&e) || shows(e));
-        let first = steps.iter().position(|step| step.role != StepRole::Contradiction && tells(step));
+        let first = steps
+            .iter()
+            .position(|step| step.role != StepRole::Contradiction && tells(step));
         let reads = |step: &Step| read.is_some_and(|read| step.operations.contains(&read));
         let observed = |step: &Step| step.role == StepRole::Observed && reads(step);
         let place = steps.iter().position(observed).or(first);
-        let place = place.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
+        let place = place
+            .or_else(|| steps.iter().position(tells))
+            .or_else(|| steps.iter().position(reads));
         let Some(place) = place else { continue };
         // An edge that another case concludes as well has a line there.
         let is_again = |step: &Step| {
             let drawn = &edges[arrow.edge];
             let is_same = |e: &EdgeIndex| {
                 edges.get(*e).is_some_and(|edge| {
-                    (edge.from, edge.to, edge.relation, edge.key) == (drawn.from, drawn.to, drawn.relation, drawn.key)
+                    (edge.from, edge.to, edge.relation, edge.key)
+                        == (drawn.from, drawn.to, drawn.relation, drawn.key)
                 })
             };
-            step.role == StepRole::Concluded && step.case != steps[place].case && step.edges.iter().any(is_same)
+            step.role == StepRole::Concluded
+                && step.case != steps[place].case
+                && step.edges.iter().any(is_same)
         };
-        let others = if is_first_case { 0..0 } else { place + 1..steps.len() };
+        let others = if is_first_case {
+            0..0
+        } else {
+            place + 1..steps.len()
+        };
         let again = others.filter(|&later| is_again(&steps[later]));
-        arrow.numbers = std::iter::once(place).chain(again).map(|place| place + 1).collect();
+        arrow.numbers = std::iter::once(place)
+            .chain(again)
+            .map(|place| place + 1)
+            .collect();
         // What each case concludes holds in any case.
-        if !steps[place].case.is_empty() && (arrow.numbers.len() == 1 || steps[place].role == StepRole::Supposed) {
+        if !steps[place].case.is_empty()
+            && (arrow.numbers.len() == 1 || steps[place].role == StepRole::Supposed)
+        {
             arrow.label = format!("if {}", arrow.label);
         }
     }
     note_proofs(&mut diagram, &edges);
     let decisive = example.edges_needed(&explanation.orders);
-    for arrow in diagram.arrows.iter_mut().filter(|arrow| decisive.contains(&arrow.edge)) {
+    for arrow in diagram
+        .arrows
+        .iter_mut()
+        .filter(|arrow| decisive.contains(&arrow.edge))
+    {
         arrow.label.push_str(DECISIVE);
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
-        let is_supposed = alternatives.iter().any(|alternative| alternative.edge == arrow.edge);
+        let is_supposed = alternatives
+            .iter()
+            .any(|alternative| alternative.edge == arrow.edge);
         arrow.emphasis = Emphasis::Rejected;
-        arrow.label = format!("{} {}", if is_supposed { "if" } else { "then" }, arrow.label);
+        arrow.label = format!(
+            "{} {}",
+            if is_supposed { "if" } else { "then" },
+            arrow.label
+        );
     }
     leave_rows_out(&mut diagram, overrides);
     let foldable = diagram.foldable();
     if !overrides.folded.is_empty() {
         diagram = diagram.folded(&overrides.folded);
     }
-    Drawing { diagram, edges, alternatives, is_partial, case, foldable }
+    Drawing {
+        diagram,
+        edges,
+        alternatives,
+        is_partial,
+        case,
+        foldable,
+    }
 }
 
 /// Numbers the lists that prove an arrow but are on a card that no arrow touches: else nothing would say what they are for.
 fn note_proofs(diagram: &mut Diagram, edges: &[Edge]) {
-    let touched: BTreeSet<usize> = diagram.arrows.iter().flat_map(|arrow| [arrow.from, arrow.to]).collect();
+    let touched: BTreeSet<usize> = diagram
+        .arrows
+        .iter()
+        .flat_map(|arrow| [arrow.from, arrow.to])
+        .collect();
     let mut proofs: BTreeMap<OperationId, (Vec<usize>, Relation)> = BTreeMap::new();
     for arrow in &diagram.arrows {
         for &edge in std::iter::once(&arrow.edge).chain(&arrow.also) {
             if let Reason::Listed { read, .. } = edges[edge].because {
-                let (numbers, _) = proofs.entry(read).or_insert_with(|| (Vec::new(), arrow.relation));
+                let (numbers, _) = proofs
+                    .entry(read)
+                    .or_insert_with(|| (Vec::new(), arrow.relation));
                 numbers.extend(&arrow.numbers);
                 numbers.dedup();
             }
         }
     }
-    let cards = diagram.cards.iter_mut().enumerate().filter(|(place, _)| !touched.contains(place));
+    let cards = diagram
+        .cards
+        .iter_mut()
+        .enumerate()
+        .filter(|(place, _)| !touched.contains(place));
     for row in cards.flat_map(|(_, card)| &mut card.rows) {
-        row.proves = proofs.remove(&row.operation).filter(|(numbers, _)| !numbers.is_empty());
+        row.proves = proofs
+            .remove(&row.operation)
+            .filter(|(numbers, _)| !numbers.is_empty());
     }
 }
 
@@ -209,8 +280,14 @@ fn cast(
         }
     } else {
         let shown = || shown.iter().map(|&e| &edges[e]);
-        let touched: BTreeSet<TransactionId> = shown().flat_map(|edge| [edge.from, edge.to]).collect();
-        operations = violation.operations.iter().copied().filter(|&o| touched.contains(&owner(o))).collect();
+        let touched: BTreeSet<TransactionId> =
+            shown().flat_map(|edge| [edge.from, edge.to]).collect();
+        operations = violation
+            .operations
+            .iter()
+            .copied()
+            .filter(|&o| touched.contains(&owner(o)))
+            .collect();
         // The argument depends on a list that shows an order, although no edge lands on it.
         operations.extend(shown().filter_map(|edge| match edge.because {
             Reason::Listed { read, .. } => Some(read),
@@ -221,7 +298,9 @@ fn cast(
     for part in &overrides.kept {
         // Choices may be older than the history.
         match *part {
-            Part::Transaction(t) if t.index() < example.history.n_transactions() => transactions.push(t),
+            Part::Transaction(t) if t.index() < example.history.n_transactions() => {
+                transactions.push(t)
+            }
             Part::Operation(o) if o.index() < example.history.n_operations() => operations.push(o),
             _ => {}
         }
@@ -266,7 +345,11 @@ const ROOM: Vec2 = vec2(PAGE_CONTENT, f32::INFINITY);
 /// The diagram laid out so that it is legible on a page: in this style if possible, else in another.
 pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> Arranged {
     let wanted = arrange(diagram, style, ROOM);
-    if style == LayoutStyle::Auto || is_legible(&wanted) { wanted } else { arrange(diagram, LayoutStyle::Auto, ROOM) }
+    if style == LayoutStyle::Auto || is_legible(&wanted) {
+        wanted
+    } else {
+        arrange(diagram, LayoutStyle::Auto, ROOM)
+    }
 }
 
 /// Whether the smallest text is large enough on a page.

@@ -35,8 +35,10 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
             "label_rect": rect(route.label),
         })
     });
-    let steps =
-        picture.steps.iter().map(|s| json!({"lead": s.heading, "number": s.number, "text": s.text, "edges": s.edges}));
+    let steps = picture
+        .steps
+        .iter()
+        .map(|s| json!({"lead": s.heading, "number": s.number, "text": s.text, "edges": s.edges}));
     let mut document = json!({
         "schema": "isoscope.picture/1",
         "title": picture.title,
@@ -62,9 +64,15 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
 /// The weakest levels broken and all that hold, on every order; and the order that makes the difference, if one does, with
 /// the edges without any one of which the level holds. None if that is not known.
 fn orders(picture: &Picture) -> Option<Value> {
-    let Orders { held, broken, difference, .. } = &picture.orders;
+    let Orders {
+        held,
+        broken,
+        difference,
+        ..
+    } = &picture.orders;
     broken.weakest()?;
-    let codes = |levels: &mut dyn Iterator<Item = Level>| levels.map(Level::code).collect::<Vec<_>>();
+    let codes =
+        |levels: &mut dyn Iterator<Item = Level>| levels.map(Level::code).collect::<Vec<_>>();
     let difference = difference.as_ref().map(|difference| {
         let order = match difference.order {
             CountedOrder::Plain => "nothing",
@@ -92,5 +100,10 @@ fn point(p: Pos2) -> Value {
 }
 
 fn rect(r: Rect) -> Value {
-    json!([number(r.left()), number(r.top()), number(r.width()), number(r.height())])
+    json!([
+        number(r.left()),
+        number(r.top()),
+        number(r.width()),
+        number(r.height())
+    ])
 }

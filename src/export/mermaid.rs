@@ -14,8 +14,15 @@ use std::fmt::Write;
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
-    let _ = writeln!(out, "---\ntitle: {}\n---\nflowchart LR", quoted(&picture.title));
-    for fact in std::iter::once(&picture.subtitle).chain(&picture.facts).chain(&picture.footer) {
+    let _ = writeln!(
+        out,
+        "---\ntitle: {}\n---\nflowchart LR",
+        quoted(&picture.title)
+    );
+    for fact in std::iter::once(&picture.subtitle)
+        .chain(&picture.facts)
+        .chain(&picture.footer)
+    {
         let _ = writeln!(out, "  %% {}", escape(fact));
     }
     for relation in diagram.relations() {
@@ -25,8 +32,17 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
         let _ = writeln!(out, "  %% {mark}");
     }
     for (lane, content) in diagram.lanes.iter().enumerate() {
-        let _ = writeln!(out, "  subgraph s{lane}[\"{}\"]\n    direction TB", escape(&content.title));
-        for (card, content) in diagram.cards.iter().enumerate().filter(|(_, card)| card.lane == lane) {
+        let _ = writeln!(
+            out,
+            "  subgraph s{lane}[\"{}\"]\n    direction TB",
+            escape(&content.title)
+        );
+        for (card, content) in diagram
+            .cards
+            .iter()
+            .enumerate()
+            .filter(|(_, card)| card.lane == lane)
+        {
             let _ = writeln!(out, "    t{card}[\"{}\"]", node(content));
         }
         let _ = writeln!(out, "  end");
@@ -39,21 +55,43 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
             (_, Emphasis::Cycle) => "==>",
             (_, Emphasis::Evidence) => "-->",
         };
-        let _ = writeln!(out, "  t{} {line}|\"{}\"| t{}", arrow.from, escape(&arrow.label), arrow.to);
+        let _ = writeln!(
+            out,
+            "  t{} {line}|\"{}\"| t{}",
+            arrow.from,
+            escape(&arrow.label),
+            arrow.to
+        );
     }
     for (place, arrow) in diagram.arrows.iter().enumerate() {
-        let (color, width) =
-            (PRINT.edge(arrow.relation), if arrow.emphasis == Emphasis::Cycle { "2.4px" } else { "1.5px" });
-        let _ = writeln!(out, "  linkStyle {place} stroke:{color},stroke-width:{width},color:{color}");
+        let (color, width) = (
+            PRINT.edge(arrow.relation),
+            if arrow.emphasis == Emphasis::Cycle {
+                "2.4px"
+            } else {
+                "1.5px"
+            },
+        );
+        let _ = writeln!(
+            out,
+            "  linkStyle {place} stroke:{color},stroke-width:{width},color:{color}"
+        );
     }
     out.into_bytes()
 }
 
 fn node(card: &Card) -> String {
-    let mut lines = vec![format!("<b>{}</b> {}", escape(&card.title), escape(&card.status))];
+    let mut lines = vec![format!(
+        "<b>{}</b> {}",
+        escape(&card.title),
+        escape(&card.status)
+    )];
     for row in &card.rows {
-        let place =
-            if row.place.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(&row.place)) };
+        let place = if row.place.is_empty() {
+            String::new()
+        } else {
+            format!(" <small>{}</small>", escape(&row.place))
+        };
         lines.push(format!("{}{place}", escape(&row.text)));
     }
     if card.folded > 0 {
@@ -76,7 +114,8 @@ fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}' | '%' => {
+            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}'
+            | '%' => {
                 let _ = write!(out, "#{};", c as u32);
             }
             // A separate line would be a statement.

@@ -77,10 +77,25 @@ pub struct Exporter {
 
 /// All kinds, in the order of a menu.
 pub const EXPORTERS: &[Exporter] = &[
-    Exporter { kind: ExportKind::Svg, name: "SVG picture", extensions: &["svg"], run: |p| Ok(svg::export(p)) },
+    Exporter {
+        kind: ExportKind::Svg,
+        name: "SVG picture",
+        extensions: &["svg"],
+        run: |p| Ok(svg::export(p)),
+    },
     #[cfg(feature = "png")]
-    Exporter { kind: ExportKind::Png, name: "PNG picture", extensions: &["png"], run: png::export },
-    Exporter { kind: ExportKind::Dot, name: "Graphviz graph", extensions: &["dot", "gv"], run: |p| Ok(dot::export(p)) },
+    Exporter {
+        kind: ExportKind::Png,
+        name: "PNG picture",
+        extensions: &["png"],
+        run: png::export,
+    },
+    Exporter {
+        kind: ExportKind::Dot,
+        name: "Graphviz graph",
+        extensions: &["dot", "gv"],
+        run: |p| Ok(dot::export(p)),
+    },
     Exporter {
         kind: ExportKind::Tikz,
         name: "TikZ picture",
@@ -93,7 +108,12 @@ pub const EXPORTERS: &[Exporter] = &[
         extensions: &["mmd", "mermaid"],
         run: |p| Ok(mermaid::export(p)),
     },
-    Exporter { kind: ExportKind::Json, name: "JSON data", extensions: &["json"], run: json::export },
+    Exporter {
+        kind: ExportKind::Json,
+        name: "JSON data",
+        extensions: &["json"],
+        run: json::export,
+    },
     Exporter {
         kind: ExportKind::Markdown,
         name: "Markdown report",
@@ -135,7 +155,10 @@ pub enum ExportError {
 impl ExportKind {
     /// The row of this kind.
     pub fn exporter(self) -> &'static Exporter {
-        EXPORTERS.iter().find(|row| row.kind == self).expect("every kind has a row")
+        EXPORTERS
+            .iter()
+            .find(|row| row.kind == self)
+            .expect("every kind has a row")
     }
 
     /// Whether it draws what a picture [shows](View); the others are about the argument or the graph.
@@ -155,7 +178,10 @@ impl ExportKind {
     /// The kind for a file extension.
     pub fn from_path(path: &Path) -> Option<ExportKind> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        EXPORTERS.iter().find(|row| row.extensions.contains(&ending.as_str())).map(|row| row.kind)
+        EXPORTERS
+            .iter()
+            .find(|row| row.extensions.contains(&ending.as_str()))
+            .map(|row| row.kind)
     }
 
     /// The usual file extension.

@@ -39,8 +39,13 @@ impl ComposeOptions {
     /// The usual page, with the fingerprint of the file that `whole` was read from if it can still be read.
     pub fn for_history(whole: &History) -> ComposeOptions {
         let path = &whole.origin().path;
-        let sha256 = (!path.is_empty()).then(|| sha256_of_file(Path::new(path)).ok()).flatten();
-        ComposeOptions { sha256, ..ComposeOptions::default() }
+        let sha256 = (!path.is_empty())
+            .then(|| sha256_of_file(Path::new(path)).ok())
+            .flatten();
+        ComposeOptions {
+            sha256,
+            ..ComposeOptions::default()
+        }
     }
 }
 
@@ -69,12 +74,20 @@ impl std::str::FromStr for Evidence {
             _ => {}
         }
         let relation = |code: &str| {
-            let found = Relation::ALL.into_iter().find(|relation| relation.code().eq_ignore_ascii_case(code.trim()));
+            let found = Relation::ALL
+                .into_iter()
+                .find(|relation| relation.code().eq_ignore_ascii_case(code.trim()));
             found.ok_or_else(|| {
                 let codes = Relation::ALL.map(|relation| relation.code());
-                format!("`{code}` is no evidence, expected all, none, or some of {}", codes.join(", "))
+                format!(
+                    "`{code}` is no evidence, expected all, none, or some of {}",
+                    codes.join(", ")
+                )
             })
         };
-        text.split(',').map(relation).collect::<Result<Vec<_>, _>>().map(Evidence::Of)
+        text.split(',')
+            .map(relation)
+            .collect::<Result<Vec<_>, _>>()
+            .map(Evidence::Of)
     }
 }

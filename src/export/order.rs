@@ -7,7 +7,9 @@ use super::picture::{PictureStep, TargetKey};
 use super::view::PAGE_CONTENT;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::Orders;
-use crate::counterexample::passes::{OrderLine, Passes, Seen, Surroundings, line, markdown, plain_text, title, why};
+use crate::counterexample::passes::{
+    OrderLine, Passes, Seen, Surroundings, line, markdown, plain_text, title, why,
+};
 use crate::counterexample::replay::StepKind;
 use crate::diagram::lanes::{LaneContent, Lanes, View};
 use crate::diagram::layout::Layout;
@@ -15,7 +17,9 @@ use crate::diagram::scene::Scene;
 use crate::diagram::text_size::printable;
 use crate::diagram::timeline::{Span, Timeline};
 use crate::diagram::{Anomaly, Arrow, Diagram, Subject, Target, diagram, operations_in};
-use crate::history::{History, KeyId, Renaming, TransactionId, TransactionSet, counted, grouped, visible};
+use crate::history::{
+    History, KeyId, Renaming, TransactionId, TransactionSet, counted, grouped, visible,
+};
 use crate::relations::Edge;
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
@@ -83,12 +87,26 @@ pub struct ReadFrom {
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub fn order_sheet(passes: &Passes<'_>, step: usize, control: &Control) -> Result<Option<OrderSheet>, Interrupt> {
-    let at = passes.lines.partition_point(|line| *line.steps.end() < step);
-    let before = if passes.lines.len() > MOST_DRAWN { BEFORE } else { at };
-    let stretch = Stretch { first: at.saturating_sub(before) };
+pub fn order_sheet(
+    passes: &Passes<'_>,
+    step: usize,
+    control: &Control,
+) -> Result<Option<OrderSheet>, Interrupt> {
+    let at = passes
+        .lines
+        .partition_point(|line| *line.steps.end() < step);
+    let before = if passes.lines.len() > MOST_DRAWN {
+        BEFORE
+    } else {
+        at
+    };
+    let stretch = Stretch {
+        first: at.saturating_sub(before),
+    };
     let part = OrderExcerpt::new(passes, stretch);
-    let (true, Some(first), Some(last)) = (passes.is_ordered(), part.lines.first(), part.lines.last()) else {
+    let (true, Some(first), Some(last)) =
+        (passes.is_ordered(), part.lines.first(), part.lines.last())
+    else {
         return Ok(None);
     };
     let steps = *first.steps.start()..=*last.steps.end();
@@ -97,13 +115,24 @@ pub fn order_sheet(passes: &Passes<'_>, step: usize, control: &Control) -> Resul
     let mut scene = part.scene(&diagram, (high, LOW_LANE.1), control)?;
     let of_whole = |target| match target {
         Target::Transaction(t) => Some(Target::Elsewhere(part.renaming.old_transaction(t))),
-        Target::Operation(o) => Some(Target::Elsewhere(part.renaming.old_transaction(part.small.transaction_of(o)))),
+        Target::Operation(o) => Some(Target::Elsewhere(
+            part.renaming.old_transaction(part.small.transaction_of(o)),
+        )),
         Target::Edge(edge) => Some(Target::Edge(edge)),
         Target::Elsewhere(_) | Target::Several(..) => None,
     };
-    scene.marks.iter_mut().for_each(|mark| mark.target = mark.target.and_then(of_whole));
+    scene
+        .marks
+        .iter_mut()
+        .for_each(|mark| mark.target = mark.target.and_then(of_whole));
     let (arrows, caption) = (part.arrows(&diagram), part.caption(&diagram));
-    Ok(Some(OrderSheet { stretch, steps, scene, arrows, caption }))
+    Ok(Some(OrderSheet {
+        stretch,
+        steps,
+        scene,
+        arrows,
+        caption,
+    }))
 }
 
 /// The page of a level that holds. O(operations · log versions).
@@ -120,14 +149,27 @@ pub fn compose_order(
     let part = OrderExcerpt::new(passes, stretch);
     let sentences = why(passes, surroundings);
     let diagram = part.diagram();
-    let scene = if passes.is_ordered() { part.scene(&diagram, LANE, control)? } else { Scene::new(emath::Rect::ZERO) };
-    let steps = part.lines.iter().enumerate().map(|(place, of)| PictureStep {
-        heading: if passes.is_ordered() { "The order" } else { "What each read returned" }.to_owned(),
-        depth: 0,
-        number: Some(part.first + place + 1),
-        text: printable(&line(passes, of, false)),
-        edges: Vec::new(),
-    });
+    let scene = if passes.is_ordered() {
+        part.scene(&diagram, LANE, control)?
+    } else {
+        Scene::new(emath::Rect::ZERO)
+    };
+    let steps = part
+        .lines
+        .iter()
+        .enumerate()
+        .map(|(place, of)| PictureStep {
+            heading: if passes.is_ordered() {
+                "The order"
+            } else {
+                "What each read returned"
+            }
+            .to_owned(),
+            depth: 0,
+            number: Some(part.first + place + 1),
+            text: printable(&line(passes, of, false)),
+            edges: Vec::new(),
+        });
     Ok(Picture {
         title: printable(&title(passes)),
         subtitle: part.caption(&diagram),
@@ -158,9 +200,15 @@ fn footer(passes: &Passes<'_>, sha256: Option<&str>) -> Vec<String> {
         )
     });
     let digest = sha256.map(|digest| format!("sha256 {}", shortened(digest)));
-    let verified = passes.is_verified().then(|| "independently verified".to_owned());
+    let verified = passes
+        .is_verified()
+        .then(|| "independently verified".to_owned());
     let version = format!("IsoScope {}", env!("CARGO_PKG_VERSION"));
-    name.into_iter().chain(digest).chain(verified).chain([version]).collect()
+    name.into_iter()
+        .chain(digest)
+        .chain(verified)
+        .chain([version])
+        .collect()
 }
 
 /// What is drawn: some lines of the order, as a history of their transactions.
@@ -186,7 +234,13 @@ impl<'p> OrderExcerpt<'p> {
             end += 1;
         }
         let (small, renaming) = passes.history().restrict(&members, |_| true);
-        OrderExcerpt { passes, first, lines: &passes.lines[first..end], small, renaming }
+        OrderExcerpt {
+            passes,
+            first,
+            lines: &passes.lines[first..end],
+            small,
+            renaming,
+        }
     }
 
     /// A read and the write that it saw: an edge if both are drawn.
@@ -194,10 +248,22 @@ impl<'p> OrderExcerpt<'p> {
         let mut edges = Vec::new();
         for line in self.lines {
             for read in self.passes.operations(line) {
-                let Some(Seen::Write(write)) = self.passes.seen(read) else { continue };
-                let ends = (self.renaming.new_operation(write), self.renaming.new_operation(read));
-                let (Some(from), Some(to)) = ends else { continue };
-                edges.push(Edge::write_read(&self.small, self.small.transaction_of(from), Some(from), to));
+                let Some(Seen::Write(write)) = self.passes.seen(read) else {
+                    continue;
+                };
+                let ends = (
+                    self.renaming.new_operation(write),
+                    self.renaming.new_operation(read),
+                );
+                let (Some(from), Some(to)) = ends else {
+                    continue;
+                };
+                edges.push(Edge::write_read(
+                    &self.small,
+                    self.small.transaction_of(from),
+                    Some(from),
+                    to,
+                ));
             }
         }
         edges
@@ -242,7 +308,11 @@ impl<'p> OrderExcerpt<'p> {
             let keys = self.keys(arrow, edges);
             let more = keys.len().saturating_sub(KEYS);
             let told = keys[..keys.len() - more].join(", ");
-            let more = if more > 0 { format!(" +{more}") } else { String::new() };
+            let more = if more > 0 {
+                format!(" +{more}")
+            } else {
+                String::new()
+            };
             arrow.label = format!("{} {told}{more}", arrow.relation.code());
         }
         diagram.arrows = joined;
@@ -251,12 +321,17 @@ impl<'p> OrderExcerpt<'p> {
     /// The keys of an arrow, in the order in which they are read.
     fn keys(&self, arrow: &Arrow, edges: &[Edge]) -> Vec<String> {
         let mut keys: Vec<KeyId> = Vec::new();
-        for key in std::iter::once(&arrow.edge).chain(&arrow.also).filter_map(|edge| edges[*edge].key) {
+        for key in std::iter::once(&arrow.edge)
+            .chain(&arrow.also)
+            .filter_map(|edge| edges[*edge].key)
+        {
             if !keys.contains(&key) {
                 keys.push(key);
             }
         }
-        keys.iter().map(|&key| printable(&self.small.key_name(key))).collect()
+        keys.iter()
+            .map(|&key| printable(&self.small.key_name(key)))
+            .collect()
     }
 
     /// By edge: who read what from whom. Edges between the same transactions say the same.
@@ -273,15 +348,25 @@ impl<'p> OrderExcerpt<'p> {
         let read_from = |edge: &Edge| ReadFrom {
             writer: self.renaming.old_transaction(edge.from),
             reader: self.renaming.old_transaction(edge.to),
-            text: by_ends.get(&(edge.from, edge.to)).cloned().unwrap_or_default(),
+            text: by_ends
+                .get(&(edge.from, edge.to))
+                .cloned()
+                .unwrap_or_default(),
         };
         edges.iter().map(read_from).collect()
     }
 
     /// "T2 read what T1 wrote: key 3, key 4".
     fn told(&self, diagram: &Diagram, arrow: &Arrow, edges: &[Edge]) -> String {
-        let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-        let keys: Vec<String> = self.keys(arrow, edges).iter().map(|key| format!("key {key}")).collect();
+        let (from, to) = (
+            &diagram.cards[arrow.from].title,
+            &diagram.cards[arrow.to].title,
+        );
+        let keys: Vec<String> = self
+            .keys(arrow, edges)
+            .iter()
+            .map(|key| format!("key {key}"))
+            .collect();
         format!("{to} read what {from} wrote: {}", keys.join(", "))
     }
 
@@ -290,24 +375,48 @@ impl<'p> OrderExcerpt<'p> {
     fn spans(&self) -> Vec<Span> {
         let mut spans = vec![None::<Span>; self.small.n_transactions()];
         for (place, line) in self.lines.iter().enumerate() {
-            let Some(t) = self.renaming.new_transaction(line.transaction) else { continue };
+            let Some(t) = self.renaming.new_transaction(line.transaction) else {
+                continue;
+            };
             let at = (self.first + place + 1) as f64;
-            let here = Span { from: at, to: at + COVERED };
-            let started = spans[t.index()].filter(|_| self.keeps_sessions() && line.moment == StepKind::Commit);
-            spans[t.index()] = Some(started.map_or(here, |started| Span { from: started.from, ..here }));
+            let here = Span {
+                from: at,
+                to: at + COVERED,
+            };
+            let started = spans[t.index()]
+                .filter(|_| self.keeps_sessions() && line.moment == StepKind::Commit);
+            spans[t.index()] = Some(started.map_or(here, |started| Span {
+                from: started.from,
+                ..here
+            }));
         }
-        spans.into_iter().map(|span| span.unwrap_or_default()).collect()
+        spans
+            .into_iter()
+            .map(|span| span.unwrap_or_default())
+            .collect()
     }
 
     fn keeps_sessions(&self) -> bool {
         self.passes.level().plain_of().is_none()
     }
 
-    fn scene(&self, diagram: &Diagram, lane: (f32, f32), control: &Control) -> Result<Scene, Interrupt> {
+    fn scene(
+        &self,
+        diagram: &Diagram,
+        lane: (f32, f32),
+        control: &Control,
+    ) -> Result<Scene, Interrupt> {
         let timeline = Timeline::of_order(&self.small, self.spans(), control)?;
         let (edges, all) = (self.edges(), self.small.transactions().collect());
-        let itself = Renaming { transactions: all, ..Renaming::default() };
-        let anomaly = Anomaly { renaming: &itself, edges: &edges, arrows: diagram.arrows.iter().collect() };
+        let itself = Renaming {
+            transactions: all,
+            ..Renaming::default()
+        };
+        let anomaly = Anomaly {
+            renaming: &itself,
+            edges: &edges,
+            arrows: diagram.arrows.iter().collect(),
+        };
         let shown = LaneContent {
             history: &self.small,
             timeline: &timeline,
@@ -324,24 +433,44 @@ impl<'p> OrderExcerpt<'p> {
 
     /// Room for the lanes, each so high with few and with many of them: places wide enough for most names.
     fn size(&self, (few, many): (f32, f32)) -> Vec2 {
-        let longest = self.small.transactions().map(|t| self.small.transaction_name(t).chars().count()).max();
+        let longest = self
+            .small
+            .transactions()
+            .map(|t| self.small.transaction_name(t).chars().count())
+            .max();
         let place = (longest.unwrap_or(0) as f32 * 6.7 + 14.0) / COVERED as f32;
         let place = place.clamp(PLACE.0, PLACE.1);
-        let lane = if self.small.n_sessions() <= FEW { few } else { many };
+        let lane = if self.small.n_sessions() <= FEW {
+            few
+        } else {
+            many
+        };
         let width = 100.0 + 1.13 * place * (self.lines.len() + 1) as f32;
-        vec2(width.max(PAGE_CONTENT), 30.0 + lane * (self.small.n_sessions() as f32 + 0.5))
+        vec2(
+            width.max(PAGE_CONTENT),
+            30.0 + lane * (self.small.n_sessions() as f32 + 0.5),
+        )
     }
 
     /// What of the order is drawn, and how.
     fn caption(&self, diagram: &Diagram) -> String {
         let drawn = self.small.n_transactions();
-        let all: BTreeSet<TransactionId> = self.passes.lines.iter().map(|line| line.transaction).collect();
-        let before: BTreeSet<TransactionId> =
-            self.passes.lines[..self.first].iter().map(|line| line.transaction).collect();
+        let all: BTreeSet<TransactionId> = self
+            .passes
+            .lines
+            .iter()
+            .map(|line| line.transaction)
+            .collect();
+        let before: BTreeSet<TransactionId> = self.passes.lines[..self.first]
+            .iter()
+            .map(|line| line.transaction)
+            .collect();
         let range = match all.len() {
             1 => "The only transaction".to_owned(),
             2 if drawn == 2 => "Both transactions".to_owned(),
-            n if n == drawn && self.first == 0 => format!("All {}{}", counted(n, "transaction"), self.besides()),
+            n if n == drawn && self.first == 0 => {
+                format!("All {}{}", counted(n, "transaction"), self.besides())
+            }
             n => {
                 let first = before.len() + 1;
                 format!(
@@ -352,14 +481,26 @@ impl<'p> OrderExcerpt<'p> {
                 )
             }
         };
-        let order = match (self.passes.is_ordered(), self.passes.level().has_snapshots(), self.keeps_sessions()) {
+        let order = match (
+            self.passes.is_ordered(),
+            self.passes.level().has_snapshots(),
+            self.keeps_sessions(),
+        ) {
             (false, ..) => "in the order of the file",
             (true, true, true) => "in the order found, each from its start to its commit",
             (true, true, false) => "in the order found, each where it commits",
             (true, false, _) => "in the order found",
         };
-        let verified = if self.passes.is_verified() { "; independently verified" } else { "; not verified" };
-        let note = match (self.passes.is_ordered(), diagram.arrows.is_empty(), self.first) {
+        let verified = if self.passes.is_verified() {
+            "; independently verified"
+        } else {
+            "; not verified"
+        };
+        let note = match (
+            self.passes.is_ordered(),
+            diagram.arrows.is_empty(),
+            self.first,
+        ) {
             (false, ..) => "",
             (true, true, _) => " No read here returned what another transaction here wrote.",
             (true, false, 0) => {
@@ -376,25 +517,37 @@ impl<'p> OrderExcerpt<'p> {
     /// The transactions that set up the initial state, which are in no place of the order, in parentheses.
     fn besides(&self) -> String {
         let history = self.passes.history();
-        let is_left_out = |t: &TransactionId| !self.passes.lines.iter().any(|line| line.transaction == *t);
+        let is_left_out =
+            |t: &TransactionId| !self.passes.lines.iter().any(|line| line.transaction == *t);
         let set_up: Vec<TransactionId> = self.passes.set_up().filter(is_left_out).collect();
         match set_up.as_slice() {
             [] => String::new(),
-            [one] => format!(" (besides {}, the initial state)", printable(&history.transaction_name(*one))),
-            several => format!(" (besides {}, the initial state)", counted(several.len(), "transaction")),
+            [one] => format!(
+                " (besides {}, the initial state)",
+                printable(&history.transaction_name(*one))
+            ),
+            several => format!(
+                " (besides {}, the initial state)",
+                counted(several.len(), "transaction")
+            ),
         }
     }
 
     fn tooltips(&self, diagram: &Diagram) -> BTreeMap<TargetKey, String> {
         let of_lines = self.lines.iter().filter_map(|of| {
             let t = self.renaming.new_transaction(of.transaction)?;
-            Some((target_key(Target::Transaction(t)), printable(&line(self.passes, of, false))))
+            Some((
+                target_key(Target::Transaction(t)),
+                printable(&line(self.passes, of, false)),
+            ))
         });
         let edges = self.edges();
-        let of_arrows = diagram
-            .arrows
-            .iter()
-            .map(|arrow| (target_key(Target::Edge(arrow.edge)), self.told(diagram, arrow, &edges)));
+        let of_arrows = diagram.arrows.iter().map(|arrow| {
+            (
+                target_key(Target::Edge(arrow.edge)),
+                self.told(diagram, arrow, &edges),
+            )
+        });
         of_lines.chain(of_arrows).collect()
     }
 }

@@ -41,7 +41,8 @@ impl FromStr for Part {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Part, String> {
-        let unknown = || format!("`{text}` names no part of a picture, expected for example t3, o7 or e2");
+        let unknown =
+            || format!("`{text}` names no part of a picture, expected for example t3, o7 or e2");
         let kind = text.chars().next().ok_or_else(unknown)?;
         let place: u32 = text[kind.len_utf8()..].parse().map_err(|_| unknown())?;
         match kind {
@@ -107,22 +108,36 @@ impl Overrides {
 
     /// A layout of this style with the cards where they were put. O(cards + edges of moved cards · edges).
     pub fn moved(&self, style: LayoutStyle, diagram: &Diagram, layout: Layout) -> Layout {
-        let Some(moved) = self.moved.get(&style) else { return layout };
+        let Some(moved) = self.moved.get(&style) else {
+            return layout;
+        };
         let place = |(place, card): (usize, &Card)| {
-            moved.get(&card.transaction).map(|&(x, y)| (place, emath::pos2(x as f32, y as f32)))
+            moved
+                .get(&card.transaction)
+                .map(|&(x, y)| (place, emath::pos2(x as f32, y as f32)))
         };
         let places: Vec<_> = diagram.cards.iter().enumerate().filter_map(place).collect();
-        if places.is_empty() { layout } else { lanes_moved(diagram, &layout, &places) }
+        if places.is_empty() {
+            layout
+        } else {
+            lanes_moved(diagram, &layout, &places)
+        }
     }
 
     /// Whether nothing is chosen.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.left_out.is_empty() && self.folded.is_empty() && self.moved.is_empty()
+        self.kept.is_empty()
+            && self.left_out.is_empty()
+            && self.folded.is_empty()
+            && self.moved.is_empty()
     }
 
     /// Whether an edge between these transactions is left out, itself or with one of its ends.
     pub(super) fn omits(&self, edge: EdgeIndex, ends: [TransactionId; 2]) -> bool {
-        self.left_out.contains(&Part::Edge(edge)) || ends.iter().any(|&t| self.left_out.contains(&Part::Transaction(t)))
+        self.left_out.contains(&Part::Edge(edge))
+            || ends
+                .iter()
+                .any(|&t| self.left_out.contains(&Part::Transaction(t)))
     }
 
     /// How much is left out, in words: `+ 2 other edges`.
@@ -146,11 +161,19 @@ mod tests {
 
     #[test]
     fn parts_are_written_as_they_are_read() {
-        for part in [Part::Transaction(TransactionId::new(3)), Part::Operation(OperationId::new(0)), Part::Edge(12)] {
+        for part in [
+            Part::Transaction(TransactionId::new(3)),
+            Part::Operation(OperationId::new(0)),
+            Part::Edge(12),
+        ] {
             assert_eq!(part.to_string().parse(), Ok(part));
         }
         for text in ["", "t", "x3", "e-1", "⊥1"] {
-            assert!(text.parse::<Part>().is_err_and(|problem| problem.contains("expected")), "{text}");
+            assert!(
+                text.parse::<Part>()
+                    .is_err_and(|problem| problem.contains("expected")),
+                "{text}"
+            );
         }
     }
 

@@ -31,7 +31,12 @@ const CASE_INDENT: f32 = 22.0;
 /// It is 1,000 units wide. A wider diagram is scaled down to it unless the picture is wide; those that [`compose`](super::compose) lays out need
 /// so little scaling that their smallest text has at least 11 units.
 pub fn page(picture: &Picture) -> Scene {
-    let mut page = Writer { scene: Scene::new(Rect::ZERO), left: MARGIN, width: CONTENT, y: MARGIN };
+    let mut page = Writer {
+        scene: Scene::new(Rect::ZERO),
+        left: MARGIN,
+        width: CONTENT,
+        y: MARGIN,
+    };
     let mut width = WIDTH;
     // The background is drawn first and gets its size last.
     page.scene.rect(Rect::ZERO, 0.0, Role::Page, None);
@@ -46,10 +51,18 @@ pub fn page(picture: &Picture) -> Scene {
     if !picture.scene.marks.is_empty() {
         // A narrow diagram is centred.
         let bounds = picture.scene.bounds;
-        let scale = if picture.is_wide { 1.0 } else { (CONTENT / bounds.width()).min(1.0) };
-        let to = vec2(MARGIN + ((CONTENT - bounds.width() * scale) / 2.0).max(0.0), page.y);
+        let scale = if picture.is_wide {
+            1.0
+        } else {
+            (CONTENT / bounds.width()).min(1.0)
+        };
+        let to = vec2(
+            MARGIN + ((CONTENT - bounds.width() * scale) / 2.0).max(0.0),
+            page.y,
+        );
         width = width.max(bounds.width() * scale + 2.0 * MARGIN);
-        page.scene.append(&picture.scene, scale, to - bounds.min.to_vec2() * scale);
+        page.scene
+            .append(&picture.scene, scale, to - bounds.min.to_vec2() * scale);
         page.y += bounds.height() * scale + 22.0;
     }
     page.steps(picture);
@@ -63,8 +76,14 @@ pub fn page(picture: &Picture) -> Scene {
     page.legend(picture);
     page.y += 4.0;
     page.items(&picture.footer, FOOTER, Role::Footer, 20.0);
-    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(width.ceil(), (page.y + MARGIN - 8.0).ceil()));
-    let ground = Shape::Rect { rect: bounds, radius: 0.0 };
+    let bounds = Rect::from_min_max(
+        Pos2::ZERO,
+        pos2(width.ceil(), (page.y + MARGIN - 8.0).ceil()),
+    );
+    let ground = Shape::Rect {
+        rect: bounds,
+        radius: 0.0,
+    };
     page.scene.marks[0] = Mark::new(ground, page.scene.marks[0].role, None);
     page.scene.bounds = bounds;
     page.scene
@@ -75,21 +94,35 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     let edges = picture.scene.edges();
     let has = |emphasis| edges.iter().copied().find(|edge| edge.1 == emphasis);
     let mut notes = Vec::new();
-    if picture.scene.marks.iter().any(|mark| matches!(mark.role, Role::Edge(..))) {
-        notes.push((None, "an arrow points to what came, or would have to come, later"));
+    if picture
+        .scene
+        .marks
+        .iter()
+        .any(|mark| matches!(mark.role, Role::Edge(..)))
+    {
+        notes.push((
+            None,
+            "an arrow points to what came, or would have to come, later",
+        ));
     }
     if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
         notes.push((None, "heavy: the contradiction, thin: evidence"));
     }
-    let has_bar =
-        |ended| picture.scene.marks.iter().any(|mark| matches!(mark.role, Role::Bar(outcome, _) if outcome == ended));
+    let has_bar = |ended| {
+        picture
+            .scene
+            .marks
+            .iter()
+            .any(|mark| matches!(mark.role, Role::Bar(outcome, _) if outcome == ended))
+    };
     if has_bar(Outcome::Aborted) {
         notes.push((None, "red frame: aborted"));
     }
     if has_bar(Outcome::Unknown) {
         notes.push((None, "dashed red frame: outcome unknown"));
     }
-    let is_case = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
+    let is_case =
+        |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
     if picture.scene.marks.iter().any(is_case) {
         notes.push((None, "if: in a case only"));
     }
@@ -114,7 +147,13 @@ struct Writer {
 
 impl Writer {
     fn text(&mut self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, role: Role) {
-        let shape = Shape::Text { at, align, size, bold, text: text.to_owned() };
+        let shape = Shape::Text {
+            at,
+            align,
+            size,
+            bold,
+            text: text.to_owned(),
+        };
         self.scene.marks.push(Mark::new(shape, role, None));
     }
 
@@ -123,8 +162,20 @@ impl Writer {
             return;
         }
         // `x = 1` stays on one line.
-        for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), size, bold, self.width) {
-            self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
+        for line in wrap(
+            &text.replace(" = ", "\u{a0}=\u{a0}"),
+            size,
+            bold,
+            self.width,
+        ) {
+            self.text(
+                pos2(self.left, self.y + line_height / 2.0),
+                Align::Left,
+                size,
+                bold,
+                &line,
+                role,
+            );
             self.y += line_height;
         }
     }
@@ -156,7 +207,9 @@ impl Writer {
             heading = &step.heading;
             if let Some(number) = step.number {
                 let at = pos2(self.left + INDENT * 0.45, self.y + line_height / 2.0);
-                self.scene.marks.extend(numbered(at, &[number], picture.told_by(step), None));
+                self.scene
+                    .marks
+                    .extend(numbered(at, &[number], picture.told_by(step), None));
             }
             // `x = 1` stays on one line.
             for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), BODY, false, max) {
@@ -166,25 +219,41 @@ impl Writer {
             }
             for depth in 0..step.depth {
                 let x = outer.0 + CASE_INDENT * (depth as f32 + 0.5);
-                self.scene.line(Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)), Role::Rule, None);
+                self.scene.line(
+                    Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)),
+                    Role::Rule,
+                    None,
+                );
             }
         }
         (self.left, self.width) = outer;
     }
 
     fn rule(&mut self) {
-        let line = Path::line(pos2(self.left, self.y), pos2(self.left + self.width, self.y));
+        let line = Path::line(
+            pos2(self.left, self.y),
+            pos2(self.left + self.width, self.y),
+        );
         self.scene.line(line, Role::Rule, None);
     }
 
     /// Observed relations on a line, inferred ones on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
-        let mut relations: Vec<Relation> = picture.scene.edges().into_iter().map(|edge| edge.0).collect();
+        let mut relations: Vec<Relation> = picture
+            .scene
+            .edges()
+            .into_iter()
+            .map(|edge| edge.0)
+            .collect();
         relations.dedup();
         let column = self.left + prose_width("concluded", LEGEND, false) + 12.0;
         for (heading, is_observed) in [("observed", true), ("concluded", false)] {
             let mut x = self.left;
-            for relation in relations.iter().copied().filter(|relation| relation.is_observed() == is_observed) {
+            for relation in relations
+                .iter()
+                .copied()
+                .filter(|relation| relation.is_observed() == is_observed)
+            {
                 let code = relation.code();
                 let name = &format!("{}: {}", relation.name(), relation.meaning());
                 let needed = SAMPLE + 16.0 + width(code, LEGEND) + prose_width(name, LEGEND, false);
@@ -195,7 +264,12 @@ impl Writer {
                     self.y += LEGEND_LINE;
                     x = column;
                 }
-                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
+                self.scene.sample(
+                    pos2(x, self.y + LEGEND_LINE / 2.0),
+                    SAMPLE,
+                    relation,
+                    Emphasis::Cycle,
+                );
                 x = self.legend_text(x + SAMPLE + 8.0, code, true, Role::LabelText(relation));
                 x = self.legend_text(x, name, false, Role::Legend) + 16.0;
             }
@@ -209,7 +283,12 @@ impl Writer {
                 x = self.left;
             }
             if let Some((relation, emphasis)) = sample {
-                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
+                self.scene.sample(
+                    pos2(x, self.y + LEGEND_LINE / 2.0),
+                    SAMPLE,
+                    relation,
+                    emphasis,
+                );
                 x += SAMPLE + 8.0;
             }
             x = self.legend_text(x, text, false, Role::Legend) + 16.0;
@@ -219,8 +298,20 @@ impl Writer {
 
     /// Writes a text of the legend and returns where the next begins.
     fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
-        self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
-        x + 8.0 + if role.is_prose() { prose_width(text, LEGEND, bold) } else { width(text, LEGEND) }
+        self.text(
+            pos2(x, self.y + LEGEND_LINE / 2.0),
+            Align::Left,
+            LEGEND,
+            bold,
+            text,
+            role,
+        );
+        x + 8.0
+            + if role.is_prose() {
+                prose_width(text, LEGEND, bold)
+            } else {
+                width(text, LEGEND)
+            }
     }
 
     /// Short facts with dots between them, broken between facts.
@@ -228,7 +319,11 @@ impl Writer {
         let mut line = String::new();
         let mut lines = Vec::new();
         for item in items {
-            let longer = if line.is_empty() { item.clone() } else { format!("{line} · {item}") };
+            let longer = if line.is_empty() {
+                item.clone()
+            } else {
+                format!("{line} · {item}")
+            };
             if prose_width(&longer, size, false) <= self.width || line.is_empty() {
                 line = longer;
             } else {

@@ -5,7 +5,9 @@ use super::drawing::{ABOUT_DECISIVE, Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
 use super::view::{PAGE_CONTENT, View};
 use crate::checkers::{Level, Verdict};
-use crate::counterexample::{Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate};
+use crate::counterexample::{
+    Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate,
+};
 use crate::diagram::layout::{Arranged, LEAST_SCALE, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -109,18 +111,31 @@ pub fn compose(
 ) -> Picture {
     let drawing = draw(example, explanation, whole, options);
     let fits = |layout: &&Layout| {
-        let rows =
-            layout.cards.iter().zip(&drawing.diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
+        let rows = layout
+            .cards
+            .iter()
+            .zip(&drawing.diagram.cards)
+            .all(|(space, card)| space.rows.len() == card.rows.len());
         let cards = layout.cards.len() == drawing.diagram.cards.len();
         rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
     };
     let tooltips = tooltips(explanation, &drawing);
-    let drawn = options.drawn.as_ref().filter(fits).map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
+    let drawn = options
+        .drawn
+        .as_ref()
+        .filter(fits)
+        .map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
     // Cards that were put somewhere stay there, however small the text becomes.
     let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.overrides.moved.is_empty());
-    let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
-    let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
-    let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
+    let Arranged { diagram, layout } =
+        drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
+    let says_no_outcome = layout.lanes.is_empty()
+        && diagram
+            .cards
+            .iter()
+            .any(|card| !card.transaction.is_initial());
+    let is_committed =
+        |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
     let committed = match example.history.transactions().all(is_committed) {
         true => "all transactions of this counterexample committed",
         false => "transactions not marked otherwise committed",
@@ -130,13 +145,17 @@ pub fn compose(
     // Neither time nor a table can be broken into lines.
     let may_be_wide = matches!(options.view, View::Lanes | View::Matrix);
     let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
-    let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
-        heading: step.heading(),
-        depth: step.depth(),
-        number: Some(place + 1),
-        text: printable(&unbroken(step)),
-        edges: step.edges.clone(),
-    });
+    let steps = explanation
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(place, step)| PictureStep {
+            heading: step.heading(),
+            depth: step.depth(),
+            number: Some(place + 1),
+            text: printable(&unbroken(step)),
+            edges: step.edges.clone(),
+        });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
         heading: "Otherwise".to_owned(),
         depth: 0,
@@ -145,23 +164,39 @@ pub fn compose(
         edges: vec![alternative.edge],
     });
     // Which entry of the list it is shown for matters only to those who have the list.
-    let listed = explanation.contains.clone().filter(|_| explanation.shows != Shows::Chosen);
+    let listed = explanation
+        .contains
+        .clone()
+        .filter(|_| explanation.shows != Shows::Chosen);
     let mut facts = explanation.facts();
     facts.retain(|line| Some(line) != listed.as_ref());
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
-    footer.insert(0, format!("in the literature: {}", printable(&explanation.codes)));
+    footer.insert(
+        0,
+        format!("in the literature: {}", printable(&explanation.codes)),
+    );
     let version = footer.pop();
     footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
-    let n_drawn = diagram.cards.iter().filter(|card| !card.transaction.is_initial()).count();
+    let n_drawn = diagram
+        .cards
+        .iter()
+        .filter(|card| !card.transaction.is_initial())
+        .count();
     let n = example.history.n_transactions();
-    let is_reduced = is_graph && n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
+    let is_reduced = is_graph
+        && n_drawn < n
+        && drawing.case.is_none()
+        && drawn_part(&example.violation).is_none();
     footer.extend(is_reduced.then(|| format!("{n_drawn} of these {n} transactions are drawn")));
     let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
-    footer.extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
+    footer
+        .extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
     footer.extend(listed.map(|listed| {
-        printable(listed.trim_end_matches('.')).replacen("Found", "found", 1).replacen("Shown", "shown", 1)
+        printable(listed.trim_end_matches('.'))
+            .replacen("Found", "found", 1)
+            .replacen("Shown", "shown", 1)
     }));
     footer.extend(version);
     footer.extend(ladder(example));
@@ -197,24 +232,33 @@ fn unbroken(step: &Step) -> String {
 
 fn sentence(text: &str) -> String {
     let text = printable(text.trim());
-    if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
+    if text.ends_with(['.', '!', '?', ':']) || text.is_empty() {
+        text
+    } else {
+        format!("{text}.")
+    }
 }
 
 /// The requested levels in their order.
 fn ladder(example: &Counterexample) -> Option<String> {
     // Of single operations on one key it is what strict serializability is, unless comparisons failed.
     let is_same = || {
-        example
-            .verdicts
-            .iter()
-            .any(|(level, verdict)| *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_)))
+        example.verdicts.iter().any(|(level, verdict)| {
+            *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_))
+        })
     };
     let is_told = |level: Level| level != Level::Linearizability || !is_same();
     let levels = example.verdicts.iter().filter(|(level, _)| is_told(*level));
     let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];
-    let are_there = both.iter().all(|level| example.verdicts.iter().any(|(told, _)| told == level));
-    let apart = if are_there { " (neither of the first two implies the other)" } else { "" };
+    let are_there = both
+        .iter()
+        .all(|level| example.verdicts.iter().any(|(told, _)| told == level));
+    let apart = if are_there {
+        " (neither of the first two implies the other)"
+    } else {
+        ""
+    };
     (levels.len() > 1).then(|| format!("levels, weakest first{apart}: {}", levels.join(", ")))
 }
 
@@ -224,22 +268,44 @@ fn verdicts(example: &Counterexample) -> Vec<String> {
         "violated" => "broken",
         _ => "undecided",
     };
-    example.verdicts.iter().map(|(level, verdict)| format!("{level} {}", said(verdict.word()))).collect()
+    example
+        .verdicts
+        .iter()
+        .map(|(level, verdict)| format!("{level} {}", said(verdict.word())))
+        .collect()
 }
 
-fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, case: Option<&str>) -> Vec<String> {
+fn footer(
+    example: &Counterexample,
+    whole: &History,
+    options: &ComposeOptions,
+    case: Option<&str>,
+) -> Vec<String> {
     let mut footer = Vec::new();
     let path = Path::new(&whole.origin().path);
     if let Some(name) = path.file_name() {
         let name = printable(&visible(&name.to_string_lossy()));
-        let is_packed =
-            path.extension().is_some_and(|ending| ["gz", "zst", "zstd", "zip"].iter().any(|e| ending == *e));
+        let is_packed = path
+            .extension()
+            .is_some_and(|ending| ["gz", "zst", "zstd", "zip"].iter().any(|e| ending == *e));
         let unpacked = whole.origin().unit == Unit::Byte && is_packed;
-        let places = if unpacked { "; bytes of the unpacked file" } else { "" };
-        footer.push(format!("{name} ({}{places})", counted(example.n_transactions_of_whole, "transaction")));
+        let places = if unpacked {
+            "; bytes of the unpacked file"
+        } else {
+            ""
+        };
+        footer.push(format!(
+            "{name} ({}{places})",
+            counted(example.n_transactions_of_whole, "transaction")
+        ));
     }
     footer.extend(by_position(example, whole));
-    footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
+    footer.extend(
+        options
+            .sha256
+            .as_ref()
+            .map(|digest| format!("sha256 {}", shortened(digest))),
+    );
     footer.extend(match case {
         Some(label) => Some(format!("drawn is case {label}")),
         None => drawn_part(&example.violation).map(|part| format!("only {part} is drawn")),
@@ -250,9 +316,19 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
 
 /// "S2#3: transaction 3 of session 2", for the first that is named by its position.
 fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
-    let t = *example.renaming.transactions.iter().find(|&&t| whole.is_named_by_position(t))?;
-    let (name, session) = (whole.transaction_name(t), whole.session_and_node(whole.session_of(t)));
-    Some(printable(&format!("{name}: transaction {} of session {session}", whole.position_of(t) + 1)))
+    let t = *example
+        .renaming
+        .transactions
+        .iter()
+        .find(|&&t| whole.is_named_by_position(t))?;
+    let (name, session) = (
+        whole.transaction_name(t),
+        whole.session_and_node(whole.session_of(t)),
+    );
+    Some(printable(&format!(
+        "{name}: transaction {} of session {session}",
+        whole.position_of(t) + 1
+    )))
 }
 
 fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey, String> {
@@ -263,15 +339,32 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         let text = format!("{}: {}, {session}", card.title, card.status);
         tooltips.insert(target_key(Target::Transaction(card.transaction)), text);
         for row in &card.rows {
-            let place = if row.place.is_empty() { String::new() } else { format!(", {}", row.place) };
-            tooltips
-                .insert(target_key(Target::Operation(row.operation)), format!("{}: {}{place}", card.title, row.full));
+            let place = if row.place.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", row.place)
+            };
+            tooltips.insert(
+                target_key(Target::Operation(row.operation)),
+                format!("{}: {}{place}", card.title, row.full),
+            );
         }
     }
     for arrow in &diagram.arrows {
-        let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-        let mut text = format!("{from} → {to}, {} ({})", arrow.label, drawing.edges[arrow.edge].relation.name());
-        if let Some(alternative) = drawing.alternatives.iter().find(|alternative| alternative.edge == arrow.edge) {
+        let (from, to) = (
+            &diagram.cards[arrow.from].title,
+            &diagram.cards[arrow.to].title,
+        );
+        let mut text = format!(
+            "{from} → {to}, {} ({})",
+            arrow.label,
+            drawing.edges[arrow.edge].relation.name()
+        );
+        if let Some(alternative) = drawing
+            .alternatives
+            .iter()
+            .find(|alternative| alternative.edge == arrow.edge)
+        {
             text.push_str(": ");
             text.push_str(&printable(&alternative.text));
         } else if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {

@@ -41,14 +41,22 @@ impl Tested {
             Document::Report(report) => Some(Tested::of_report(report)),
             Document::Failure(failure) => {
                 let path = failure.history.path.clone();
-                Some(Tested { path, levels: Err(failure.error.message.clone()), found: Vec::new(), tested: true })
+                Some(Tested {
+                    path,
+                    levels: Err(failure.error.message.clone()),
+                    found: Vec::new(),
+                    tested: true,
+                })
             }
             Document::Elsewhere(_) => None,
         }
     }
 
     fn of_report(report: &Report) -> Tested {
-        let roots = report.violations.iter().filter(|violation| violation.contains.is_none());
+        let roots = report
+            .violations
+            .iter()
+            .filter(|violation| violation.contains.is_none());
         Tested {
             path: report.history.path.clone(),
             levels: Ok(report.levels.clone()),
@@ -66,9 +74,20 @@ impl ReportedViolation {
         };
         // What the headline is about, else what the argument begins with.
         let of_claim = violation.claim.iter().flat_map(|claim| claim.operations());
-        let operations = of_claim.chain(violation.statements.iter().flat_map(|statement| &statement.operations));
-        let is_of_lines = |place: &Option<String>| place.as_deref().is_some_and(|place| place.starts_with("line "));
-        let line = operations.filter(|o| is_of_lines(&o.place)).find_map(|o| o.line);
+        let operations = of_claim.chain(
+            violation
+                .statements
+                .iter()
+                .flat_map(|statement| &statement.operations),
+        );
+        let is_of_lines = |place: &Option<String>| {
+            place
+                .as_deref()
+                .is_some_and(|place| place.starts_with("line "))
+        };
+        let line = operations
+            .filter(|o| is_of_lines(&o.place))
+            .find_map(|o| o.line);
         ReportedViolation {
             id: violation.id.clone(),
             pattern: violation.pattern.clone(),
@@ -110,8 +129,11 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
             status
         }
         VerdictWord::Violated => {
-            let found: Vec<&ReportedViolation> =
-                history.found.iter().filter(|found| found.levels.contains(&level.level)).collect();
+            let found: Vec<&ReportedViolation> = history
+                .found
+                .iter()
+                .filter(|found| found.levels.contains(&level.level))
+                .collect();
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(match found.first() {
                 Some(first) => format!("{} is violated: {}", level.level, first.title),
@@ -119,7 +141,13 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
             });
             status.set_type(found.first().map_or("violated", |first| &first.pattern));
             let mut text = String::new();
-            for ReportedViolation { id, title, text: summary, .. } in found {
+            for ReportedViolation {
+                id,
+                title,
+                text: summary,
+                ..
+            } in found
+            {
                 let _ = writeln!(text, "{id}  {title}\n  {summary}");
             }
             status.set_description(text);
@@ -127,7 +155,10 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
         }
         VerdictWord::Undecided => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(format!("undecided: {}", level.reason.as_deref().unwrap_or("not known")));
+            status.set_message(format!(
+                "undecided: {}",
+                level.reason.as_deref().unwrap_or("not known")
+            ));
             status
         }
     };
@@ -151,9 +182,12 @@ pub fn sarif(tested: &[Tested]) -> Value {
                 notifications.push(note("error", message.clone()));
             }
             Ok(levels) => {
-                let untested = (!history.tested).then(|| note("warning", "nothing was tested".to_owned()));
+                let untested =
+                    (!history.tested).then(|| note("warning", "nothing was tested".to_owned()));
                 notifications.extend(untested);
-                let open = levels.iter().filter(|level| level.verdict == VerdictWord::Undecided);
+                let open = levels
+                    .iter()
+                    .filter(|level| level.verdict == VerdictWord::Undecided);
                 notifications.extend(open.map(|level| {
                     let reason = level.reason.as_deref().unwrap_or("not known");
                     note("warning", format!("{} is undecided: {reason}", level.level))
@@ -198,14 +232,20 @@ pub fn sarif(tested: &[Tested]) -> Value {
 fn location(path: &str, line: Option<u32>) -> Value {
     let artifact = json!({ "uri": uri(path) });
     match line {
-        Some(line) => json!({ "physicalLocation": { "artifactLocation": artifact, "region": { "startLine": line } } }),
+        Some(line) => {
+            json!({ "physicalLocation": { "artifactLocation": artifact, "region": { "startLine": line } } })
+        }
         None => json!({ "physicalLocation": { "artifactLocation": artifact } }),
     }
 }
 
 /// A path as a reference (RFC 3986), relative if it is.
 fn uri(path: &str) -> String {
-    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    let mut uri = if path.starts_with('/') {
+        "file://".to_owned()
+    } else {
+        String::new()
+    };
     for byte in path.bytes() {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),

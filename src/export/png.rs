@@ -25,20 +25,34 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     let page = page(picture);
     let (width, height) = (page.bounds.width(), page.bounds.height());
     let scale = SCALE.min((MAX_PIXELS / (width * height)).sqrt());
-    let too_large = || ExportError::TooLarge { width: width as u32, height: height as u32 };
+    let too_large = || ExportError::TooLarge {
+        width: width as u32,
+        height: height as u32,
+    };
     if scale < MIN_SCALE {
         return Err(too_large());
     }
     let lacking = lacking(&page);
-    let with_installed = (!lacking.is_empty()).then(|| Typesetter::new(fonts::fallback(lacking).faces));
+    let with_installed =
+        (!lacking.is_empty()).then(|| Typesetter::new(fonts::fallback(lacking).faces));
     let typesetter = with_installed.as_ref().unwrap_or(&BUNDLED_ONLY);
     let stretches = |text: &str, role: Role| typesetter.stretches(text, role.is_prose());
-    let tree = usvg::Tree::from_str(&write(picture, &page, Reader::Renderer(&stretches)), typesetter.options())?;
-    let (pixel_width, pixel_height) = ((width * scale).floor() as u32, (height * scale).floor() as u32);
+    let tree = usvg::Tree::from_str(
+        &write(picture, &page, Reader::Renderer(&stretches)),
+        typesetter.options(),
+    )?;
+    let (pixel_width, pixel_height) = (
+        (width * scale).floor() as u32,
+        (height * scale).floor() as u32,
+    );
     let mut pixmap = Pixmap::new(pixel_width, pixel_height).ok_or_else(too_large)?;
     // The page is opaque, but its last row and column may not fill their pixels.
     pixmap.fill(resvg::tiny_skia::Color::WHITE);
-    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    resvg::render(
+        &tree,
+        Transform::from_scale(scale, scale),
+        &mut pixmap.as_mut(),
+    );
     encode(&pixmap)
 }
 
@@ -55,7 +69,11 @@ fn lacking(page: &Scene) -> BTreeSet<char> {
 }
 
 fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, ExportError> {
-    let opaque: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+    let opaque: Vec<u8> = pixmap
+        .data()
+        .chunks_exact(4)
+        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
+        .collect();
     let mut bytes = Vec::new();
     let mut encoder = ::png::Encoder::new(&mut bytes, pixmap.width(), pixmap.height());
     encoder.set_color(::png::ColorType::Rgb);

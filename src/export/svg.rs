@@ -86,11 +86,18 @@ fn begin(out: &mut String, picture: &Picture, page: &Scene, reader: Reader<'_>) 
     let Scene { bounds, .. } = page;
     let (x, y, width, height) = (bounds.left(), bounds.top(), bounds.width(), bounds.height());
     let (x, y) = (number(x), number(y));
-    let _ = write!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}""#);
+    let _ = write!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}""#
+    );
     let _ = write!(out, r#" viewBox="{x} {y} {width} {height}""#);
     if let Reader::Page = reader {
         // A title would be shown wherever the pointer is.
-        let _ = writeln!(out, r#" role="group" aria-label="{}" xml:space="preserve">"#, escape(&picture.title));
+        let _ = writeln!(
+            out,
+            r#" role="group" aria-label="{}" xml:space="preserve">"#,
+            escape(&picture.title)
+        );
         return;
     }
     let _ = writeln!(out, r#" role="img" xml:space="preserve">"#);
@@ -130,17 +137,30 @@ fn marking(picture: &Picture, target: Target) -> String {
         }
         Target::Operation(operation) => {
             let has = |card: &&Card| card.rows.iter().any(|row| row.operation == operation);
-            let card = picture.diagram.cards.iter().find(has).map(card_name).unwrap_or_default();
+            let card = picture
+                .diagram
+                .cards
+                .iter()
+                .find(has)
+                .map(card_name)
+                .unwrap_or_default();
             format!(r#"class="{kind}" data-row="{name}" data-card="{card}""#)
         }
         Target::Edge(edge) => {
-            let Some(arrow) = picture.diagram.arrows.iter().find(|arrow| arrow.edge == edge) else {
+            let Some(arrow) = picture
+                .diagram
+                .arrows
+                .iter()
+                .find(|arrow| arrow.edge == edge)
+            else {
                 return format!(r#"class="{kind}""#);
             };
             let numbers: Vec<String> = arrow.numbers.iter().map(usize::to_string).collect();
             let (numbers, ends) = (numbers.join(" "), ends(picture, arrow).join(" "));
             let emphasis = emphasis_class(arrow.emphasis);
-            format!(r#"class="{kind} {emphasis}" data-arrow="{name}" data-numbers="{numbers}" data-ends="{ends}""#)
+            format!(
+                r#"class="{kind} {emphasis}" data-arrow="{name}" data-numbers="{numbers}" data-ends="{ends}""#
+            )
         }
     }
 }
@@ -149,18 +169,28 @@ fn marking(picture: &Picture, target: Target) -> String {
 fn ends(picture: &Picture, arrow: &Arrow) -> Vec<String> {
     let end = |card: usize, row: Option<usize>| {
         let card = &picture.diagram.cards[card];
-        let row = row.and_then(|row| card.rows.get(row)).map(|row| Target::Operation(row.operation));
-        std::iter::once(Target::Transaction(card.transaction)).chain(row).map(mark_name).collect::<Vec<_>>()
+        let row = row
+            .and_then(|row| card.rows.get(row))
+            .map(|row| Target::Operation(row.operation));
+        std::iter::once(Target::Transaction(card.transaction))
+            .chain(row)
+            .map(mark_name)
+            .collect::<Vec<_>>()
     };
     [end(arrow.from, arrow.from_row), end(arrow.to, arrow.to_row)].concat()
 }
 
 fn style(out: &mut String, page: &Scene, theme: &Theme) {
-    let _ = writeln!(out, "<style>\ntext, tspan {{ font-family: {MONOSPACED}; white-space: pre }}");
+    let _ = writeln!(
+        out,
+        "<style>\ntext, tspan {{ font-family: {MONOSPACED}; white-space: pre }}"
+    );
     out.push_str(".bold { font-weight: 700 }\n");
     for role in roles(page) {
-        let look: Vec<String> =
-            look(role, theme).into_iter().map(|(property, value)| format!("{property}: {value}")).collect();
+        let look: Vec<String> = look(role, theme)
+            .into_iter()
+            .map(|(property, value)| format!("{property}: {value}"))
+            .collect();
         let _ = writeln!(out, "{} {{ {} }}", selector(role), look.join("; "));
     }
     out.push_str("</style>\n");
@@ -169,13 +199,21 @@ fn style(out: &mut String, page: &Scene, theme: &Theme) {
 /// The rules for the [figure] of a picture in a page, bright or dark as the page is, without specificity, so that the
 /// page's own rules are stronger. Contains nothing from the history.
 pub(super) fn sheet(picture: &Picture) -> String {
-    let mut out = format!(":where(svg text, svg tspan) {{ font-family: {MONOSPACED}; white-space: pre }}\n");
+    let mut out =
+        format!(":where(svg text, svg tspan) {{ font-family: {MONOSPACED}; white-space: pre }}\n");
     out.push_str(":where(svg .bold) { font-weight: 700 }\n");
     let mut roles = roles(&picture.scene);
     // For the legend.
-    let samples = picture.diagram.relations().into_iter().map(|relation| (relation, Emphasis::Cycle));
+    let samples = picture
+        .diagram
+        .relations()
+        .into_iter()
+        .map(|relation| (relation, Emphasis::Cycle));
     for (relation, emphasis) in samples {
-        roles.extend([Role::Edge(relation, emphasis), Role::Head(relation, emphasis)]);
+        roles.extend([
+            Role::Edge(relation, emphasis),
+            Role::Head(relation, emphasis),
+        ]);
     }
     for role in roles {
         let both = look(role, &PRINT).into_iter().zip(look(role, &DARK));
@@ -184,13 +222,21 @@ pub(super) fn sheet(picture: &Picture) -> String {
             true => format!("{property}: {light}"),
             false => format!("{property}: {light}; {property}: light-dark({light}, {dark})"),
         });
-        let _ = writeln!(out, ":where(svg {}) {{ {} }}", selector(role), rule.collect::<Vec<_>>().join("; "));
+        let _ = writeln!(
+            out,
+            ":where(svg {}) {{ {} }}",
+            selector(role),
+            rule.collect::<Vec<_>>().join("; ")
+        );
     }
     for relation in picture.diagram.relations() {
         let (code, light, dark) = (relation.code(), PRINT.edge(relation), DARK.edge(relation));
         let _ = writeln!(out, ":where(.{code}) {{ --relation: {light} }}");
         let _ = writeln!(out, "@supports (color: light-dark(red, red)) {{");
-        let _ = writeln!(out, "  :where(.{code}) {{ --relation: light-dark({light}, {dark}) }}\n}}");
+        let _ = writeln!(
+            out,
+            "  :where(.{code}) {{ --relation: light-dark({light}, {dark}) }}\n}}"
+        );
     }
     out
 }
@@ -200,18 +246,28 @@ fn roles(page: &Scene) -> BTreeSet<Role> {
 }
 
 fn selector(role: Role) -> String {
-    role.class().split(' ').flat_map(|class| [".", class]).collect()
+    role.class()
+        .split(' ')
+        .flat_map(|class| [".", class])
+        .collect()
 }
 
 /// Properties with their values, the same properties in every theme.
 fn look(role: Role, theme: &Theme) -> Vec<(&'static str, String)> {
     let look = theme.style(role);
-    let mut properties = vec![("fill", look.fill.map_or("none".to_owned(), |color| color.to_string()))];
+    let mut properties = vec![(
+        "fill",
+        look.fill
+            .map_or("none".to_owned(), |color| color.to_string()),
+    )];
     if role.is_prose() {
         properties.push(("font-family", PROPORTIONAL.to_owned()));
     }
     if let Some(stroke) = look.stroke {
-        properties.extend([("stroke", stroke.color.to_string()), ("stroke-width", stroke.width.to_string())]);
+        properties.extend([
+            ("stroke", stroke.color.to_string()),
+            ("stroke-width", stroke.width.to_string()),
+        ]);
         if !stroke.dash.is_empty() {
             let dash: Vec<String> = stroke.dash.iter().map(f32::to_string).collect();
             properties.push(("stroke-dasharray", dash.join(" ")));
@@ -222,7 +278,10 @@ fn look(role: Role, theme: &Theme) -> Vec<(&'static str, String)> {
 
 /// The arrow of a relation as a legend shows it, for a page that has the [sheet].
 pub(super) fn sample(relation: Relation, emphasis: Emphasis) -> String {
-    let (line, head) = (Role::Edge(relation, emphasis).class(), Role::Head(relation, emphasis).class());
+    let (line, head) = (
+        Role::Edge(relation, emphasis).class(),
+        Role::Head(relation, emphasis).class(),
+    );
     format!(
         r#"<svg class="sample" width="46" height="12" viewBox="0 0 46 12" aria-hidden="true"><path class="{line}" d="M0 6L38 6"/><polygon class="{head}" points="46,6 36,1.5 36,10.5"/></svg>"#
     )
@@ -236,18 +295,37 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
         Shape::Rect { rect, radius } => {
             let (x, y) = (number(rect.left()), number(rect.top()));
             let (width, height) = (number(rect.width()), number(rect.height()));
-            let rounded = if *radius > 0.0 { format!(r#" rx="{}""#, number(*radius)) } else { String::new() };
-            let _ =
-                writeln!(out, r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"{rounded}/>"#);
+            let rounded = if *radius > 0.0 {
+                format!(r#" rx="{}""#, number(*radius))
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                out,
+                r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"{rounded}/>"#
+            );
         }
         Shape::Line(path) => {
             let _ = writeln!(out, r#"<path class="{class}" d="{}"/>"#, path_data(path));
         }
         Shape::Head(points) => {
-            let points: Vec<String> = points.iter().map(|p| format!("{},{}", number(p.x), number(p.y))).collect();
-            let _ = writeln!(out, r#"<polygon class="{class}" points="{}"/>"#, points.join(" "));
+            let points: Vec<String> = points
+                .iter()
+                .map(|p| format!("{},{}", number(p.x), number(p.y)))
+                .collect();
+            let _ = writeln!(
+                out,
+                r#"<polygon class="{class}" points="{}"/>"#,
+                points.join(" ")
+            );
         }
-        Shape::Text { at, align, size, bold, text } => {
+        Shape::Text {
+            at,
+            align,
+            size,
+            bold,
+            text,
+        } => {
             let anchor = match align {
                 Align::Left | Align::After => "",
                 Align::Center => r#" text-anchor="middle""#,
@@ -255,15 +333,22 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
             };
             let (weight, stroke) = match (reader, theme.style(mark.role).fill) {
                 (Reader::Viewer | Reader::Page, _) if *bold => (" bold", String::new()),
-                (Reader::Renderer(_), Some(color)) if *bold => {
-                    ("", format!(r#" stroke="{color}" stroke-width="{}""#, number(size * 0.045)))
-                }
+                (Reader::Renderer(_), Some(color)) if *bold => (
+                    "",
+                    format!(
+                        r#" stroke="{color}" stroke-width="{}""#,
+                        number(size * 0.045)
+                    ),
+                ),
                 _ => ("", String::new()),
             };
             let text = words(text, mark.role, reader);
             if *align == Align::After {
-                let _ =
-                    write!(out, r#"<tspan class="{class}{weight}" dx="{}"{stroke}>{text}</tspan>"#, number(GAP * size));
+                let _ = write!(
+                    out,
+                    r#"<tspan class="{class}{weight}" dx="{}"{stroke}>{text}</tspan>"#,
+                    number(GAP * size)
+                );
                 return;
             }
             let (x, y) = (number(at.x), number(at.y + size * CAP_HEIGHT / 2.0));
@@ -278,9 +363,14 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
 
 /// A text, each stretch in its own font if there is no other way to have it set correctly.
 fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
-    let Reader::Renderer(stretches) = reader else { return escape(text) };
+    let Reader::Renderer(stretches) = reader else {
+        return escape(text);
+    };
     let stretch = |(family, stretch): Stretch| match family {
-        Some(family) => format!(r#"<tspan style="font-family: {family}">{}</tspan>"#, escape(&stretch)),
+        Some(family) => format!(
+            r#"<tspan style="font-family: {family}">{}</tspan>"#,
+            escape(&stretch)
+        ),
         None => escape(&stretch),
     };
     stretches(text, role).into_iter().map(stretch).collect()
@@ -288,7 +378,13 @@ fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
 
 /// Whether a mark continues where the previous text ends.
 fn follows(mark: &Mark) -> bool {
-    matches!(mark.shape, Shape::Text { align: Align::After, .. })
+    matches!(
+        mark.shape,
+        Shape::Text {
+            align: Align::After,
+            ..
+        }
+    )
 }
 
 fn path_data(path: &Path) -> String {
@@ -298,7 +394,9 @@ fn path_data(path: &Path) -> String {
         match *segment {
             Segment::Line(end) => data += &format!("L{}", point(end)),
             Segment::Quadratic(c, end) => data += &format!("Q{} {}", point(c), point(end)),
-            Segment::Cubic(c, d, end) => data += &format!("C{} {} {}", point(c), point(d), point(end)),
+            Segment::Cubic(c, d, end) => {
+                data += &format!("C{} {} {}", point(c), point(d), point(end))
+            }
         }
     }
     data
@@ -307,7 +405,11 @@ fn path_data(path: &Path) -> String {
 /// At most two decimals, without trailing zeros.
 pub(super) fn number(value: f32) -> String {
     let rounded = (f64::from(value) * 100.0).round() / 100.0;
-    if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
+    if rounded == 0.0 {
+        "0".to_owned()
+    } else {
+        rounded.to_string()
+    }
 }
 
 /// Text for XML; characters that XML cannot contain, or that act instead of being visible, are written out.

@@ -19,7 +19,11 @@ const SCALE: f32 = 0.42;
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let marks = &picture.scene.marks;
     let mut out = String::new();
-    for fact in [&picture.title, &picture.subtitle].into_iter().chain(&picture.facts).chain(&picture.footer) {
+    for fact in [&picture.title, &picture.subtitle]
+        .into_iter()
+        .chain(&picture.facts)
+        .chain(&picture.footer)
+    {
         let _ = writeln!(out, "% {fact}");
     }
     out.push_str("\\documentclass[tikz,border=4pt]{standalone}\n\\usepackage{iftex}\n");
@@ -27,20 +31,36 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     // A font that has all sizes.
     out.push_str("  \\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n");
     for c in foreign(marks) {
-        let _ = writeln!(out, "  \\DeclareUnicodeCharacter{{{:04X}}}{{{}}}", c as u32, stand_in(c));
+        let _ = writeln!(
+            out,
+            "  \\DeclareUnicodeCharacter{{{:04X}}}{{{}}}",
+            c as u32,
+            stand_in(c)
+        );
     }
     out.push_str("\\else\n  \\usepackage{fontspec}\n\\fi\n");
     let roles: BTreeSet<Role> = marks.iter().map(|mark| mark.role).collect();
-    let colors: BTreeSet<String> = roles.iter().flat_map(|role| colors(*role)).map(|color| color.to_string()).collect();
+    let colors: BTreeSet<String> = roles
+        .iter()
+        .flat_map(|role| colors(*role))
+        .map(|color| color.to_string())
+        .collect();
     for color in colors {
         let digits = color.trim_start_matches('#');
-        let _ = writeln!(out, "\\definecolor{{c{digits}}}{{HTML}}{{{}}}", digits.to_ascii_uppercase());
+        let _ = writeln!(
+            out,
+            "\\definecolor{{c{digits}}}{{HTML}}{{{}}}",
+            digits.to_ascii_uppercase()
+        );
     }
     out.push_str("\\tikzset{\n");
     for role in roles {
         let _ = writeln!(out, "  {}/.style={{{}}},", name(role), style(role));
     }
-    let _ = writeln!(out, "}}\n\\begin{{document}}\n\\begin{{tikzpicture}}[x={SCALE}pt,y=-{SCALE}pt,inner sep=0pt]");
+    let _ = writeln!(
+        out,
+        "}}\n\\begin{{document}}\n\\begin{{tikzpicture}}[x={SCALE}pt,y=-{SCALE}pt,inner sep=0pt]"
+    );
     for mark in marks {
         shape(&mut out, mark);
     }
@@ -55,7 +75,10 @@ fn name(role: Role) -> String {
 
 fn colors(role: Role) -> Vec<Color> {
     let look = PRINT.style(role);
-    look.fill.into_iter().chain(look.stroke.map(|stroke| stroke.color)).collect()
+    look.fill
+        .into_iter()
+        .chain(look.stroke.map(|stroke| stroke.color))
+        .collect()
 }
 
 fn color(color: Color) -> String {
@@ -92,7 +115,12 @@ fn shape(out: &mut String, mark: &Mark) {
         Shape::Rect { .. } if PRINT.style(mark.role) == Default::default() => {}
         Shape::Rect { rect, radius } => {
             let corners = format!("rounded corners={}pt", number(radius * SCALE));
-            let _ = writeln!(out, "\\path[{style},{corners}] {} rectangle {};", point(rect.min), point(rect.max));
+            let _ = writeln!(
+                out,
+                "\\path[{style},{corners}] {} rectangle {};",
+                point(rect.min),
+                point(rect.max)
+            );
         }
         Shape::Line(path) => {
             let _ = writeln!(out, "\\path[{style}] {};", line(path, point));
@@ -101,16 +129,30 @@ fn shape(out: &mut String, mark: &Mark) {
             let points: Vec<String> = points.iter().map(|p| point(*p)).collect();
             let _ = writeln!(out, "\\path[{style}] {} -- cycle;", points.join(" -- "));
         }
-        Shape::Text { at, align, size, bold, text } => {
+        Shape::Text {
+            at,
+            align,
+            size,
+            bold,
+            text,
+        } => {
             let anchor = match align {
                 Align::Left | Align::After => "west",
                 Align::Center => "center",
                 Align::Right => "east",
             };
             let size = number(size * SCALE);
-            let font = format!("\\fontsize{{{size}pt}}{{{size}pt}}\\ttfamily{}", if *bold { "\\bfseries" } else { "" });
+            let font = format!(
+                "\\fontsize{{{size}pt}}{{{size}pt}}\\ttfamily{}",
+                if *bold { "\\bfseries" } else { "" }
+            );
             let options = format!("{style},fill=none,anchor={anchor},font={{{font}}}");
-            let _ = writeln!(out, "\\node[{options}] at {} {{\\strut {}}};", point(*at), escape(text));
+            let _ = writeln!(
+                out,
+                "\\node[{options}] at {} {{\\strut {}}};",
+                point(*at),
+                escape(text)
+            );
         }
     }
 }
@@ -124,9 +166,21 @@ fn line(path: &Path, point: impl Fn(emath::Pos2) -> String) -> String {
             // TikZ has cubic curves only.
             Segment::Quadratic(c, end) => {
                 let (one, two) = (at + (c - at) * (2.0 / 3.0), end + (c - end) * (2.0 / 3.0));
-                write!(out, " .. controls {} and {} .. {}", point(one), point(two), point(end))
+                write!(
+                    out,
+                    " .. controls {} and {} .. {}",
+                    point(one),
+                    point(two),
+                    point(end)
+                )
             }
-            Segment::Cubic(c, d, end) => write!(out, " .. controls {} and {} .. {}", point(c), point(d), point(end)),
+            Segment::Cubic(c, d, end) => write!(
+                out,
+                " .. controls {} and {} .. {}",
+                point(c),
+                point(d),
+                point(end)
+            ),
         };
         at = segment.end();
     }
@@ -139,7 +193,10 @@ fn foreign(marks: &[Mark]) -> BTreeSet<char> {
         Shape::Text { text, .. } => Some(text),
         _ => None,
     });
-    texts.flat_map(|text| text.chars()).filter(|c| !c.is_ascii() && !is_isolate(*c) && special(*c).is_none()).collect()
+    texts
+        .flat_map(|text| text.chars())
+        .filter(|c| !c.is_ascii() && !is_isolate(*c) && special(*c).is_none())
+        .collect()
 }
 
 /// What pdfLaTeX shows instead of a character that its fonts do not have.

@@ -39,13 +39,29 @@ pub enum View {
 
 impl View {
     /// The versions of a key, and what a violation forces. O(operations · log versions).
-    pub fn key(whole: &History, key: KeyId, violation: &Violation, control: &Control) -> Result<View, Interrupt> {
-        let chain = Chain::new(whole, &relations::resolve(whole, control)?, key, &violation.edges, control)?;
+    pub fn key(
+        whole: &History,
+        key: KeyId,
+        violation: &Violation,
+        control: &Control,
+    ) -> Result<View, Interrupt> {
+        let chain = Chain::new(
+            whole,
+            &relations::resolve(whole, control)?,
+            key,
+            &violation.edges,
+            control,
+        )?;
         Ok(View::Key(Arc::new(chain)))
     }
 
     /// The scene, unless it is that of the graph.
-    pub(super) fn scene(&self, example: &Counterexample, whole: &History, diagram: &Diagram) -> Option<Scene> {
+    pub(super) fn scene(
+        &self,
+        example: &Counterexample,
+        whole: &History,
+        diagram: &Diagram,
+    ) -> Option<Scene> {
         let anomaly = anomaly(example, diagram, |_| true);
         match self {
             View::Graph => None,
@@ -53,7 +69,8 @@ impl View {
             View::Matrix => Some(table(diagram, &example.history)),
             View::Key(chain) => {
                 let places = versions::places(whole, chain, &anomaly, VERSIONS);
-                let mut scene = versions::scene(whole, chain, Some(&anomaly), &places, versions::WHOLE);
+                let mut scene =
+                    versions::scene(whole, chain, Some(&anomaly), &places, versions::WHOLE);
                 let name = elide(&whole.key_name(chain.key), MAX_TITLE_COLUMNS);
                 let title = format!("versions of key {name}, {}", chain.basis());
                 scene.bounds.min.y -= 26.0;
@@ -68,8 +85,14 @@ impl View {
 /// The arrows of a diagram of `history` as a table that is as wide as a page.
 fn table(diagram: &Diagram, history: &History) -> Scene {
     let name = |t: TransactionId| printable(&history.transaction_name(t));
-    let (table, entry) = (Table::of(diagram), |place: usize| Some(Entry::of(diagram, place)));
-    let content = Content { table: &table, name: &name, entry: &entry };
+    let (table, entry) = (Table::of(diagram), |place: usize| {
+        Some(Entry::of(diagram, place))
+    });
+    let content = Content {
+        table: &table,
+        name: &name,
+        entry: &entry,
+    };
     let fullest = table.cells.values().map(Vec::len).max().unwrap_or(1);
     let height = CELL.max(fullest as f32 * CELL / 2.0) * table.transactions.len() as f32;
     let measure = Measure::new(&content, vec2(PAGE_CONTENT, height));
@@ -82,8 +105,16 @@ pub fn anomaly<'a>(
     diagram: &'a Diagram,
     is_shown: impl Fn(&Arrow) -> bool,
 ) -> Anomaly<'a> {
-    let arrows = diagram.arrows.iter().filter(|arrow| is_shown(arrow)).collect();
-    Anomaly { renaming: &example.renaming, edges: &example.violation.edges, arrows }
+    let arrows = diagram
+        .arrows
+        .iter()
+        .filter(|arrow| is_shown(arrow))
+        .collect();
+    Anomaly {
+        renaming: &example.renaming,
+        edges: &example.violation.edges,
+        arrows,
+    }
 }
 
 /// The keys that a violation is about, the main one first.
@@ -91,7 +122,10 @@ pub fn keys_of(violation: &Violation, history: &History) -> Vec<KeyId> {
     let mut keys: Vec<KeyId> = violation.key.into_iter().collect();
     let mut of_edges: Vec<KeyId> = violation.edges.iter().filter_map(|edge| edge.key).collect();
     of_edges.sort_unstable();
-    let of_operations = violation.operations.iter().map(|&operation| history.operation(operation).key);
+    let of_operations = violation
+        .operations
+        .iter()
+        .map(|&operation| history.operation(operation).key);
     for key in of_edges.into_iter().chain(of_operations) {
         if !keys.contains(&key) {
             keys.push(key);

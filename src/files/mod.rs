@@ -27,7 +27,10 @@ pub struct FileError {
 
 impl FileError {
     fn new(path: &Path, problem: impl ToString) -> FileError {
-        FileError { path: path.to_owned(), problem: problem.to_string() }
+        FileError {
+            path: path.to_owned(),
+            problem: problem.to_string(),
+        }
     }
 }
 
@@ -59,7 +62,10 @@ fn fill<E: From<FileError>>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut sink = Sink { file: BufWriter::new(file), failed: None };
+    let mut sink = Sink {
+        file: BufWriter::new(file),
+        failed: None,
+    };
     let written = write(&mut sink);
     let flushed = sink.file.flush();
     // What is left in the buffer must not be retried.
@@ -103,11 +109,17 @@ pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), File
     if path.is_dir() {
         let is_empty = std::fs::read_dir(path).map_err(say)?.next().is_none();
         if !is_empty {
-            return Err(FileError::new(path, "is a folder with files in it, expected a new or an empty one"));
+            return Err(FileError::new(
+                path,
+                "is a folder with files in it, expected a new or an empty one",
+            ));
         }
         std::fs::remove_dir(path).map_err(say)?;
     } else if path.symlink_metadata().is_ok() {
-        return Err(FileError::new(path, "is there and no folder, expected a new or an empty one"));
+        return Err(FileError::new(
+            path,
+            "is there and no folder, expected a new or an empty one",
+        ));
     }
     target::folder_of(path)?;
     let temporary = TemporaryFolder::near(path).map_err(say)?;
@@ -132,7 +144,9 @@ pub fn replace_folder(
         let entry = entry.map_err(say)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type().map_err(say)?.is_dir() || !may_go(&name) {
-            let problem = format!("contains {name}, which would be lost; expected only files of the same kind");
+            let problem = format!(
+                "contains {name}, which would be lost; expected only files of the same kind"
+            );
             return Err(FileError::new(path, problem));
         }
     }
@@ -175,13 +189,23 @@ mod tests {
     }
 
     fn write(path: &Path, text: &str) -> Result<(), FileError> {
-        write_file(path, |file| file.write_all(text.as_bytes()).map_err(|error| FileError::new(path, error)))
+        write_file(path, |file| {
+            file.write_all(text.as_bytes())
+                .map_err(|error| FileError::new(path, error))
+        })
     }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).expect("it is a folder");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| {
+                entry
+                    .expect("readable")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
         names.sort();
         names
     }
@@ -193,7 +217,8 @@ mod tests {
         write(&path, "one").expect("it is new");
         write(&path, "two").expect("it is replaced");
         let failed = write_file(&path, |file| {
-            file.write_all(b"half").map_err(|error| FileError::new(&path, error))?;
+            file.write_all(b"half")
+                .map_err(|error| FileError::new(&path, error))?;
             Err(FileError::new(&path, "no more"))
         });
         assert!(failed.is_err());
@@ -205,13 +230,22 @@ mod tests {
     fn a_folder_appears_whole_or_not_at_all() {
         let folder = folder();
         let path = folder.path().join("report");
-        let files = [("a".to_owned(), b"x".to_vec()), ("b".to_owned(), Vec::new())];
+        let files = [
+            ("a".to_owned(), b"x".to_vec()),
+            ("b".to_owned(), Vec::new()),
+        ];
         write_folder(&path, &files).expect("it is new");
         assert_eq!(names(&path), ["a", "b"]);
-        assert!(write_folder(&path, &files).is_err_and(|error| error.to_string().contains("with files in it")));
+        assert!(
+            write_folder(&path, &files)
+                .is_err_and(|error| error.to_string().contains("with files in it"))
+        );
         let bad = [("no/such/place".to_owned(), Vec::new())];
         assert!(write_folder(&folder.path().join("other"), &bad).is_err());
-        assert!(write_folder(&path.join("a"), &files).is_err_and(|error| error.to_string().contains("no folder")));
+        assert!(
+            write_folder(&path.join("a"), &files)
+                .is_err_and(|error| error.to_string().contains("no folder"))
+        );
         assert_eq!(names(folder.path()), ["report"]);
     }
 
@@ -223,11 +257,18 @@ mod tests {
         replace_folder(&path, &files(b"one"), |_| false).expect("it is new");
         std::fs::write(path.join("b"), "old").expect("written");
         let refused = replace_folder(&path, &files(b"two"), |name| name == "a");
-        assert!(refused.is_err_and(|error| error.to_string().contains("contains b, which would be lost")));
+        assert!(refused.is_err_and(|error| {
+            error
+                .to_string()
+                .contains("contains b, which would be lost")
+        }));
         assert_eq!(names(&path), ["a", "b"]);
         replace_folder(&path, &files(b"two"), |_| true).expect("all may go");
         assert_eq!(names(&path), ["a"]);
-        assert_eq!(std::fs::read_to_string(path.join("a")).expect("it is there"), "two");
+        assert_eq!(
+            std::fs::read_to_string(path.join("a")).expect("it is there"),
+            "two"
+        );
         std::fs::create_dir(path.join("a-folder")).expect("made");
         assert!(replace_folder(&path, &files(b"three"), |_| true).is_err());
         assert_eq!(names(folder.path()), ["report"]);
@@ -238,7 +279,10 @@ mod tests {
     fn a_link_stays_and_its_target_is_replaced() {
         let folder = folder();
         std::fs::create_dir(folder.path().join("far")).expect("a folder");
-        let (target, link) = (folder.path().join("far/target.txt"), folder.path().join("link.txt"));
+        let (target, link) = (
+            folder.path().join("far/target.txt"),
+            folder.path().join("link.txt"),
+        );
         std::os::unix::fs::symlink("far/target.txt", &link).expect("a link");
         for text in ["it leads nowhere yet", "it leads to a file"] {
             write(&link, text).expect("it is written");
@@ -253,9 +297,16 @@ mod tests {
     #[test]
     fn what_is_in_the_way_is_said() {
         let folder = folder();
-        let said = |path: &Path| write(path, "x").expect_err("it cannot be written").to_string();
+        let said = |path: &Path| {
+            write(path, "x")
+                .expect_err("it cannot be written")
+                .to_string()
+        };
         assert!(said(folder.path()).contains("is a directory"));
         let nowhere = said(&folder.path().join("no/x.txt"));
-        assert!(nowhere.contains("there is no folder") && !nowhere.contains(".isoscope-"), "{nowhere}");
+        assert!(
+            nowhere.contains("there is no folder") && !nowhere.contains(".isoscope-"),
+            "{nowhere}"
+        );
     }
 }

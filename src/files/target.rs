@@ -48,7 +48,10 @@ fn followed(path: &Path) -> Result<PathBuf, FileError> {
             Err(_) => return Ok(place),
         }
     }
-    Err(FileError::new(path, "too many links that lead to each other"))
+    Err(FileError::new(
+        path,
+        "too many links that lead to each other",
+    ))
 }
 
 /// The folder of a path; an error if it does not exist.
@@ -56,17 +59,23 @@ pub(super) fn folder_of(path: &Path) -> Result<&Path, FileError> {
     let folder = parent(path);
     match std::fs::metadata(folder) {
         Ok(metadata) if metadata.is_dir() => Ok(folder),
-        Ok(_) => Err(FileError::new(path, format!("{} is no folder", folder.display()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(FileError::new(path, format!("there is no folder {}", folder.display())))
-        }
+        Ok(_) => Err(FileError::new(
+            path,
+            format!("{} is no folder", folder.display()),
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(FileError::new(
+            path,
+            format!("there is no folder {}", folder.display()),
+        )),
         Err(error) => Err(FileError::new(path, error)),
     }
 }
 
 /// The folder that a path is in.
 pub(super) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 #[cfg(unix)]

@@ -22,7 +22,10 @@ fn list() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Makes something whose path is on the list as long as it exists.
-fn listed<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> PathBuf) -> io::Result<T> {
+fn listed<T>(
+    make: impl FnOnce() -> io::Result<T>,
+    path: impl FnOnce(&T) -> PathBuf,
+) -> io::Result<T> {
     signals::watch();
     let mut list = list();
     let made = make()?;
@@ -66,7 +69,11 @@ impl TemporaryFile {
         let folder = parent(place);
         let file = listed(|| builder.tempfile_in(folder), |file| absolute(file.path()))?;
         let (file, place_of_file) = file.into_parts();
-        let file = TemporaryFile { path: absolute(&place_of_file), file, place: Some(place_of_file) };
+        let file = TemporaryFile {
+            path: absolute(&place_of_file),
+            file,
+            place: Some(place_of_file),
+        };
         if let Ok(metadata) = std::fs::metadata(place) {
             file.file.set_permissions(metadata.permissions())?;
         }
@@ -79,8 +86,12 @@ impl TemporaryFile {
 
     /// Moves it to its place.
     pub(super) fn persist(mut self, place: &Path) -> io::Result<()> {
-        let Some(own) = self.place.take() else { return Ok(()) };
-        unlisted(&self.path, || own.persist(place).map_err(|error| error.error))
+        let Some(own) = self.place.take() else {
+            return Ok(());
+        };
+        unlisted(&self.path, || {
+            own.persist(place).map_err(|error| error.error)
+        })
     }
 }
 
@@ -102,7 +113,11 @@ pub struct TemporaryFolder {
 impl TemporaryFolder {
     /// A new folder in the one that `place` is in.
     pub(super) fn near(place: &Path) -> io::Result<TemporaryFolder> {
-        TemporaryFolder::made(|| tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent(place)))
+        TemporaryFolder::made(|| {
+            tempfile::Builder::new()
+                .prefix(PREFIX)
+                .tempdir_in(parent(place))
+        })
     }
 
     /// A new folder in the system's temporary folder.
@@ -112,7 +127,10 @@ impl TemporaryFolder {
 
     fn made(make: impl FnOnce() -> io::Result<tempfile::TempDir>) -> io::Result<TemporaryFolder> {
         let folder = listed(make, |folder| absolute(folder.path()))?;
-        Ok(TemporaryFolder { path: absolute(folder.path()), folder: Some(folder) })
+        Ok(TemporaryFolder {
+            path: absolute(folder.path()),
+            folder: Some(folder),
+        })
     }
 
     /// Where it is.
@@ -139,14 +157,20 @@ mod signals {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
             let ignored = ignored();
-            let ending = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
-            let Ok(mut signals) = signal_hook::iterator::Signals::new(ending) else { return };
+            let ending = [SIGINT, SIGTERM, SIGHUP]
+                .into_iter()
+                .filter(|signal| ignored & (1 << (signal - 1)) == 0);
+            let Ok(mut signals) = signal_hook::iterator::Signals::new(ending) else {
+                return;
+            };
             let wait = move || {
                 if let Some(signal) = signals.forever().next() {
                     end(signal);
                 }
             };
-            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+            let _ = std::thread::Builder::new()
+                .name("signals".to_owned())
+                .spawn(wait);
         });
     }
 
@@ -154,7 +178,11 @@ mod signals {
         // Nothing can be made or moved while this is held, and it is never released.
         let list = super::list();
         for path in list.iter() {
-            let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            let removed = if path.is_dir() {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
+            };
             // There is no one left to tell.
             drop(removed);
         }
@@ -165,7 +193,8 @@ mod signals {
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .unwrap_or(0)
     }
 }
 
@@ -183,8 +212,10 @@ mod tests {
         let folder = TemporaryFolder::new("isoscope-test-").expect("a temporary folder");
         let place = folder.path().join("x.txt");
         let on_list = |path: &Path| list().iter().any(|listed| listed == path);
-        let (kept, dropped) =
-            (TemporaryFile::near(&place).expect("a file"), TemporaryFile::near(&place).expect("a file"));
+        let (kept, dropped) = (
+            TemporaryFile::near(&place).expect("a file"),
+            TemporaryFile::near(&place).expect("a file"),
+        );
         let (kept_name, dropped_name) = (kept.path.clone(), dropped.path.clone());
         assert!(on_list(folder.path()) && on_list(&kept_name) && on_list(&dropped_name));
         kept.persist(&place).expect("it is moved");

@@ -28,7 +28,11 @@ impl Follower {
             let level = self.engines[place].level();
             let may_sleep = by_age || !matches!(level, Level::ReadCommitted | Level::ReadAtomic);
             // The strongest one stays awake: levels come weakest first.
-            if may_sleep && self.engines[place + 1..].iter().any(|other| covers(other, level)) {
+            if may_sleep
+                && self.engines[place + 1..]
+                    .iter()
+                    .any(|other| covers(other, level))
+            {
                 self.engines[place].sleep();
             }
         }
@@ -41,8 +45,9 @@ impl Follower {
     /// What follows from the entrance of `t`, or from settling after it: evidence is collected, weaker levels are woken,
     /// and engines that have ended forget what they knew. `before` are the states before that.
     pub(super) fn descend(&mut self, t: &Arc<Delivered>, before: &[EngineState], names: &Names) {
-        let changed: Vec<usize> =
-            (0..self.engines.len()).filter(|&place| state(&self.engines[place]) != before[place]).collect();
+        let changed: Vec<usize> = (0..self.engines.len())
+            .filter(|&place| state(&self.engines[place]) != before[place])
+            .collect();
         let first = self.fresh.len();
         for &place in changed.iter().rev() {
             self.note(place, t, names);
@@ -58,7 +63,13 @@ impl Follower {
     }
 
     /// Wakes the engines of levels weaker than this one, the strongest first, that nothing covers any longer.
-    fn wake(&mut self, fallen: Level, inheritance: &Inheritance, t: &Arc<Delivered>, names: &Names) {
+    fn wake(
+        &mut self,
+        fallen: Level,
+        inheritance: &Inheritance,
+        t: &Arc<Delivered>,
+        names: &Names,
+    ) {
         for place in (0..self.engines.len()).rev() {
             let level = self.engines[place].level();
             let is_concerned = self.engines[place].is_asleep() && fallen.implies(level);

@@ -47,7 +47,20 @@ pub(super) struct Delivered {
 }
 
 kept!(Read { place, key, writer });
-kept!(Delivered { seq, session, position, arrived, seen, reads, writes, appended, before, wrong, is_cut, record });
+kept!(Delivered {
+    seq,
+    session,
+    position,
+    arrived,
+    seen,
+    reads,
+    writes,
+    appended,
+    before,
+    wrong,
+    is_cut,
+    record
+});
 
 /// Written where it occurs first, and by its number from then on.
 impl Keep for Arc<Delivered> {
@@ -72,12 +85,18 @@ impl Keep for Arc<Delivered> {
 impl Delivered {
     /// Whether a path of session order and reads leads from this transaction to another.
     pub(super) fn is_seen_by(&self, other: &Delivered) -> bool {
-        self.seq != other.seq && other.seen.get(self.session as usize).is_some_and(|&last| last >= self.position)
+        self.seq != other.seq
+            && other
+                .seen
+                .get(self.session as usize)
+                .is_some_and(|&last| last >= self.position)
     }
 }
 
 /// Adds what another transaction has seen to what one has: by session, the last position.
 pub(super) fn merge(seen: &mut Vec<u32>, other: &[u32]) {
     seen.resize(seen.len().max(other.len()), 0);
-    seen.iter_mut().zip(other).for_each(|(mine, other)| *mine = (*mine).max(*other));
+    seen.iter_mut()
+        .zip(other)
+        .for_each(|(mine, other)| *mine = (*mine).max(*other));
 }

@@ -61,14 +61,25 @@ impl Proof {
     pub(super) fn new(level: Level, example: &Example, names: &Names) -> Proof {
         let history = &example.counterexample.history;
         let mut reads = FxHashSet::default();
-        for o in history.transactions().flat_map(|t| history.operations_of(t)) {
+        for o in history
+            .transactions()
+            .flat_map(|t| history.operations_of(t))
+        {
             let operation = history.operation(o);
-            let Some(key) = names.keys.find(&history.key_names().text(operation.key.index())) else { continue };
+            let Some(key) = names
+                .keys
+                .find(&history.key_names().text(operation.key.index()))
+            else {
+                continue;
+            };
             if operation.kind == OperationKind::Write {
                 continue;
             }
             match history.lists().read_by(o) {
-                Some(list) => reads.extend(list.iter().map(|&element| (key, Atom::of(history, element, true)))),
+                Some(list) => reads.extend(
+                    list.iter()
+                        .map(|&element| (key, Atom::of(history, element, true))),
+                ),
                 None => drop(reads.insert((key, Atom::of(history, operation.value, false)))),
             }
         }
@@ -103,13 +114,22 @@ pub(super) fn of_engine(
         (None, true) => remembered(engine, names),
         (None, false) => None,
     };
-    part.and_then(|history| explained(history, level)).map_or_else(bare, |example| shown(bare(), example))
+    part.and_then(|history| explained(history, level))
+        .map_or_else(bare, |example| shown(bare(), example))
 }
 
 /// A finding with what shows it.
 fn shown(finding: Finding, example: Example) -> Finding {
-    let (title, summary) = (example.explanation.title.clone(), example.explanation.summary.clone());
-    Finding { title, summary, example: Some(example), ..finding }
+    let (title, summary) = (
+        example.explanation.title.clone(),
+        example.explanation.summary.clone(),
+    );
+    Finding {
+        title,
+        summary,
+        example: Some(example),
+        ..finding
+    }
 }
 
 /// What the reads of one transaction show.
@@ -125,7 +145,12 @@ pub(super) fn of_reads(level: Level, t: &Delivered, delivery: &Delivery, names: 
 /// A transaction and those that it read from.
 fn with_writers(evidence: Evidence, names: &Names) -> Option<History> {
     let Evidence { records, elements } = evidence;
-    assembled(std::iter::empty(), records.iter().map(|record| (record, None)), &elements, names)
+    assembled(
+        std::iter::empty(),
+        records.iter().map(|record| (record, None)),
+        &elements,
+        names,
+    )
 }
 
 /// Transactions as a history, behind a state that was settled before; of some of their reads, by place, it is not known
@@ -142,29 +167,52 @@ fn assembled<'r>(
     let mut beginnings: BTreeMap<u32, &[Atom]> = BTreeMap::new();
     for action in records.iter().flat_map(|(record, _)| &record.operations) {
         if let (OperationKind::Read, Some(list)) = (action.kind, &action.list) {
-            let n = list.iter().take_while(|element| !is_there(action.key, element)).count();
+            let n = list
+                .iter()
+                .take_while(|element| !is_there(action.key, element))
+                .count();
             let beginning = beginnings.entry(action.key).or_default();
-            *beginning = if n > beginning.len() { &list[..n] } else { beginning };
+            *beginning = if n > beginning.len() {
+                &list[..n]
+            } else {
+                beginning
+            };
         }
     }
     let mut assembly = Assembly::new(Origin::default(), names);
-    let settled = beginnings.iter().flat_map(|(key, beginning)| beginning.iter().map(|element| (*key, element, 0)));
+    let settled = beginnings
+        .iter()
+        .flat_map(|(key, beginning)| beginning.iter().map(|element| (*key, element, 0)));
     assembly.set_up(state.chain(settled));
     let is_whole = |action: &Action| {
-        let list = action.list.as_deref().filter(|_| action.kind == OperationKind::Read);
-        let rest = list.map_or(Some(&[][..]), |list| list.strip_prefix(beginnings[&action.key]));
+        let list = action
+            .list
+            .as_deref()
+            .filter(|_| action.kind == OperationKind::Read);
+        let rest = list.map_or(Some(&[][..]), |list| {
+            list.strip_prefix(beginnings[&action.key])
+        });
         rest.is_some_and(|rest| rest.iter().all(|element| is_there(action.key, element)))
     };
     for (record, unknown) in &records {
-        let is_unknown = |place: &usize| unknown.as_ref().is_some_and(|unknown| unknown.contains(place));
-        assembly.add(record, |place| !is_unknown(&place) && is_whole(&record.operations[place]));
+        let is_unknown = |place: &usize| {
+            unknown
+                .as_ref()
+                .is_some_and(|unknown| unknown.contains(place))
+        };
+        assembly.add(record, |place| {
+            !is_unknown(&place) && is_whole(&record.operations[place])
+        });
     }
     assembly.finish().ok()
 }
 
 /// What its own operations show, without those that it read from.
 fn alone(level: Level, t: &Delivered, names: &Names) -> Finding {
-    let pattern = t.wrong.filter(|_| level != Level::CutIsolation).unwrap_or(Pattern::NonRepeatableRead);
+    let pattern = t
+        .wrong
+        .filter(|_| level != Level::CutIsolation)
+        .unwrap_or(Pattern::NonRepeatableRead);
     let describe = |action: &super::record::Action| {
         let key = names.keys.name(action.key);
         let value = match (&action.value, &action.list, action.kind) {
@@ -189,7 +237,10 @@ fn alone(level: Level, t: &Delivered, names: &Names) -> Finding {
         session: names.sessions.name(t.session).to_owned(),
         title: title(pattern).to_owned(),
         is_forgotten: false,
-        summary: format!("It is in the reads of one transaction: [{}].", operations.join(", ")),
+        summary: format!(
+            "It is in the reads of one transaction: [{}].",
+            operations.join(", ")
+        ),
         pattern: Some(pattern),
         example: None,
     }
@@ -198,8 +249,13 @@ fn alone(level: Level, t: &Delivered, names: &Names) -> Finding {
 /// What an engine remembers, with the state that it settled.
 fn remembered(engine: &Engine, names: &Names) -> Option<History> {
     let residents = engine.residents();
-    let writes = residents.iter().flat_map(|t| &t.record.operations).filter(|o| o.kind == OperationKind::Write);
-    let elements = writes.map(|action| (action.key, action.value.clone())).collect();
+    let writes = residents
+        .iter()
+        .flat_map(|t| &t.record.operations)
+        .filter(|o| o.kind == OperationKind::Write);
+    let elements = writes
+        .map(|action| (action.key, action.value.clone()))
+        .collect();
     let unknown = |t: &Delivered| {
         let left_out = |place: &usize| {
             let read = t.reads.iter().find(|read| read.place as usize == *place);
@@ -208,7 +264,10 @@ fn remembered(engine: &Engine, names: &Names) -> Option<History> {
         (0..t.record.operations.len()).filter(left_out).collect()
     };
     let records = residents.iter().map(|t| (&t.record, Some(unknown(t))));
-    let state = engine.settled_state().into_iter().filter(|(key, ..)| !names.is_list(*key));
+    let state = engine
+        .settled_state()
+        .into_iter()
+        .filter(|(key, ..)| !names.is_list(*key));
     assembled(state, records, &elements, names)
 }
 
@@ -217,19 +276,32 @@ fn is_recorded(t: &Delivered, place: usize) -> bool {
     let action = &t.record.operations[place];
     let is_own = || {
         let own = t.record.operations[..place].iter().rev();
-        let mut own = own.filter(|other| other.kind == OperationKind::Write && other.key == action.key);
+        let mut own =
+            own.filter(|other| other.kind == OperationKind::Write && other.key == action.key);
         action.list.is_none() && own.next().is_some_and(|write| write.value == action.value)
     };
-    action.kind == OperationKind::Write || t.reads.iter().any(|read| read.place as usize == place) || is_own()
+    action.kind == OperationKind::Write
+        || t.reads.iter().any(|read| read.place as usize == place)
+        || is_own()
 }
 
 /// The first violation of a level, and the small history that shows it.
 fn explained(history: History, level: Level) -> Option<Example> {
     let control = Control::new().with_time_limit(MINIMIZING);
-    let options = checkers::Options { levels: vec![level], max_instances: LISTED, counts: false, share: None };
+    let options = checkers::Options {
+        levels: vec![level],
+        max_instances: LISTED,
+        counts: false,
+        share: None,
+    };
     let findings = audit::check(&history, &options, &control, &|_| {});
-    let is_violated = findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
-    let violation = findings.violations.iter().find(|violation| violation.levels.contains(level));
+    let is_violated = findings
+        .level(level)
+        .is_some_and(|result| result.verdict == Verdict::Violated);
+    let violation = findings
+        .violations
+        .iter()
+        .find(|violation| violation.levels.contains(level));
     let violation = violation.filter(|_| is_violated)?;
     Some(Examples::new(&history, &findings).of(violation, &control))
 }

@@ -35,7 +35,10 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     pub(super) fn new(bytes: &[u8]) -> Reading<'_> {
-        Reading { bytes, shared: FxHashMap::default() }
+        Reading {
+            bytes,
+            shared: FxHashMap::default(),
+        }
     }
 
     fn take(&mut self, n: usize) -> Option<&[u8]> {
@@ -228,7 +231,11 @@ impl<T: Keep> Keep for Option<T> {
     }
 
     fn get(from: &mut Reading<'_>) -> Option<Option<T>> {
-        if bool::get(from)? { T::get(from).map(Some) } else { Some(None) }
+        if bool::get(from)? {
+            T::get(from).map(Some)
+        } else {
+            Some(None)
+        }
     }
 }
 

@@ -23,12 +23,20 @@ pub(super) struct List {
     later: Vec<Seq>,
 }
 
-kept!(List { elements, reader, last, later });
+kept!(List {
+    elements,
+    reader,
+    last,
+    later
+});
 
 impl List {
     /// Whether a list fits what is known.
     pub(super) fn is_compatible(&self, elements: &[Atom]) -> bool {
-        self.elements.iter().zip(elements).all(|(known, element)| known == element)
+        self.elements
+            .iter()
+            .zip(elements)
+            .all(|(known, element)| known == element)
     }
 
     /// A delivered transaction appended to it; what that shows is added to `pairs`.
@@ -38,14 +46,24 @@ impl List {
     }
 
     /// A transaction read a list, whose elements have these writers; what that shows is added to `pairs`.
-    pub(super) fn read(&mut self, reader: Seq, elements: &[Atom], writers: &[Seq], pairs: &mut Vec<(Seq, Seq)>) {
+    pub(super) fn read(
+        &mut self,
+        reader: Seq,
+        elements: &[Atom],
+        writers: &[Seq],
+        pairs: &mut Vec<(Seq, Seq)>,
+    ) {
         let known = self.elements.len();
         if elements.len() <= known {
             return;
         }
         self.reader = reader;
         for (element, &writer) in elements.iter().zip(writers).skip(known) {
-            pairs.extend(self.last.filter(|last| *last != writer).map(|last| (last, writer)));
+            pairs.extend(
+                self.last
+                    .filter(|last| *last != writer)
+                    .map(|last| (last, writer)),
+            );
             self.last = Some(writer);
             self.elements.push(element.clone());
         }
@@ -60,11 +78,17 @@ impl List {
 }
 
 /// The part of a list that was there before the reader's own appends: none if these are not its end.
-pub(super) fn from_outside<'a>(record: &Record, place: usize, list: &'a [Atom]) -> Option<&'a [Atom]> {
+pub(super) fn from_outside<'a>(
+    record: &Record,
+    place: usize,
+    list: &'a [Atom],
+) -> Option<&'a [Atom]> {
     let key = record.operations[place].key;
     let own = record.operations[..place].iter();
-    let own: Vec<&Atom> =
-        own.filter(|o| o.kind == OperationKind::Write && o.key == key).map(|action| &action.value).collect();
+    let own: Vec<&Atom> = own
+        .filter(|o| o.kind == OperationKind::Write && o.key == key)
+        .map(|action| &action.value)
+        .collect();
     let (outside, end) = list.split_at(list.len().checked_sub(own.len())?);
     end.iter().zip(own).all(|(a, b)| a == b).then_some(outside)
 }
@@ -73,14 +97,28 @@ pub(super) fn from_outside<'a>(record: &Record, place: usize, list: &'a [Atom]) 
 pub(super) fn wrong(elements: &[Atom]) -> Option<Pattern> {
     let mut sorted: Vec<&Atom> = elements.iter().collect();
     sorted.sort_unstable();
-    sorted.windows(2).any(|pair| pair[0] == pair[1]).then_some(Pattern::DuplicateElement)
+    sorted
+        .windows(2)
+        .any(|pair| pair[0] == pair[1])
+        .then_some(Pattern::DuplicateElement)
 }
 
 /// Whether of the lists of each key that a transaction read one is always the beginning of the other.
 pub(super) fn fit_together(record: &Record) -> bool {
     let mut longest: Vec<(u32, &[Atom])> = Vec::new();
-    for (place, action) in record.operations.iter().enumerate().filter(|(_, o)| o.kind == OperationKind::Read) {
-        let Some(outside) = action.list.as_deref().and_then(|list| from_outside(record, place, list)) else { continue };
+    for (place, action) in record
+        .operations
+        .iter()
+        .enumerate()
+        .filter(|(_, o)| o.kind == OperationKind::Read)
+    {
+        let Some(outside) = action
+            .list
+            .as_deref()
+            .and_then(|list| from_outside(record, place, list))
+        else {
+            continue;
+        };
         match longest.iter_mut().find(|(key, _)| *key == action.key) {
             None => longest.push((action.key, outside)),
             Some((_, known)) if !known.iter().zip(outside).all(|(a, b)| a == b) => return false,

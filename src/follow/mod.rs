@@ -84,9 +84,18 @@ pub const FOLLOWED: [Level; 9] = [
 
 impl Default for Options {
     fn default() -> Options {
-        let levels = FOLLOWED.into_iter().filter(|level| level.row().usual).collect();
+        let levels = FOLLOWED
+            .into_iter()
+            .filter(|level| level.row().usual)
+            .collect();
         // With more, their tables would be twice as large.
-        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 450_000 }
+        Options {
+            levels,
+            horizon: Some(10_000),
+            sessions: None,
+            period: 200,
+            memory: 450_000,
+        }
     }
 }
 
@@ -157,7 +166,11 @@ impl Follower {
         options.levels.retain(|level| FOLLOWED.contains(level));
         options.levels.sort_unstable();
         options.levels.dedup();
-        let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
+        let engines = options
+            .levels
+            .iter()
+            .filter_map(|&level| Engine::new(level))
+            .collect();
         let delivery = Delivery::new(options.memory);
         let mut follower = Follower {
             options,
@@ -180,9 +193,15 @@ impl Follower {
         if self.delivery.ended().is_some() {
             return;
         }
-        if self.relied_on.zip(record.interval).is_some_and(|(begun, interval)| interval.start < begun) {
+        if self
+            .relied_on
+            .zip(record.interval)
+            .is_some_and(|(begun, interval)| interval.start < begun)
+        {
             let line = record.line;
-            return self.delivery.end(format!("line {line}: this transaction began before it was said to be open"));
+            return self.delivery.end(format!(
+                "line {line}: this transaction began before it was said to be open"
+            ));
         }
         self.begun = record.begun;
         let mut delivered = Vec::new();
@@ -221,7 +240,16 @@ impl Follower {
         let (relied_on, proofs) = (Keep::get(from)?, Keep::get(from)?);
         let (delivery, engines) = (Keep::get(from)?, Keep::get(from)?);
         let follower = Follower::new(options);
-        let mut follower = Follower { is_cut, since_seal, begun, relied_on, proofs, delivery, engines, ..follower };
+        let mut follower = Follower {
+            is_cut,
+            since_seal,
+            begun,
+            relied_on,
+            proofs,
+            delivery,
+            engines,
+            ..follower
+        };
         follower.delivery.find(from);
         Some((stream, follower))
     }
@@ -240,7 +268,8 @@ impl Follower {
         if let Some(most) = self.options.sessions {
             let n = self.delivery.n_sessions();
             if n > most as usize {
-                self.delivery.end(format!("there are more than {most} sessions"));
+                self.delivery
+                    .end(format!("there are more than {most} sessions"));
             }
         }
     }
@@ -256,7 +285,10 @@ impl Follower {
             }
             if !self.is_cut && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
                 self.is_cut = true;
-                self.found(example::of_reads(Level::CutIsolation, &t, &self.delivery, names), names);
+                self.found(
+                    example::of_reads(Level::CutIsolation, &t, &self.delivery, names),
+                    names,
+                );
             }
             let before = self.states();
             for engine in &mut self.engines {
@@ -268,10 +300,21 @@ impl Follower {
             self.descend(&t, &before, names);
             self.since_seal += 1;
             // Settling looks at all that is remembered: each time a good part of it should be new.
-            let remembered = self.engines.iter().map(Engine::n_residents).max().unwrap_or(0);
+            let remembered = self
+                .engines
+                .iter()
+                .map(Engine::n_residents)
+                .max()
+                .unwrap_or(0);
             // What was delivered together may differ in what it has seen: all of it enters before.
             let is_last = place + 1 == n_delivered;
-            if is_last && self.since_seal >= self.options.period.max(remembered.saturating_sub(SMALL) as u64 / 3) {
+            if is_last
+                && self.since_seal
+                    >= self
+                        .options
+                        .period
+                        .max(remembered.saturating_sub(SMALL) as u64 / 3)
+            {
                 self.since_seal = 0;
                 self.seal(&t, names);
             }
@@ -282,12 +325,20 @@ impl Follower {
     fn note(&mut self, place: usize, t: &Arc<Delivered>, names: &Names) {
         let engine = &self.engines[place];
         if let Some(Stop::Violated { is_at_hand, .. }) = engine.stop() {
-            self.found(example::of_engine(engine, t, is_at_hand, (&self.delivery, names)), names);
+            self.found(
+                example::of_engine(engine, t, is_at_hand, (&self.delivery, names)),
+                names,
+            );
         }
     }
 
     fn found(&mut self, finding: Finding, names: &Names) {
-        self.proofs.extend(finding.example.as_ref().map(|example| Proof::new(finding.level, example, names)));
+        self.proofs.extend(
+            finding
+                .example
+                .as_ref()
+                .map(|example| Proof::new(finding.level, example, names)),
+        );
         self.fresh.push(finding);
     }
 
@@ -299,14 +350,21 @@ impl Follower {
         }
         let n_proofs = self.proofs.len();
         let mut is_open_again = false;
-        let writes = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
+        let writes = record
+            .operations
+            .iter()
+            .filter(|action| action.kind == OperationKind::Write);
         for version in writes.map(|action| (action.key, action.value.clone())) {
             let is_promoting = self.delivery.is_promoting(&version);
-            self.proofs.retain(|proof| !is_promoting && !proof.reads.contains(&version));
+            self.proofs
+                .retain(|proof| !is_promoting && !proof.reads.contains(&version));
             is_open_again |= is_promoting;
         }
         if is_open_again || self.proofs.len() < n_proofs {
-            self.delivery.end(format!("line {}: a value that had been read is written again", record.line));
+            self.delivery.end(format!(
+                "line {}: a value that had been read is written again",
+                record.line
+            ));
         }
     }
 
@@ -317,8 +375,14 @@ impl Follower {
         };
         let now = self.delivery.arrived();
         // What is settled by times would be lost to levels that do not count them.
-        let is_alone = self.engines.iter().all(|e| e.level().counts_real_time() || e.stop().is_some());
-        let begun = self.begun.filter(|_| is_alone).map(|begun| begun.min(self.delivery.first_start()));
+        let is_alone = self
+            .engines
+            .iter()
+            .all(|e| e.level().counts_real_time() || e.stop().is_some());
+        let begun = self
+            .begun
+            .filter(|_| is_alone)
+            .map(|begun| begun.min(self.delivery.first_start()));
         self.relied_on = begun.or(self.relied_on);
         let around = Surroundings {
             now,
@@ -329,30 +393,42 @@ impl Follower {
             first_named: self.delivery.first_named(),
         };
         let before = self.states();
-        self.engines.iter_mut().for_each(|engine| engine.seal(around));
+        self.engines
+            .iter_mut()
+            .for_each(|engine| engine.seal(around));
         self.descend(last, &before, names);
     }
 
     /// Keeps the order of this level, one of [`REPLAYED`], for [`take_order`](Self::take_order).
     pub fn keep_order(&mut self, level: Level) {
-        self.engines.iter_mut().filter(|engine| engine.level() == level).for_each(Engine::keep_order);
+        self.engines
+            .iter_mut()
+            .filter(|engine| engine.level() == level)
+            .for_each(Engine::keep_order);
     }
 
     /// The events that were settled since this was asked last.
     pub fn take_order(&mut self) -> Vec<Event> {
-        self.engines.iter_mut().flat_map(Engine::take_order).collect()
+        self.engines
+            .iter_mut()
+            .flat_map(Engine::take_order)
+            .collect()
     }
 
     /// At the end: the rest of the order of a level; none if the level is violated or its order was not found.
     pub fn rest_of_order(&self, level: Level) -> Option<Vec<Event>> {
         let engine = self.engines.iter().find(|engine| engine.level() == level);
-        engine.filter(|engine| engine.stop().is_none() && self.ended().is_none()).map(Engine::rest_of_order)
+        engine
+            .filter(|engine| engine.stop().is_none() && self.ended().is_none())
+            .map(Engine::rest_of_order)
     }
 
     /// What was found since this was asked last, in the order in which it was decided.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         let fresh = std::mem::take(&mut self.fresh);
-        let (taken, rest) = fresh.into_iter().partition(|finding| self.is_mentioned(finding.level));
+        let (taken, rest) = fresh
+            .into_iter()
+            .partition(|finding| self.is_mentioned(finding.level));
         self.fresh = rest;
         taken
     }
@@ -366,7 +442,11 @@ impl Follower {
     /// A number that is another one whenever something was found or an answer may have changed.
     pub fn mark(&self) -> u64 {
         let of_engines = |engine: &Engine| engine.undecided() + u64::from(engine.stop().is_some());
-        let flags = [self.is_cut, self.delivery.is_timed(), self.ended().is_some()];
+        let flags = [
+            self.is_cut,
+            self.delivery.is_timed(),
+            self.ended().is_some(),
+        ];
         let of_flags: u64 = flags.into_iter().map(u64::from).sum();
         1 + of_flags + self.delivery.undecided() + self.engines.iter().map(of_engines).sum::<u64>()
     }
@@ -383,16 +463,31 @@ impl Follower {
 
     /// The answer at each level, weakest first. A level that holds by a stronger one does so, too.
     pub fn answers(&self) -> Vec<(Level, Answer)> {
-        let levels = || self.options.levels.iter().filter(|level| self.is_mentioned(**level));
+        let levels = || {
+            self.options
+                .levels
+                .iter()
+                .filter(|level| self.is_mentioned(**level))
+        };
         if let Some(why) = self.delivery.ended() {
-            let is_proved = |level: Level| self.proofs.iter().any(|proof| level.implies(proof.level));
-            let answer = |level| if is_proved(level) { Answer::Violated } else { Answer::Unknown(why.to_owned()) };
+            let is_proved =
+                |level: Level| self.proofs.iter().any(|proof| level.implies(proof.level));
+            let answer = |level| {
+                if is_proved(level) {
+                    Answer::Violated
+                } else {
+                    Answer::Unknown(why.to_owned())
+                }
+            };
             return levels().map(|&level| (level, answer(level))).collect();
         }
-        let own: Vec<(Level, Answer)> = levels().map(|&level| (level, self.own_answer(level))).collect();
+        let own: Vec<(Level, Answer)> = levels()
+            .map(|&level| (level, self.own_answer(level)))
+            .collect();
         let implied = |level: Level, answer: &Answer| {
             let is = |wanted: &Answer, related: &dyn Fn(Level) -> bool| {
-                own.iter().any(|(other, answer)| answer == wanted && related(*other))
+                own.iter()
+                    .any(|(other, answer)| answer == wanted && related(*other))
             };
             if is(&Answer::Violated, &|weaker| level.implies(weaker)) {
                 return Answer::Violated;
@@ -402,19 +497,25 @@ impl Follower {
             }
             answer.clone()
         };
-        own.iter().map(|(level, answer)| (*level, implied(*level, answer))).collect()
+        own.iter()
+            .map(|(level, answer)| (*level, implied(*level, answer)))
+            .collect()
     }
 
     fn own_answer(&self, level: Level) -> Answer {
         let engine = self.engines.iter().find(|engine| engine.level() == level);
-        let (stop, of_engine) = engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
-        let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.is_cut);
+        let (stop, of_engine) =
+            engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
+        let is_violated =
+            matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.is_cut);
         match (stop, of_engine + self.delivery.undecided()) {
             _ if is_violated => Answer::Violated,
             _ if level.counts_real_time() && !self.delivery.is_timed() => {
                 Answer::Unknown("no times are recorded".to_owned())
             }
-            (Some(Stop::Exhausted { .. }), _) => Answer::Unknown("the search for an order took too long".to_owned()),
+            (Some(Stop::Exhausted { .. }), _) => {
+                Answer::Unknown("the search for an order took too long".to_owned())
+            }
             (_, 0) => Answer::Holds,
             (_, n) => Answer::ExceptFor(n),
         }
@@ -427,8 +528,18 @@ impl Follower {
             delivered: self.delivery.delivered(),
             waiting: self.delivery.n_waiting(),
             why: self.delivery.why(),
-            remembered: self.engines.iter().map(Engine::n_residents).max().unwrap_or(0),
-            settled: self.engines.iter().map(Engine::n_settled).max().unwrap_or(0),
+            remembered: self
+                .engines
+                .iter()
+                .map(Engine::n_residents)
+                .max()
+                .unwrap_or(0),
+            settled: self
+                .engines
+                .iter()
+                .map(Engine::n_settled)
+                .max()
+                .unwrap_or(0),
             answers: self.answers(),
         }
     }

@@ -47,7 +47,11 @@ struct Edge {
 
 impl Edge {
     fn owners(&self) -> Vec<Owner> {
-        self.is_forced.then_some(Owner::Forced).into_iter().chain(self.others.iter().copied()).collect()
+        self.is_forced
+            .then_some(Owner::Forced)
+            .into_iter()
+            .chain(self.others.iter().copied())
+            .collect()
     }
 }
 
@@ -101,14 +105,27 @@ pub(super) struct Moved {
     pub(super) between: (u64, u64),
 }
 
-kept!(Edge { to, is_forced, others });
-kept!(Vertex { position, of, next, previous });
+kept!(Edge {
+    to,
+    is_forced,
+    others
+});
+kept!(Vertex {
+    position,
+    of,
+    next,
+    previous
+});
 kept!(Order { vertices, free, end, owned; moved });
 
 impl Order {
     /// A new event of a transaction, at the end.
     pub(super) fn event(&mut self, of: Seq) -> Node {
-        let vertex = Vertex { position: self.end, of, ..Vertex::default() };
+        let vertex = Vertex {
+            position: self.end,
+            of,
+            ..Vertex::default()
+        };
         self.end += 1;
         match self.free.pop() {
             Some(node) => {
@@ -131,20 +148,26 @@ impl Order {
     #[cfg(debug_assertions)]
     pub(super) fn is_forward(&self) -> bool {
         let is_forward = |vertex: &Vertex, edge: &Edge| vertex.position < self.position(edge.to);
-        self.vertices.iter().all(|vertex| vertex.next.iter().all(|edge| is_forward(vertex, edge)))
+        self.vertices
+            .iter()
+            .all(|vertex| vertex.next.iter().all(|edge| is_forward(vertex, edge)))
     }
 
     /// Whether an edge holds in every order.
     pub(super) fn is_forced(&self, from: Node, to: Node) -> bool {
         let vertex = &self.vertices[from as usize];
-        vertex.place(to).is_ok_and(|place| vertex.next[place].is_forced)
+        vertex
+            .place(to)
+            .is_ok_and(|place| vertex.next[place].is_forced)
     }
 
     /// The transactions from which a forced edge leads to an event.
     pub(super) fn forced_before(&self, node: Node) -> Vec<Seq> {
         let previous = self.vertices[node as usize].previous.iter();
         let forced = previous.filter(|&&before| self.is_forced(before, node));
-        forced.map(|&before| self.vertices[before as usize].of).collect()
+        forced
+            .map(|&before| self.vertices[before as usize].of)
+            .collect()
     }
 
     /// Adds an edge, or an owner to it. Error: the cycle that it would close; then nothing has changed. O(what lies
@@ -163,7 +186,11 @@ impl Order {
                 }
                 let previous = &mut self.vertices[to as usize].previous;
                 previous.insert(previous.partition_point(|&other| other < from), from);
-                let edge = Edge { to, is_forced: false, others: Vec::new() };
+                let edge = Edge {
+                    to,
+                    is_forced: false,
+                    others: Vec::new(),
+                };
                 self.vertices[from as usize].next.insert(place, edge);
                 place
             }
@@ -250,7 +277,9 @@ impl Order {
     pub(super) fn take_back(&mut self, owner: Owner) {
         for (from, to) in self.owned.remove(&owner).unwrap_or_default() {
             let vertex = &mut self.vertices[from as usize];
-            let Ok(place) = vertex.place(to) else { continue };
+            let Ok(place) = vertex.place(to) else {
+                continue;
+            };
             let edge = &mut vertex.next[place];
             edge.others.retain(|other| *other != owner);
             if edge.others.is_empty() && !edge.is_forced {

@@ -2,8 +2,8 @@
 
 use super::keep::{Keep, Reading, Writing, kept, kept_enum};
 use crate::history::{
-    BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, SessionId,
-    TransactionId, Value, positional_name,
+    BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin,
+    Outcome, SessionId, TransactionId, Value, positional_name,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -70,7 +70,13 @@ pub struct Record {
 
 kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
 kept_enum!(Called { 0 Number(number), 1 Name(name), 2 Position(position) });
-kept!(Action { kind, key, value, list, line });
+kept!(Action {
+    kind,
+    key,
+    value,
+    list,
+    line
+});
 
 /// Names by number, each once.
 #[derive(Debug, Default)]
@@ -132,13 +138,22 @@ impl Keep for Interned {
     fn get(from: &mut Reading<'_>) -> Option<Interned> {
         let names: Vec<Arc<str>> = Keep::get(from)?;
         let places = names.iter().cloned().zip(0..).collect();
-        Some(Interned { names, places, numbers: FxHashMap::default() })
+        Some(Interned {
+            names,
+            places,
+            numbers: FxHashMap::default(),
+        })
     }
 }
 
 // What cannot be followed ends following before it is kept.
 kept!(Record { session, called, outcome, operations, interval, line; foreign, gone, begun });
-kept!(Names { sessions, keys, barrier, is_list });
+kept!(Names {
+    sessions,
+    keys,
+    barrier,
+    is_list
+});
 
 /// The names of sessions and keys. They take memory for each session and key that ever occurs.
 #[derive(Debug, Default)]
@@ -170,7 +185,9 @@ impl Names {
 
 /// The number whose usual form is `text`, if it is one up to `limit`.
 fn number(text: &str, limit: u64) -> Option<u64> {
-    text.parse().ok().filter(|number: &u64| *number <= limit && number.to_string() == text)
+    text.parse()
+        .ok()
+        .filter(|number: &u64| *number <= limit && number.to_string() == text)
 }
 
 impl Atom {
@@ -215,7 +232,10 @@ impl std::fmt::Display for Atom {
 /// is. O(operations).
 pub fn records(history: &History, names: &mut Names, line: impl Fn(u32) -> u32) -> Vec<Record> {
     let mut reading = HistoryReading::new(history);
-    history.transactions().map(|t| reading.record(t, names, &line)).collect()
+    history
+        .transactions()
+        .map(|t| reading.record(t, names, &line))
+        .collect()
 }
 
 /// Takes the transactions out of a history.
@@ -229,11 +249,20 @@ pub(super) struct HistoryReading<'a> {
 
 impl HistoryReading<'_> {
     pub(super) fn new(history: &History) -> HistoryReading<'_> {
-        HistoryReading { history, keys: vec![None; history.n_keys()], sessions: vec![None; history.n_sessions()] }
+        HistoryReading {
+            history,
+            keys: vec![None; history.n_keys()],
+            sessions: vec![None; history.n_sessions()],
+        }
     }
 
     /// One transaction.
-    pub(super) fn record(&mut self, t: TransactionId, names: &mut Names, line: &impl Fn(u32) -> u32) -> Record {
+    pub(super) fn record(
+        &mut self,
+        t: TransactionId,
+        names: &mut Names,
+        line: &impl Fn(u32) -> u32,
+    ) -> Record {
         let history = self.history;
         let mut operations = Vec::with_capacity(history.operations_of(t).len());
         let mut foreign = None;
@@ -243,10 +272,11 @@ impl HistoryReading<'_> {
                 continue;
             }
             let place = operation.key.index();
-            let key = *self.keys[place].get_or_insert_with(|| match history.key_names().number(place) {
-                Some(number) => names.keys.number(number),
-                None => names.keys.place(&history.key_names().text(place)),
-            });
+            let key =
+                *self.keys[place].get_or_insert_with(|| match history.key_names().number(place) {
+                    Some(number) => names.keys.number(number),
+                    None => names.keys.place(&history.key_names().text(place)),
+                });
             let is_list = history.lists().is_list(operation.key);
             let value = Atom::of(history, operation.value, is_list);
             // A read of the initial version fits lists and registers: it is the same for both.
@@ -254,8 +284,18 @@ impl HistoryReading<'_> {
             if !is_initial && !names.holds_lists(key, is_list) {
                 foreign = Some("a key is used as a list and as a register");
             }
-            let list = if is_initial || !is_list { None } else { Some(self.list(o)) };
-            operations.push(Action { kind: operation.kind, key, value, list, line: line(at) });
+            let list = if is_initial || !is_list {
+                None
+            } else {
+                Some(self.list(o))
+            };
+            operations.push(Action {
+                kind: operation.kind,
+                key,
+                value,
+                list,
+                line: line(at),
+            });
         }
         if history.set_up().contains(&t) {
             foreign = Some("a transaction sets up the initial state");
@@ -282,7 +322,9 @@ impl HistoryReading<'_> {
     /// The list that an operation read; an empty one for an append.
     fn list(&self, o: OperationId) -> Arc<[Atom]> {
         let elements = self.history.lists().read_by(o).into_iter().flatten();
-        elements.map(|&element| Atom::of(self.history, element, true)).collect()
+        elements
+            .map(|&element| Atom::of(self.history, element, true))
+            .collect()
     }
 }
 
@@ -295,7 +337,10 @@ pub struct Assembly<'a> {
 impl<'a> Assembly<'a> {
     /// An empty history of this origin. Without names that are no numbers, values keep theirs.
     pub fn new(origin: Origin, names: &'a Names) -> Assembly<'a> {
-        Assembly { builder: Builder::new(origin), names }
+        Assembly {
+            builder: Builder::new(origin),
+            names,
+        }
     }
 
     /// The session at a place among the names, made on first use.
@@ -316,7 +361,8 @@ impl<'a> Assembly<'a> {
             Some(Called::Number(number)) => self.builder.number_transaction(draft, *number),
             Some(Called::Name(name)) => self.builder.name_transaction(draft, name),
             Some(Called::Position(position)) => {
-                let name = positional_name(self.names.sessions.name(record.session), *position as usize);
+                let name =
+                    positional_name(self.names.sessions.name(record.session), *position as usize);
                 self.builder.name_transaction(draft, &name);
             }
             None => {}
@@ -324,7 +370,11 @@ impl<'a> Assembly<'a> {
         if let Some(interval) = record.interval {
             self.builder.set_interval(draft, interval);
         }
-        let kept = record.operations.iter().enumerate().filter(|(place, _)| keep(*place));
+        let kept = record
+            .operations
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| keep(*place));
         kept.for_each(|(_, action)| self.action(draft, action));
     }
 
@@ -340,7 +390,16 @@ impl<'a> Assembly<'a> {
         self.builder.set_up(draft);
         for (key, value, line) in state {
             let value = value.clone();
-            self.action(draft, &Action { kind: OperationKind::Write, key, value, list: None, line });
+            self.action(
+                draft,
+                &Action {
+                    kind: OperationKind::Write,
+                    key,
+                    value,
+                    list: None,
+                    line,
+                },
+            );
         }
     }
 
@@ -356,17 +415,24 @@ impl<'a> Assembly<'a> {
         if self.names.is_list(action.key) && action.kind == OperationKind::Read {
             let elements: Vec<&Atom> = action.list.iter().flat_map(|list| list.iter()).collect();
             // The first name turns numbers into names as well: let it come before them.
-            for element in elements.iter().filter(|element| matches!(element, Atom::Name(_))) {
+            for element in elements
+                .iter()
+                .filter(|element| matches!(element, Atom::Name(_)))
+            {
                 element.value(&mut self.builder);
             }
-            let values: Vec<Value> = elements.into_iter().map(|element| element.value(&mut self.builder)).collect();
+            let values: Vec<Value> = elements
+                .into_iter()
+                .map(|element| element.value(&mut self.builder))
+                .collect();
             return self.builder.list_read(draft, key, &values, action.line);
         }
         if self.names.is_list(action.key) {
             self.builder.list_key(key);
         }
         let value = action.value.value(&mut self.builder);
-        self.builder.operation(draft, action.kind, key, value, action.line);
+        self.builder
+            .operation(draft, action.kind, key, value, action.line);
     }
 
     /// The history.

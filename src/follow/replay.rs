@@ -27,7 +27,11 @@ const HEADER: &str = "isoscope.order/1 ";
 const END: &str = "end";
 
 /// The levels whose orders can be replayed with one state.
-pub const REPLAYED: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+pub const REPLAYED: [Level; 3] = [
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+];
 
 /// An event of an order: transactions by their number in the stream, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +60,11 @@ impl FromStr for Event {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Event, &'static str> {
-        let number =
-            |digits: &str| digits.parse().map_err(|_| "expected the number of a transaction, `s4`, `c4` or `end`");
+        let number = |digits: &str| {
+            digits
+                .parse()
+                .map_err(|_| "expected the number of a transaction, `s4`, `c4` or `end`")
+        };
         match (text.strip_prefix('s'), text.strip_prefix('c')) {
             (Some(digits), _) => number(digits).map(Event::Reads),
             (_, Some(digits)) => number(digits).map(Event::Writes),
@@ -84,7 +91,11 @@ pub fn level_of(line: &str) -> Option<Level> {
 
 /// The event of a line; none for the last one. Error: what was expected.
 pub fn event_of(line: &str) -> Result<Option<Event>, &'static str> {
-    if line == END { Ok(None) } else { line.parse().map(Some) }
+    if line == END {
+        Ok(None)
+    } else {
+        line.parse().map(Some)
+    }
 }
 
 /// A transaction that has read and not yet written.
@@ -150,7 +161,10 @@ impl Replay {
     pub fn take(&mut self, record: Record) -> Result<(), String> {
         self.arrived += 1;
         if let Some(why) = record.foreign {
-            return Err(format!("line {}: {why}, which cannot be followed", record.line));
+            return Err(format!(
+                "line {}: {why}, which cannot be followed",
+                record.line
+            ));
         }
         if record.outcome != Outcome::Aborted {
             self.waiting.insert(self.arrived, record);
@@ -171,21 +185,39 @@ impl Replay {
             Event::Reads(t) if has_two => {
                 let record = self.begin(t)?;
                 self.read(&record);
-                self.open.insert(t, Open { record, since: self.events });
+                self.open.insert(
+                    t,
+                    Open {
+                        record,
+                        since: self.events,
+                    },
+                );
                 Ok(())
             }
             Event::Writes(t) if has_two => {
-                let Open { record, since } = self.open.remove(&t).ok_or(format!("{t} writes without having read"))?;
+                let Open { record, since } = self
+                    .open
+                    .remove(&t)
+                    .ok_or(format!("{t} writes without having read"))?;
                 if self.level == Level::SnapshotIsolation {
-                    let written = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
+                    let written = record
+                        .operations
+                        .iter()
+                        .filter(|action| action.kind == OperationKind::Write);
                     let mut times = written.filter_map(|action| self.state.get(&action.key));
                     if times.any(|(_, at)| *at > since) {
-                        return Err(format!("{t} overlaps another writer of a key (line {})", record.line));
+                        return Err(format!(
+                            "{t} overlaps another writer of a key (line {})",
+                            record.line
+                        ));
                     }
                 }
                 self.write(t, &record)
             }
-            _ => Err(format!("`{event}` is no event of an order for {}", self.level)),
+            _ => Err(format!(
+                "`{event}` is no event of an order for {}",
+                self.level
+            )),
         }
     }
 
@@ -194,19 +226,31 @@ impl Replay {
         if let Some(t) = self.open.keys().min() {
             return Err(format!("{t} has read and never writes"));
         }
-        let missing = self.waiting.iter().filter(|(_, record)| record.outcome == Outcome::Committed);
+        let missing = self
+            .waiting
+            .iter()
+            .filter(|(_, record)| record.outcome == Outcome::Committed);
         match missing.min_by_key(|(t, _)| **t) {
-            Some((t, record)) => Err(format!("{t}, which ended on line {}, is not in the order", record.line)),
+            Some((t, record)) => Err(format!(
+                "{t}, which ended on line {}, is not in the order",
+                record.line
+            )),
             None => Ok(()),
         }
     }
 
     /// The turn of a transaction comes: after the one before it in its session.
     fn begin(&mut self, t: u64) -> Result<Record, String> {
-        let record = self.waiting.remove(&t).ok_or(format!("{t} is no transaction that is left"))?;
+        let record = self
+            .waiting
+            .remove(&t)
+            .ok_or(format!("{t} is no transaction that is left"))?;
         let before = self.sessions.insert(record.session, (t, false));
         if before.is_some_and(|(before, has_written)| before > t || !has_written) {
-            return Err(format!("{t} (line {}) comes before its predecessor in its session", record.line));
+            return Err(format!(
+                "{t} (line {}) comes before its predecessor in its session",
+                record.line
+            ));
         }
         self.transactions += 1;
         Ok(record)
@@ -223,25 +267,41 @@ impl Replay {
             }
             if let Some(list) = &action.list {
                 let earlier = record.operations[..place].iter();
-                let earlier = earlier.filter(|o| o.kind == OperationKind::Write && o.key == action.key);
+                let earlier =
+                    earlier.filter(|o| o.kind == OperationKind::Write && o.key == action.key);
                 let of_state = self.lists.get(&action.key).into_iter().flatten();
-                if !of_state.chain(earlier.map(|o| &o.value)).eq(list.iter()) && different.insert(action.key) {
+                if !of_state.chain(earlier.map(|o| &o.value)).eq(list.iter())
+                    && different.insert(action.key)
+                {
                     self.differing.push(action.line);
                 }
                 continue;
             }
-            let of_state = self.state.get(&action.key).map_or(&Atom::Initial, |(value, _)| value);
-            if *own.get(&action.key).copied().unwrap_or(of_state) != action.value && different.insert(action.key) {
+            let of_state = self
+                .state
+                .get(&action.key)
+                .map_or(&Atom::Initial, |(value, _)| value);
+            if *own.get(&action.key).copied().unwrap_or(of_state) != action.value
+                && different.insert(action.key)
+            {
                 self.differing.push(action.line);
             }
         }
     }
 
     fn write(&mut self, t: u64, record: &Record) -> Result<(), String> {
-        for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
-            self.state.insert(action.key, (action.value.clone(), self.events));
+        for action in record
+            .operations
+            .iter()
+            .filter(|action| action.kind == OperationKind::Write)
+        {
+            self.state
+                .insert(action.key, (action.value.clone(), self.events));
             if action.list.is_some() {
-                self.lists.entry(action.key).or_default().push(action.value.clone());
+                self.lists
+                    .entry(action.key)
+                    .or_default()
+                    .push(action.value.clone());
             }
         }
         self.sessions.insert(record.session, (t, true));

@@ -46,12 +46,23 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let builder = Builder::new(input.origin(FORMAT.name));
-    let mut reader = Reader { bytes, at: 0, line: 1, line_start: 0, builder, session: None, draft: None };
+    let mut reader = Reader {
+        bytes,
+        at: 0,
+        line: 1,
+        line_start: 0,
+        builder,
+        session: None,
+        draft: None,
+    };
     reader.history(control)?;
     if reader.builder.n_sessions() == 0 {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
-    reader.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    reader
+        .builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 struct Reader<'a> {
@@ -75,7 +86,8 @@ impl<'a> Reader<'a> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'\n' => {
-                    (self.at, self.line, self.line_start, fresh) = (self.at + 1, self.line + 1, self.at + 1, true);
+                    (self.at, self.line, self.line_start, fresh) =
+                        (self.at + 1, self.line + 1, self.at + 1, true);
                     watch.at(self.at)?;
                 }
                 b' ' | b'\t' | b'\r' => self.at += 1,
@@ -89,7 +101,11 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                 }
                 b'r' | b'w' if fresh => {
-                    self.event(if byte == b'r' { OperationKind::Read } else { OperationKind::Write })?;
+                    self.event(if byte == b'r' {
+                        OperationKind::Read
+                    } else {
+                        OperationKind::Write
+                    })?;
                     fresh = false;
                 }
                 _ if fresh => return self.fail("`r`, `w`, `-` or `=`"),
@@ -101,7 +117,9 @@ impl<'a> Reader<'a> {
 
     fn session(&mut self) -> SessionId {
         let next = self.builder.n_sessions() as u64;
-        *self.session.get_or_insert_with(|| self.builder.session_number(next))
+        *self
+            .session
+            .get_or_insert_with(|| self.builder.session_number(next))
     }
 
     fn event(&mut self, kind: OperationKind) -> Result<(), ReadError> {
@@ -110,25 +128,43 @@ impl<'a> Reader<'a> {
         let value = self.number("a blank and the number of a value")?;
         let session = self.session();
         let builder = &mut self.builder;
-        let draft = *self.draft.get_or_insert_with(|| builder.transaction(session, Outcome::Committed));
+        let draft = *self
+            .draft
+            .get_or_insert_with(|| builder.transaction(session, Outcome::Committed));
         let (key, value) = (name::key(builder, key), name::value(builder, value));
-        builder.operation(draft, kind, key, value, u32::try_from(self.line).unwrap_or(u32::MAX));
+        builder.operation(
+            draft,
+            kind,
+            key,
+            value,
+            u32::try_from(self.line).unwrap_or(u32::MAX),
+        );
         Ok(())
     }
 
     /// The digits of the next number, delimited by blanks, without leading zeros.
     fn number(&mut self, expected: &'static str) -> Result<&'a str, ReadError> {
         let rest = &self.bytes[self.at..];
-        let blanks = rest.iter().take_while(|&&b| b == b' ' || b == b'\t').count();
+        let blanks = rest
+            .iter()
+            .take_while(|&&b| b == b' ' || b == b'\t')
+            .count();
         let rest = &rest[blanks..];
         let len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        let zeros = rest[..len.saturating_sub(1)].iter().take_while(|&&b| b == b'0').count();
+        let zeros = rest[..len.saturating_sub(1)]
+            .iter()
+            .take_while(|&&b| b == b'0')
+            .count();
         match std::str::from_utf8(&rest[zeros..len]) {
             Ok(digits) if blanks > 0 && !digits.is_empty() => {
                 if name::number(digits, u64::MAX).is_none() {
                     self.at += blanks;
                     let number = excerpt(digits.as_bytes());
-                    return self.problem(Problem::TooLarge { number, what: "keys and values", limit: u64::MAX });
+                    return self.problem(Problem::TooLarge {
+                        number,
+                        what: "keys and values",
+                        limit: u64::MAX,
+                    });
                 }
                 self.at += blanks + len;
                 Ok(digits)
@@ -138,11 +174,19 @@ impl<'a> Reader<'a> {
     }
 
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
-        self.problem(Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) })
+        self.problem(Problem::Expected {
+            expected,
+            found: excerpt(&self.bytes[self.at..]),
+        })
     }
 
     fn problem<T>(&self, problem: Problem) -> Result<T, ReadError> {
-        Err(ReadError::at(FORMAT.name, self.line, (self.at - self.line_start + 1) as u64, problem))
+        Err(ReadError::at(
+            FORMAT.name,
+            self.line,
+            (self.at - self.line_start + 1) as u64,
+            problem,
+        ))
     }
 }
 
@@ -171,7 +215,11 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
             }
             for o in history.operations_of(t) {
                 let operation = history.operation(o);
-                let letter = if operation.kind == OperationKind::Read { 'r' } else { 'w' };
+                let letter = if operation.kind == OperationKind::Read {
+                    'r'
+                } else {
+                    'w'
+                };
                 let value = name::of_value(history, operation.value);
                 writeln!(out, "{letter} {} {value}", keys[operation.key.index()])?;
             }
@@ -193,33 +241,69 @@ mod tests {
     fn separators_of_any_length_stand_anywhere() {
         let text = "\u{feff}=\n\n  w 0 007\r\n---\n-\nr\t1  18446744073709551615 - w 1 2 == r 0 0\n=== -= =";
         let history = parse(text).expect("valid");
-        assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 4, 2));
-        let texts: Vec<_> = (0..4).map(|o| history.operation_text(OperationId(o))).collect();
-        assert_eq!(texts, ["w(0) = 7", "r(1) = 18446744073709551615", "w(1) = 2", "r(0) = 0"]);
+        assert_eq!(
+            (
+                history.n_sessions(),
+                history.n_transactions(),
+                history.n_keys()
+            ),
+            (3, 4, 2)
+        );
+        let texts: Vec<_> = (0..4)
+            .map(|o| history.operation_text(OperationId(o)))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "w(0) = 7",
+                "r(1) = 18446744073709551615",
+                "w(1) = 2",
+                "r(0) = 0"
+            ]
+        );
         let lines: Vec<_> = (0..4).map(|o| history.line_of(OperationId(o))).collect();
         assert_eq!(lines, [3, 6, 6, 6]);
         assert_eq!(history.transaction_name(TransactionId(2)), "S0#3");
         assert_eq!(history.initial_value(), None);
         let mut bytes = Vec::new();
         write(&history, &mut bytes).expect("sayable");
-        let again = "w 0 7\n-----\nr 1 18446744073709551615\n-----\nw 1 2\n=====\nr 0 0\n=====\n-----\n";
+        let again =
+            "w 0 7\n-----\nr 1 18446744073709551615\n-----\nw 1 2\n=====\nr 0 0\n=====\n-----\n";
         assert_eq!(String::from_utf8(bytes).expect("UTF-8"), again);
     }
 
     #[test]
     fn errors_say_where_and_what() {
         let cases = [
-            ("w 0 1\nx", "line 2: expected `r`, `w`, `-` or `=`, found `x`"),
-            ("w 0 1 2", "line 1, column 7: expected the end of the line, found `2`"),
-            ("w 0\n1", "line 1, column 4: expected a blank and the number of a value, found the end of the line"),
-            ("w0 1", "line 1, column 2: expected a blank and the number of a key, found `0 1`"),
-            ("w 0 1r 0 1", "line 1, column 6: expected the end of the line, found `r 0 1`"),
+            (
+                "w 0 1\nx",
+                "line 2: expected `r`, `w`, `-` or `=`, found `x`",
+            ),
+            (
+                "w 0 1 2",
+                "line 1, column 7: expected the end of the line, found `2`",
+            ),
+            (
+                "w 0\n1",
+                "line 1, column 4: expected a blank and the number of a value, found the end of the line",
+            ),
+            (
+                "w0 1",
+                "line 1, column 2: expected a blank and the number of a key, found `0 1`",
+            ),
+            (
+                "w 0 1r 0 1",
+                "line 1, column 6: expected the end of the line, found `r 0 1`",
+            ),
             (
                 "r 0 18446744073709551616",
                 "line 1, column 5: the number `18446744073709551616` is too large: keys and values go up to \
                  18446744073709551615",
             ),
-            ("==\n==", "empty file: a history with at least one operation or session was expected"),
+            (
+                "==\n==",
+                "empty file: a history with at least one operation or session was expected",
+            ),
         ];
         for (text, message) in cases {
             assert_eq!(parse(text).map(|_| ()), Err(message.to_owned()), "{text}");
@@ -229,13 +313,29 @@ mod tests {
     #[test]
     fn no_value_is_initial_by_itself() {
         for (text, what) in [
-            ("a: [r 1 0]", "the read r(1) = 0, because that would not be the initial version"),
-            ("a: [w 1 0]", "the write w(1) = 0, because the initial version has this value, too"),
-            ("a: [r 1 init]", "the read r(1) = initial, because there is no word for the initial version"),
+            (
+                "a: [r 1 0]",
+                "the read r(1) = 0, because that would not be the initial version",
+            ),
+            (
+                "a: [w 1 0]",
+                "the write w(1) = 0, because the initial version has this value, too",
+            ),
+            (
+                "a: [r 1 init]",
+                "the read r(1) = initial, because there is no word for the initial version",
+            ),
             ("a: [w 1 -1]", "the value -1, which is no number"),
         ] {
-            let error = write(&super::super::text::parse(text).expect("valid"), &mut Vec::new()).expect_err(text);
-            assert_eq!(error.to_string(), format!("the format awdit cannot express {what}"));
+            let error = write(
+                &super::super::text::parse(text).expect("valid"),
+                &mut Vec::new(),
+            )
+            .expect_err(text);
+            assert_eq!(
+                error.to_string(),
+                format!("the format awdit cannot express {what}")
+            );
         }
     }
 }

@@ -29,8 +29,14 @@ pub(super) fn check(
     initial: impl Fn(&Operation) -> bool,
 ) -> Result<(), WriteError> {
     name::refuse_writes_of_nothing(history, format)?;
-    let in_operations = || (0..history.n_operations()).map(OperationId::new).find_map(|o| beyond(history, o, limits));
-    let what = beyond_in_general(history, limits).or_else(in_operations).or_else(|| beyond_initial(history, initial));
+    let in_operations = || {
+        (0..history.n_operations())
+            .map(OperationId::new)
+            .find_map(|o| beyond(history, o, limits))
+    };
+    let what = beyond_in_general(history, limits)
+        .or_else(in_operations)
+        .or_else(|| beyond_initial(history, initial));
     match what {
         Some(what) => Err(WriteError::CannotSay { format, what }),
         None => Ok(()),
@@ -44,7 +50,10 @@ fn beyond_in_general(history: &History, limits: &Limits) -> Option<String> {
     {
         return Some(format!("that {} sets up the initial state", name(t)));
     }
-    if let Some(t) = history.transactions().find(|&t| history.outcome(t) != Outcome::Committed) {
+    if let Some(t) = history
+        .transactions()
+        .find(|&t| history.outcome(t) != Outcome::Committed)
+    {
         return Some(match history.outcome(t) {
             Outcome::Aborted => format!("that {} was aborted", name(t)),
             _ => format!("that the outcome of {} is unknown", name(t)),
@@ -61,8 +70,12 @@ fn beyond(history: &History, o: OperationId, limits: &Limits) -> Option<String> 
         _ if is_list && !limits.lists => "whose key holds lists",
         _ if !is_list && !limits.registers => "whose key holds no list",
         Value::UNRECORDED => "whose result was not recorded",
-        Value::INITIAL if is_list && history.lists().read_by(o).is_none() => "whose list was not recorded",
-        Value::INITIAL if !is_list && !limits.initial_word => "because there is no word for the initial version",
+        Value::INITIAL if is_list && history.lists().read_by(o).is_none() => {
+            "whose list was not recorded"
+        }
+        Value::INITIAL if !is_list && !limits.initial_word => {
+            "because there is no word for the initial version"
+        }
         _ => return None,
     };
     Some(format!("{}, {problem}", called(history, o, operation.kind)))
@@ -70,8 +83,12 @@ fn beyond(history: &History, o: OperationId, limits: &Limits) -> Option<String> 
 
 /// The first operation on an initial number that would mean something else.
 fn beyond_initial(history: &History, sayable: impl Fn(&Operation) -> bool) -> Option<String> {
-    let ordinary = history.transactions().filter(|t| history.set_up().binary_search(t).is_err());
-    let mut operations = ordinary.flat_map(|t| history.operations_of(t)).map(|o| (o, history.operation(o)));
+    let ordinary = history
+        .transactions()
+        .filter(|t| history.set_up().binary_search(t).is_err());
+    let mut operations = ordinary
+        .flat_map(|t| history.operations_of(t))
+        .map(|o| (o, history.operation(o)));
     let changed = |operation: &Operation| {
         operation.value.0 <= Value::MAX_NUMBER
             && history.may_be_initial(operation.key, operation.value)
@@ -86,17 +103,31 @@ fn beyond_initial(history: &History, sayable: impl Fn(&Operation) -> bool) -> Op
 }
 
 fn called(history: &History, o: OperationId, kind: OperationKind) -> String {
-    let what = if kind == OperationKind::Read { "read" } else { "write" };
+    let what = if kind == OperationKind::Read {
+        "read"
+    } else {
+        "write"
+    };
     format!("the {what} {}", history.operation_text(o))
 }
 
 /// An error if some value, including elements of lists, is not a signed 64-bit number.
-pub(super) fn refuse_other_than_integers(history: &History, format: &'static str) -> Result<(), WriteError> {
+pub(super) fn refuse_other_than_integers(
+    history: &History,
+    format: &'static str,
+) -> Result<(), WriteError> {
     let elements = history.lists().iter().flat_map(|(_, elements)| elements);
-    let mut values = history.values().iter().chain(elements).filter(|value| value.0 <= Value::MAX_NUMBER);
+    let mut values = history
+        .values()
+        .iter()
+        .chain(elements)
+        .filter(|value| value.0 <= Value::MAX_NUMBER);
     match values.find(|&&value| !name::is_signed(&name::of_value(history, value))) {
         Some(&value) => {
-            let what = format!("the value {}, which is no integer", escape(&history.value_name(value)));
+            let what = format!(
+                "the value {}, which is no integer",
+                escape(&history.value_name(value))
+            );
             Err(WriteError::CannotSay { format, what })
         }
         None => Ok(()),
@@ -104,11 +135,17 @@ pub(super) fn refuse_other_than_integers(history: &History, format: &'static str
 }
 
 /// An error if the name of some key is not a signed 64-bit number.
-pub(super) fn refuse_other_keys_than_integers(history: &History, format: &'static str) -> Result<(), WriteError> {
+pub(super) fn refuse_other_keys_than_integers(
+    history: &History,
+    format: &'static str,
+) -> Result<(), WriteError> {
     let names = history.key_names();
     match (0..names.len()).find(|&key| !name::is_signed(&names.text(key))) {
         Some(key) => {
-            let what = format!("the key `{}`, which is no integer", escape(&names.text(key)));
+            let what = format!(
+                "the key `{}`, which is no integer",
+                escape(&names.text(key))
+            );
             Err(WriteError::CannotSay { format, what })
         }
         None => Ok(()),

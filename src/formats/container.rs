@@ -70,7 +70,10 @@ impl Held {
                 })
             }
             Held::Folder(files) => {
-                let parts: Vec<FilePart<'_>> = files.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
+                let parts: Vec<FilePart<'_>> = files
+                    .iter()
+                    .map(|(name, bytes)| FilePart { name, bytes })
+                    .collect();
                 work(&Input::folder(&name, &parts))
             }
         }
@@ -79,7 +82,10 @@ impl Held {
 
 /// Whether a file of this name belongs to a history that is a folder.
 pub(super) fn is_part(name: &str) -> bool {
-    FORMATS.iter().filter_map(|format| format.part_name).any(|belongs| belongs(name))
+    FORMATS
+        .iter()
+        .filter_map(|format| format.part_name)
+        .any(|belongs| belongs(name))
 }
 
 /// The bytes at a path. For a stream, `look` sees the first ones early, and may refuse the rest.
@@ -91,7 +97,12 @@ pub(super) fn load(
     if !stream::is_standard_input(path) && std::fs::metadata(path)?.is_dir() {
         if let Some(history) = jepsen_run::history_in(path) {
             let bytes = read_file(&history, control)?;
-            return Ok(Held::File(history.file_name().map(|name| name.to_string_lossy().into_owned()), bytes));
+            return Ok(Held::File(
+                history
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned()),
+                bytes,
+            ));
         }
         return load_folder(path, control);
     }
@@ -134,7 +145,12 @@ fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
         return Ok(Bytes::Mapped(map(&file)?));
     }
     // Some system files are longer than they report.
-    inflate(file, OpenCause::from, Most::new(u64::MAX, Because::Memory), control)
+    inflate(
+        file,
+        OpenCause::from,
+        Most::new(u64::MAX, Because::Memory),
+        control,
+    )
 }
 
 /// Maps a file for reading.
@@ -151,13 +167,18 @@ fn load_folder(folder: &Path, control: &Control) -> Result<Held, OpenCause> {
     for entry in std::fs::read_dir(folder)? {
         control.check().map_err(ended)?;
         let entry = entry?;
-        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let (name, path) = (
+            entry.file_name().to_string_lossy().into_owned(),
+            entry.path(),
+        );
         if is_part(&name) && !path.is_dir() {
             // Without one of its files the history would be another one.
             let content = regular(&path).and_then(|()| read_file(&path, control));
             let content = content.map_err(|cause| match cause {
                 OpenCause::Read(error) => OpenCause::Read(error),
-                cause => ReadError::whole("", Problem::Other(cause.to_string())).in_part(&name).into(),
+                cause => ReadError::whole("", Problem::Other(cause.to_string()))
+                    .in_part(&name)
+                    .into(),
             })?;
             files.push((name, content));
         }
@@ -187,7 +208,9 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     let mut pieces = vec![(String::new(), 0u64)];
     let mut in_number = false;
     for c in name.chars() {
-        let Some((text, number)) = pieces.last_mut() else { break };
+        let Some((text, number)) = pieces.last_mut() else {
+            break;
+        };
         match c.to_digit(10) {
             Some(digit) => {
                 *number = number.saturating_mul(10).saturating_add(u64::from(digit));
@@ -206,7 +229,10 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 /// Looks through whatever `bytes` are packed in.
 pub(super) fn unpack(bytes: Bytes, path: &Path, control: &Control) -> Result<Held, OpenCause> {
     let packed_size = bytes.len() as u64;
-    let mut name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let mut bytes = bytes;
     let mut packed = false;
     for _ in 0..MOST_LAYERS {
@@ -214,11 +240,15 @@ pub(super) fn unpack(bytes: Bytes, path: &Path, control: &Control) -> Result<Hel
         let most = Most::of(packed_size, control);
         bytes = match packing {
             None => break,
-            Some(Packing::Gzip) => {
-                inflate(flate2::read::MultiGzDecoder::new(&*bytes), |e| damaged("gzip", &e), most, control)?
-            }
+            Some(Packing::Gzip) => inflate(
+                flate2::read::MultiGzDecoder::new(&*bytes),
+                |e| damaged("gzip", &e),
+                most,
+                control,
+            )?,
             Some(Packing::Zstd) => {
-                let decoder = zstd::stream::read::Decoder::with_buffer(&*bytes).map_err(|e| damaged("zstd", &e))?;
+                let decoder = zstd::stream::read::Decoder::with_buffer(&*bytes)
+                    .map_err(|e| damaged("zstd", &e))?;
                 inflate(decoder, |e| damaged("zstd", &e), most, control)?
             }
             Some(Packing::Tar) => match only(tar_files(&bytes, most, control)?)? {
@@ -288,7 +318,11 @@ enum Because {
 
 impl Most {
     fn new(bytes: u64, because: Because) -> Most {
-        Most { bytes, left: bytes, because }
+        Most {
+            bytes,
+            left: bytes,
+            because,
+        }
     }
 
     /// The limit for this many packed bytes.
@@ -307,7 +341,10 @@ impl Most {
 
     fn exceeded(self) -> OpenCause {
         match self.because {
-            Because::Memory => OpenCause::TooLarge { what: "packed data", most: self.bytes },
+            Because::Memory => OpenCause::TooLarge {
+                what: "packed data",
+                most: self.bytes,
+            },
             Because::Ratio => OpenCause::Packed(format!(
                 "packed data that grows beyond {} bytes, which no history of this size does",
                 self.bytes
@@ -331,7 +368,9 @@ fn inflate(
             Ok(0) => return Ok(Bytes::Owned(bytes)),
             Ok(n) => stream::extend(&mut bytes, &piece[..n])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(ended(Interrupt::MemoryLimit)),
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                return Err(ended(Interrupt::MemoryLimit));
+            }
             Err(error) => return Err(failed(error)),
         }
         if bytes.len() as u64 > most.left {
@@ -350,11 +389,18 @@ fn tar_files(bytes: &[u8], mut most: Most, control: &Control) -> Result<Files, O
         if !entry.header().entry_type().is_file() {
             continue;
         }
-        let name = entry.path().map_err(|error| damaged("tar", &error))?.to_string_lossy().into_owned();
+        let name = entry
+            .path()
+            .map_err(|error| damaged("tar", &error))?
+            .to_string_lossy()
+            .into_owned();
         let size = entry.size();
         let content = inflate(entry, |e| damaged("tar", &e), most, control)?;
         if content.len() as u64 != size {
-            return Err(OpenCause::Packed(format!("a tar archive that is cut off in {}", escape(&name))));
+            return Err(OpenCause::Packed(format!(
+                "a tar archive that is cut off in {}",
+                escape(&name)
+            )));
         }
         most.taken(&content);
         files.push((name, content));
@@ -386,7 +432,10 @@ enum Unpacked {
 
 /// What the files of an archive are together.
 fn only(files: Files) -> Result<Unpacked, OpenCause> {
-    let mut files: Files = files.into_iter().map(|(path, bytes)| (base_name(&path).to_owned(), bytes)).collect();
+    let mut files: Files = files
+        .into_iter()
+        .map(|(path, bytes)| (base_name(&path).to_owned(), bytes))
+        .collect();
     files.retain(|(name, _)| !name.starts_with('.'));
     if files.iter().any(|(name, _)| is_part(name)) {
         files.retain(|(name, _)| is_part(name));

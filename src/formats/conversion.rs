@@ -100,16 +100,26 @@ enum Fit {
 }
 
 impl Fit {
-    const ALL: [Fit; 3] = [Fit::SetUpAsInitial, Fit::NoEmptyTransactions, Fit::ZeroInitial];
+    const ALL: [Fit; 3] = [
+        Fit::SetUpAsInitial,
+        Fit::NoEmptyTransactions,
+        Fit::ZeroInitial,
+    ];
 
     /// The rewritten history and a phrase for each difference; `None` where nothing changes.
     fn apply(self, history: &History) -> Option<(History, Vec<String>)> {
         match self {
             Fit::SetUpAsInitial => {
                 let fitted = history.with_set_up_as_initial()?;
-                let names: Vec<String> = history.set_up().iter().map(|&t| history.transaction_name(t)).collect();
+                let names: Vec<String> = history
+                    .set_up()
+                    .iter()
+                    .map(|&t| history.transaction_name(t))
+                    .collect();
                 let phrase = match names.as_slice() {
-                    [one] => format!("that {one} sets up the initial state: what it wrote is written as initial"),
+                    [one] => format!(
+                        "that {one} sets up the initial state: what it wrote is written as initial"
+                    ),
                     [one, ..] => format!(
                         "that {one} and {} more set up the initial state: what they wrote is written as initial",
                         names.len() - 1
@@ -126,7 +136,10 @@ impl Fit {
                     1 => phrases.push("transactions without operations: 1 is left out".to_owned()),
                     n => phrases.push(format!("transactions without operations: {n} are left out")),
                 }
-                if history.sessions().any(|s| history.transactions_of(s).len() == 0) {
+                if history
+                    .sessions()
+                    .any(|s| history.transactions_of(s).len() == 0)
+                {
                     phrases.push("sessions without transactions".to_owned());
                 }
                 Some((fitted, phrases))
@@ -134,8 +147,14 @@ impl Fit {
             Fit::ZeroInitial => {
                 let (fitted, renamed) = history.with_zero_initial()?;
                 let phrase = |value: &crate::history::NewValue| match value.new {
-                    0 => format!("that {} is the initial value: it is written as 0", value.old),
-                    new => format!("that {} is a value like others: it is written as {new}", value.old),
+                    0 => format!(
+                        "that {} is the initial value: it is written as 0",
+                        value.old
+                    ),
+                    new => format!(
+                        "that {} is a value like others: it is written as {new}",
+                        value.old
+                    ),
                 };
                 Some((fitted, renamed.iter().map(phrase).collect()))
             }
@@ -153,15 +172,25 @@ pub fn convert(
     naming: Naming,
     control: &Control,
 ) -> Result<Converted, ConversionError> {
-    let failed = |why: Obstacle, renumbering_helps: bool| ConversionError { why, renumbering_helps };
+    let failed = |why: Obstacle, renumbering_helps: bool| ConversionError {
+        why,
+        renumbering_helps,
+    };
     let writer = writer(format).map_err(|error| failed(error.into(), false))?;
     let format = super::format(format).map_or("", |format| format.name);
-    let target = Target { format, writer, control };
+    let target = Target {
+        format,
+        writer,
+        control,
+    };
     match naming {
         Naming::Numbers => {
             let (renumbered, names) = history.renumbered();
             let converted = target.fit(&renumbered).map_err(|why| failed(why, false))?;
-            Ok(Converted { names: Some(names), ..converted })
+            Ok(Converted {
+                names: Some(names),
+                ..converted
+            })
         }
         Naming::Kept => target.fit(history).map_err(|why| {
             let helps = !is_interrupted(control) && target.fit(&history.renumbered().0).is_ok();
@@ -190,7 +219,13 @@ impl Target<'_> {
         for set in sets {
             let mut fitted = std::borrow::Cow::Borrowed(history);
             let mut words = Vec::new();
-            let chosen = || Fit::ALL.iter().enumerate().filter(|(n, _)| set >> n & 1 == 1).map(|(_, fit)| *fit);
+            let chosen = || {
+                Fit::ALL
+                    .iter()
+                    .enumerate()
+                    .filter(|(n, _)| set >> n & 1 == 1)
+                    .map(|(_, fit)| *fit)
+            };
             let applied = chosen().all(|fit| match fit.apply(&fitted) {
                 Some((other, phrases)) => {
                     fitted = std::borrow::Cow::Owned(other);
@@ -216,7 +251,10 @@ impl Target<'_> {
     }
 
     fn changed(&self, what: String) -> Obstacle {
-        Obstacle::Changed { format: self.format, what }
+        Obstacle::Changed {
+            format: self.format,
+            what,
+        }
     }
 
     /// The history unchanged.
@@ -232,23 +270,40 @@ impl Target<'_> {
         };
         let again = self.read_back(&files)?;
         let words = losses(history, &again).map_err(|what| self.changed(what))?;
-        Ok(Converted { files, history: again, words, names: None })
+        Ok(Converted {
+            files,
+            history: again,
+            words,
+            names: None,
+        })
     }
 
     /// What another program will read: by the default rules.
     fn read_back(&self, files: &[(String, Vec<u8>)]) -> Result<History, Obstacle> {
         // Values that are the same as text were told apart before, or are one by now.
-        let rules = Rules { values: ValueRule::Exact, ..Rules::default() };
-        let request = Request { format: Some(self.format), rules: Some(&rules) };
+        let rules = Rules {
+            values: ValueRule::Exact,
+            ..Rules::default()
+        };
+        let request = Request {
+            format: Some(self.format),
+            rules: Some(&rules),
+        };
         let read = |input: &Input<'_>| read(input, request, self.control);
         let history = match files {
             [(name, bytes)] if name.is_empty() => read(&Input::new("", bytes)),
             _ => {
-                let parts: Vec<FilePart<'_>> = files.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
+                let parts: Vec<FilePart<'_>> = files
+                    .iter()
+                    .map(|(name, bytes)| FilePart { name, bytes })
+                    .collect();
                 read(&Input::folder("", &parts))
             }
         };
-        history.map_err(|error| Obstacle::Unreadable { format: self.format, message: error.to_string() })
+        history.map_err(|error| Obstacle::Unreadable {
+            format: self.format,
+            message: error.to_string(),
+        })
     }
 }
 
@@ -266,12 +321,16 @@ mod tests {
         let key = builder.key_number(1);
         builder.operation(draft, OperationKind::Write, key, Value(1), 0);
         let history = builder.finish().expect("a small history");
-        let refused = |format: &str| match convert(&history, format, Naming::Kept, &Control::new()) {
+        let refused = |format: &str| match convert(&history, format, Naming::Kept, &Control::new())
+        {
             Err(error) => error.to_string(),
             Ok(_) => panic!("written as {format}"),
         };
         for format in ["elle-edn", "elle-json", "timekiller"] {
-            assert_eq!(refused(format), format!("the format {format} cannot express that a1 ended before it began"));
+            assert_eq!(
+                refused(format),
+                format!("the format {format} cannot express that a1 ended before it began")
+            );
         }
         for format in ["text", "json"] {
             let begin = format!("what was written as {format} cannot be read back: line ");

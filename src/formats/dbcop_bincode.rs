@@ -28,23 +28,36 @@ use super::watch::Watch;
 use super::{Format, Input, Likelihood, Problem, SNIFFED, name};
 use crate::control::Control;
 use crate::history::{
-    Builder, Draft, FailedRule, History, OperationKind, Outcome, SessionId, Suggestions, Unit, Value,
+    Builder, Draft, FailedRule, History, OperationKind, Outcome, SessionId, Suggestions, Unit,
+    Value,
 };
 use std::io::Write;
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("dbcop-bincode", &["bincode", "dbcop"], &["bincode"], sniff, read, write);
+pub const FORMAT: Format = Format::file(
+    "dbcop-bincode",
+    &["bincode", "dbcop"],
+    &["bincode"],
+    sniff,
+    read,
+    write,
+);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let bytes = input.bytes();
-    let mut cursor = Cursor { bytes: &bytes[..bytes.len().min(SNIFFED)], at: 0 };
+    let mut cursor = Cursor {
+        bytes: &bytes[..bytes.len().min(SNIFFED)],
+        at: 0,
+    };
     let numbers = cursor.clone().plan();
     match cursor.header() {
         Ok(header) if is_time(header.start) && is_time(header.end) => Likelihood::Likely,
         Ok(_) => Likelihood::No,
         // Cut off, or an endless text: small numbers at the beginning are still typical.
         Err(_) => match numbers {
-            Ok(numbers) if numbers.iter().all(|&n| n <= u64::from(u32::MAX)) && numbers != [0; 5] => {
+            Ok(numbers)
+                if numbers.iter().all(|&n| n <= u64::from(u32::MAX)) && numbers != [0; 5] =>
+            {
                 Likelihood::Perhaps
             }
             _ => Likelihood::No,
@@ -55,7 +68,13 @@ fn sniff(input: &Input<'_>) -> Likelihood {
 /// Whether this looks like a time in RFC 3339, `2019-04-02T11:28:11.092416890+02:00`.
 fn is_time(text: &str) -> bool {
     let shape = b"dddd-dd-ddTdd:dd:dd";
-    let fits = |(&byte, &kind): (&u8, &u8)| if kind == b'd' { byte.is_ascii_digit() } else { byte == kind };
+    let fits = |(&byte, &kind): (&u8, &u8)| {
+        if kind == b'd' {
+            byte.is_ascii_digit()
+        } else {
+            byte == kind
+        }
+    };
     (20..=40).contains(&text.len()) && text.as_bytes().iter().zip(shape).all(fits)
 }
 
@@ -76,20 +95,34 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     builder.suggest(suggestions(header.info));
     builder.reserve_operations(cursor.left() / EVENT);
     let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
-    let mut reading = Reading { cursor, builder, watch };
+    let mut reading = Reading {
+        cursor,
+        builder,
+        watch,
+    };
     for number in 1..=n_sessions as u64 {
         let session = reading.builder.session_number(number);
         reading.session(session)?;
     }
-    let Reading { cursor, builder, .. } = reading;
+    let Reading {
+        cursor, builder, ..
+    } = reading;
     if cursor.left() > 0 {
         let found = format!("{} more bytes", cursor.left());
-        return Err(cursor.problem(cursor.at, Problem::Expected { expected: "the end of the file", found }));
+        return Err(cursor.problem(
+            cursor.at,
+            Problem::Expected {
+                expected: "the end of the file",
+                found,
+            },
+        ));
     }
     if builder.n_sessions() == 0 {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
-    builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 /// What a failed statement means to the database that the text names.
@@ -105,10 +138,17 @@ fn suggestions(info: &str) -> Suggestions {
         ("Yugabyte", FailedRule::Abort),
     ];
     let lower = info.to_ascii_lowercase();
-    match DATABASES.iter().find(|(name, _)| lower.contains(&name.to_ascii_lowercase())) {
+    match DATABASES
+        .iter()
+        .find(|(name, _)| lower.contains(&name.to_ascii_lowercase()))
+    {
         Some(&(_, failed)) => {
             let shown: String = info.chars().take(40).collect();
-            Suggestions { failed, because: format!("the file names {}", escape(&shown)), ..Suggestions::default() }
+            Suggestions {
+                failed,
+                because: format!("the file names {}", escape(&shown)),
+                ..Suggestions::default()
+            }
         }
         None => Suggestions::default(),
     }
@@ -171,7 +211,10 @@ impl<'a> Cursor<'a> {
         match usize::try_from(number) {
             Ok(count) if count <= self.left() / least => Ok(count),
             _ => {
-                let found = format!("{number}, too many for the {} bytes that follow", self.left());
+                let found = format!(
+                    "{number}, too many for the {} bytes that follow",
+                    self.left()
+                );
                 Err(self.problem(begin, Problem::Expected { expected, found }))
             }
         }
@@ -193,7 +236,13 @@ impl<'a> Cursor<'a> {
         match byte {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(self.problem(at, Problem::Expected { expected, found: format!("the byte {byte:#04x}") })),
+            _ => Err(self.problem(
+                at,
+                Problem::Expected {
+                    expected,
+                    found: format!("the byte {byte:#04x}"),
+                },
+            )),
         }
     }
 
@@ -218,9 +267,15 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn session(&mut self, session: SessionId) -> Result<(), ReadError> {
-        for _ in 0..self.cursor.count("the number of transactions in a session", TRANSACTION)? {
+        for _ in 0..self
+            .cursor
+            .count("the number of transactions in a session", TRANSACTION)?
+        {
             let draft = self.builder.transaction(session, Outcome::Committed);
-            for _ in 0..self.cursor.count("the number of events in a transaction", EVENT)? {
+            for _ in 0..self
+                .cursor
+                .count("the number of events in a transaction", EVENT)?
+            {
                 self.event(draft)?;
             }
             let at = self.cursor.at;
@@ -236,19 +291,44 @@ impl Reading<'_> {
 
     fn event(&mut self, draft: Draft) -> Result<(), ReadError> {
         let begin = self.cursor.at;
-        let [write, variable @ .., v0, v1, v2, v3, v4, v5, v6, v7, success]: [u8; EVENT] =
-            self.cursor.take("an event of 18 bytes")?;
+        let [
+            write,
+            variable @ ..,
+            v0,
+            v1,
+            v2,
+            v3,
+            v4,
+            v5,
+            v6,
+            v7,
+            success,
+        ]: [u8; EVENT] = self.cursor.take("an event of 18 bytes")?;
         let variable: [u8; 8] = variable;
         let value = u64::from_le_bytes([v0, v1, v2, v3, v4, v5, v6, v7]);
         let write = self.cursor.flag(write, begin, "0 or 1 for read or write")?;
-        let success = self.cursor.flag(success, begin + EVENT - 1, "0 or 1 for the success of an event")?;
-        let kind = if write { OperationKind::Write } else { OperationKind::Read };
+        let success = self.cursor.flag(
+            success,
+            begin + EVENT - 1,
+            "0 or 1 for the success of an event",
+        )?;
+        let kind = if write {
+            OperationKind::Write
+        } else {
+            OperationKind::Read
+        };
         let key = self.builder.key_number(u64::from_le_bytes(variable));
         let value = match value <= Value::MAX_NUMBER {
             true => self.builder.value_number(value),
             false => name::value(&mut self.builder, &value.to_string()),
         };
-        self.builder.operation(draft, kind, key, value, u32::try_from(begin + 1).unwrap_or(u32::MAX));
+        self.builder.operation(
+            draft,
+            kind,
+            key,
+            value,
+            u32::try_from(begin + 1).unwrap_or(u32::MAX),
+        );
         if !success {
             self.builder.fail_last_operation();
         }
@@ -265,20 +345,41 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
-        &Limits { initial_word: false, empty_transactions: true, empty_sessions: true, lists: false },
+        &Limits {
+            initial_word: false,
+            empty_transactions: true,
+            empty_sessions: true,
+            lists: false,
+        },
     )?;
     let keys: Vec<u64> = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
-    let named: Option<Vec<u64>> =
-        history.value_names().map(|names| limits::numbers(names, FORMAT.name, "the value")).transpose()?;
+    let named: Option<Vec<u64>> = history
+        .value_names()
+        .map(|names| limits::numbers(names, FORMAT.name, "the value"))
+        .transpose()?;
     // The limits allow no other reads of the initial version than those that are written as 0.
     let number = |value: Value| match (&named, value) {
         (_, Value::INITIAL) => 0,
         (Some(numbers), value) => numbers[value.0 as usize],
         (None, value) => value.0,
     };
-    let per_session = history.sessions().map(|session| history.transactions_of(session).len()).max().unwrap_or(0);
-    let per_transaction = history.transactions().map(|t| history.operation_range(t).len()).max().unwrap_or(0);
-    for number in [0, history.n_sessions(), history.n_keys(), per_session, per_transaction] {
+    let per_session = history
+        .sessions()
+        .map(|session| history.transactions_of(session).len())
+        .max()
+        .unwrap_or(0);
+    let per_transaction = history
+        .transactions()
+        .map(|t| history.operation_range(t).len())
+        .max()
+        .unwrap_or(0);
+    for number in [
+        0,
+        history.n_sessions(),
+        history.n_keys(),
+        per_session,
+        per_transaction,
+    ] {
         out.write_all(&(number as u64).to_le_bytes())?;
     }
     for text in ["IsoScope", MOMENT, MOMENT] {
@@ -326,11 +427,16 @@ mod tests {
     /// A file of these sessions.
     fn file(info: &str, sessions: &[Session<'_>]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let number = |bytes: &mut Vec<u8>, number: usize| bytes.extend((number as u64).to_le_bytes());
+        let number =
+            |bytes: &mut Vec<u8>, number: usize| bytes.extend((number as u64).to_le_bytes());
         for n in [7, 3, 180, 30, 20] {
             number(&mut bytes, n);
         }
-        for text in [info, "2019-04-02T11:28:11.092416890+02:00", "2019-04-02T11:28:12Z"] {
+        for text in [
+            info,
+            "2019-04-02T11:28:11.092416890+02:00",
+            "2019-04-02T11:28:12Z",
+        ] {
             number(&mut bytes, text.len());
             bytes.extend(text.as_bytes());
         }
@@ -355,7 +461,10 @@ mod tests {
         file(
             "Galera",
             &[
-                &[(&[(1, 7, 1, 1), (0, u64::MAX, 0, 0), (1, 8, 2, 1)], 1), (&[], 1)],
+                &[
+                    (&[(1, 7, 1, 1), (0, u64::MAX, 0, 0), (1, 8, 2, 1)], 1),
+                    (&[], 1),
+                ],
                 &[],
                 &[(&[(0, 7, u64::MAX, 1), (1, 8, 1 << 63, 0)], 0)],
             ],
@@ -368,22 +477,53 @@ mod tests {
         let input = Input::new("h.bincode", &bytes);
         assert_eq!(sniff(&input), Likelihood::Likely);
         let history = parse(&bytes).expect("valid");
-        assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 3, 3));
+        assert_eq!(
+            (
+                history.n_sessions(),
+                history.n_transactions(),
+                history.n_keys()
+            ),
+            (3, 3, 3)
+        );
         assert_eq!(history.transaction_name(TransactionId(0)), "S1#1");
         assert_eq!(history.outcome(TransactionId(2)), Outcome::Aborted);
-        assert_eq!(history.failed_operations(), [OperationId(1), OperationId(4)]);
-        assert_eq!(history.operation_text(OperationId(3)), "r(7) = 18446744073709551615");
-        assert_eq!(history.operation_text(OperationId(1)), "r(18446744073709551615) = 0");
+        assert_eq!(
+            history.failed_operations(),
+            [OperationId(1), OperationId(4)]
+        );
+        assert_eq!(
+            history.operation_text(OperationId(3)),
+            "r(7) = 18446744073709551615"
+        );
+        assert_eq!(
+            history.operation_text(OperationId(1)),
+            "r(18446744073709551615) = 0"
+        );
         assert!(history.may_be_initial(history.keys()[1], history.values()[1]));
         // The event begins where its spot says.
         let spot = history.spot_of(OperationId(4)).expect("read from a file");
         let begin = spot.number as usize - 1;
-        assert_eq!(spot, Spot { part: None, unit: Unit::Byte, number: spot.number });
+        assert_eq!(
+            spot,
+            Spot {
+                part: None,
+                unit: Unit::Byte,
+                number: spot.number
+            }
+        );
         assert_eq!(bytes[begin..begin + 2], [1, 8]);
         // Writing says it all again.
         let again = written(&history);
-        let info = |bytes: &[u8]| bytes.windows(4).position(|w| w == b"2000" || w == b"2019").expect("a time");
-        assert_eq!(again[info(&again) + 25 + 8 + 25..], bytes[info(&bytes) + 35 + 8 + 20..]);
+        let info = |bytes: &[u8]| {
+            bytes
+                .windows(4)
+                .position(|w| w == b"2000" || w == b"2019")
+                .expect("a time")
+        };
+        assert_eq!(
+            again[info(&again) + 25 + 8 + 25..],
+            bytes[info(&bytes) + 35 + 8 + 20..]
+        );
         assert_eq!(written(&parse(&again).expect("valid")), again);
     }
 
@@ -391,16 +531,28 @@ mod tests {
     fn the_database_decides_what_failures_mean() {
         let outcomes = |info: &str| {
             let bytes = file(info, &[&[(&[(1, 1, 1, 1), (1, 2, 1, 0), (1, 3, 1, 1)], 1)]]);
-            let history = super::super::read(&Input::new("", &bytes), None, &Control::new()).expect("valid");
-            let outcomes: Vec<Outcome> = history.transactions().map(|t| history.outcome(t)).collect();
-            (outcomes, history.n_operations(), history.assumptions().join(" "))
+            let history =
+                super::super::read(&Input::new("", &bytes), None, &Control::new()).expect("valid");
+            let outcomes: Vec<Outcome> =
+                history.transactions().map(|t| history.outcome(t)).collect();
+            (
+                outcomes,
+                history.n_operations(),
+                history.assumptions().join(" "),
+            )
         };
         let (split, _, why) = outcomes("Galera");
         assert_eq!(split, [Outcome::Aborted, Outcome::Committed]);
-        assert!(why.contains("since the file names Galera (--failed split"), "{why}");
+        assert!(
+            why.contains("since the file names Galera (--failed split"),
+            "{why}"
+        );
         let (abort, _, why) = outcomes("CockroachDB");
         assert_eq!(abort, [Outcome::Aborted]);
-        assert!(why.contains("since the file names CockroachDB (--failed abort"), "{why}");
+        assert!(
+            why.contains("since the file names CockroachDB (--failed abort"),
+            "{why}"
+        );
         let (drop, n_operations, why) = outcomes("generated by SIVerifier");
         assert_eq!((drop, n_operations), (vec![Outcome::Committed], 2));
         assert!(why.contains("(--failed drop"), "{why}");
@@ -417,10 +569,22 @@ mod tests {
         // Behind its beginning: five events, three flags, two counts of events, two of transactions.
         let first_event = good.len() - (5 * EVENT + 3 + 2 * 8 + 2 * 8);
         let cases = [
-            (with(47, 1), "byte 40: expected the text about the database, found 72057594037927942, too many for"),
-            (with(48, 0xff), "byte 48: expected the text about the database, found bytes that are no UTF-8"),
-            (with(first_event, 2), "byte 149: expected 0 or 1 for read or write, found the byte 0x02"),
-            (with(first_event + 17, 9), "byte 166: expected 0 or 1 for the success of an event, found the byte 0x09"),
+            (
+                with(47, 1),
+                "byte 40: expected the text about the database, found 72057594037927942, too many for",
+            ),
+            (
+                with(48, 0xff),
+                "byte 48: expected the text about the database, found bytes that are no UTF-8",
+            ),
+            (
+                with(first_event, 2),
+                "byte 149: expected 0 or 1 for read or write, found the byte 0x02",
+            ),
+            (
+                with(first_event + 17, 9),
+                "byte 166: expected 0 or 1 for the success of an event, found the byte 0x09",
+            ),
             (
                 with(first_event - 8, 200),
                 "byte 141: expected the number of events in a transaction, found 200, too many for the 125 bytes that \
@@ -430,13 +594,22 @@ mod tests {
                 with(good.len() - 1, 7),
                 "byte 273: expected 0 or 1 for the success of a transaction, found the byte 0x07",
             ),
-            ([&*good, &[0, 0]].concat(), "byte 274: expected the end of the file, found 2 more bytes"),
+            (
+                [&*good, &[0, 0]].concat(),
+                "byte 274: expected the end of the file, found 2 more bytes",
+            ),
             (
                 good[..good.len() - 1].to_vec(),
                 "byte 273: expected 0 or 1 for the success of a transaction, found the end of the file",
             ),
-            (good[..20].to_vec(), "byte 16: expected five numbers of 8 bytes, found only 4 bytes before the end"),
-            (file("", &[]), "empty file: a history with at least one operation or session was expected"),
+            (
+                good[..20].to_vec(),
+                "byte 16: expected five numbers of 8 bytes, found only 4 bytes before the end",
+            ),
+            (
+                file("", &[]),
+                "empty file: a history with at least one operation or session was expected",
+            ),
         ];
         for (bytes, message) in cases {
             let error = parse(&bytes).map(|_| ()).expect_err(message);
@@ -464,11 +637,17 @@ mod tests {
 
     #[test]
     fn other_bytes_do_not_look_like_it() {
-        for bytes in
-            [&[0u8; 100][..], &[0, 1, 2, 3, 255, 254], &b"w(1,1,0,0)\n".repeat(20), b"\x53\0\0\0\0\0\x10\0\x0d"]
-        {
+        for bytes in [
+            &[0u8; 100][..],
+            &[0, 1, 2, 3, 255, 254],
+            &b"w(1,1,0,0)\n".repeat(20),
+            b"\x53\0\0\0\0\0\x10\0\x0d",
+        ] {
             assert_eq!(sniff(&Input::new("", bytes)), Likelihood::No, "{bytes:?}");
         }
-        assert_eq!(sniff(&Input::new("", &specimen()[..60])), Likelihood::Perhaps);
+        assert_eq!(
+            sniff(&Input::new("", &specimen()[..60])),
+            Likelihood::Perhaps
+        );
     }
 }

@@ -23,7 +23,8 @@ use serde_json::value::RawValue;
 use std::io::Write;
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("dbcop-json", &["dbcop-2026"], &["json"], sniff, read, write);
+pub const FORMAT: Format =
+    Format::file("dbcop-json", &["dbcop-2026"], &["json"], sniff, read, write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();
@@ -89,9 +90,15 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         let number = builder.n_sessions() as u64 + 1;
         let id = builder.session_number(number);
         text.elements(session, "an array of transactions", |transaction| {
-            let transaction: Transaction<'_> =
-                text.object(transaction, "a transaction: an object with the fields \"events\" and \"committed\"")?;
-            let outcome = if transaction.committed { Outcome::Committed } else { Outcome::Aborted };
+            let transaction: Transaction<'_> = text.object(
+                transaction,
+                "a transaction: an object with the fields \"events\" and \"committed\"",
+            )?;
+            let outcome = if transaction.committed {
+                Outcome::Committed
+            } else {
+                Outcome::Aborted
+            };
             let draft = builder.transaction(id, outcome);
             text.elements(transaction.events, "an array of events", |event| {
                 read_event(&text, event, &mut items, &mut builder, draft)
@@ -101,7 +108,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     if builder.n_sessions() == 0 {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
-    builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 /// Adds an event of either form; `items` is room for its elements.
@@ -114,23 +123,37 @@ fn read_event<'a>(
 ) -> Result<(), ReadError> {
     let (kind, variable, version) = if event.get().starts_with('{') {
         match text.object(event, EVENT)? {
-            Event { write: Some(access), read: None } => (OperationKind::Write, access.variable, access.version),
-            Event { write: None, read: Some(access) } => (OperationKind::Read, access.variable, access.version),
+            Event {
+                write: Some(access),
+                read: None,
+            } => (OperationKind::Write, access.variable, access.version),
+            Event {
+                write: None,
+                read: Some(access),
+            } => (OperationKind::Read, access.variable, access.version),
             _ => return Err(text.expected(event, EVENT)),
         }
     } else {
         text.items(event, 3, EVENT, items)?;
         match items[..] {
-            [letter, variable, version] if letter.get() == "\"w\"" => (OperationKind::Write, variable, version),
-            [letter, variable, version] if letter.get() == "\"r\"" => (OperationKind::Read, variable, version),
+            [letter, variable, version] if letter.get() == "\"w\"" => {
+                (OperationKind::Write, variable, version)
+            }
+            [letter, variable, version] if letter.get() == "\"r\"" => {
+                (OperationKind::Read, variable, version)
+            }
             _ => return Err(text.expected(event, EVENT)),
         }
     };
     let key = name::key(builder, &text.name(variable, "a variable: a number")?);
     let value = match (kind, version.get()) {
         (OperationKind::Read, "null") => Value::INITIAL,
-        (OperationKind::Read, _) => name::value(builder, &text.name(version, "a version: a number or null")?),
-        (OperationKind::Write, _) => name::value(builder, &text.name(version, "a version: a number")?),
+        (OperationKind::Read, _) => {
+            name::value(builder, &text.name(version, "a version: a number or null")?)
+        }
+        (OperationKind::Write, _) => {
+            name::value(builder, &text.name(version, "a version: a number")?)
+        }
     };
     builder.operation(draft, kind, key, value, text.line(event));
     Ok(())
@@ -142,12 +165,25 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
-        &Limits { initial_word: true, empty_transactions: true, empty_sessions: true, lists: false },
+        &Limits {
+            initial_word: true,
+            empty_transactions: true,
+            empty_sessions: true,
+            lists: false,
+        },
     )?;
     let keys = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
     limits::refuse_other_values_than_numbers(history, FORMAT.name, Value::MAX_NUMBER)?;
-    let most_transactions = history.sessions().map(|s| history.transactions_of(s).len()).max().unwrap_or(0);
-    let most_events = history.transactions().map(|t| history.operation_range(t).len()).max().unwrap_or(0);
+    let most_transactions = history
+        .sessions()
+        .map(|s| history.transactions_of(s).len())
+        .max()
+        .unwrap_or(0);
+    let most_events = history
+        .transactions()
+        .map(|t| history.operation_range(t).len())
+        .max()
+        .unwrap_or(0);
     write!(
         out,
         "{{\"params\":{{\"id\":0,\"n_node\":{},\"n_variable\":{},\"n_transaction\":{most_transactions},\
@@ -158,10 +194,18 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     for session in history.sessions() {
         out.write_all(if session.0 == 0 { b"\n[" } else { b",\n[" })?;
         for (n, t) in history.transactions_of(session).enumerate() {
-            out.write_all(if n == 0 { b"\n{\"events\":[" } else { b",\n{\"events\":[" })?;
+            out.write_all(if n == 0 {
+                b"\n{\"events\":["
+            } else {
+                b",\n{\"events\":["
+            })?;
             for (n, o) in history.operations_of(t).enumerate() {
                 let Operation { kind, key, value } = history.operation(o);
-                let letter = if kind == OperationKind::Read { 'r' } else { 'w' };
+                let letter = if kind == OperationKind::Read {
+                    'r'
+                } else {
+                    'w'
+                };
                 let comma = if n == 0 { "" } else { "," };
                 write!(out, "{comma}[\"{letter}\",{},", keys[key.index()])?;
                 match value {
@@ -169,7 +213,11 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
                     value => write!(out, "{}]", name::of_value(history, value))?,
                 }
             }
-            write!(out, "],\"committed\":{}}}", history.outcome(t) != Outcome::Aborted)?;
+            write!(
+                out,
+                "],\"committed\":{}}}",
+                history.outcome(t) != Outcome::Aborted
+            )?;
         }
         out.write_all(b"]")?;
     }
@@ -197,11 +245,28 @@ mod tests {
         let wrapped = format!("{{\"params\":{{\"n_node\":3}},\"data\":{sessions},\"info\":\"x\"}}");
         for text in [sessions, &wrapped] {
             let history = parse(text).expect("valid");
-            assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 2, 2));
+            assert_eq!(
+                (
+                    history.n_sessions(),
+                    history.n_transactions(),
+                    history.n_keys()
+                ),
+                (3, 2, 2)
+            );
             assert_eq!(history.session_name(SessionId(0)), "1");
             assert_eq!(history.outcome(TransactionId(0)), Outcome::Aborted);
-            let texts: Vec<_> = (0..4).map(|o| history.operation_text(OperationId(o))).collect();
-            assert_eq!(texts, ["w(0) = 5", "r(1) = initial", "w(1) = 18446744073709551615", "r(0) = 0"]);
+            let texts: Vec<_> = (0..4)
+                .map(|o| history.operation_text(OperationId(o)))
+                .collect();
+            assert_eq!(
+                texts,
+                [
+                    "w(0) = 5",
+                    "r(1) = initial",
+                    "w(1) = 18446744073709551615",
+                    "r(0) = 0"
+                ]
+            );
             let lines: Vec<_> = (0..4).map(|o| history.line_of(OperationId(o))).collect();
             assert_eq!(lines, [1, 2, 3, 3]);
             assert!(history.may_be_initial(history.keys()[3], history.values()[3]));
@@ -224,7 +289,10 @@ mod tests {
         let cases = [
             ("7", "line 1: expected an array of sessions, found `7`"),
             ("{}", "line 1: missing field `data`"),
-            ("[[{\"events\":[]}]]", "line 1, column 3: missing field `committed`"),
+            (
+                "[[{\"events\":[]}]]",
+                "line 1, column 3: missing field `committed`",
+            ),
             (
                 "[[\n {\"events\":[[\"x\",1,2]],\"committed\":true}]]",
                 "line 2, column 13: expected an event like [\"r\", 0, 1] or {\"Read\": {\"variable\": 0, \"version\": 1}}, \
@@ -238,8 +306,14 @@ mod tests {
                 "[[{\"events\":[{\"Write\":{\"variable\":1.5,\"version\":1}}],\"committed\":true}]]",
                 "line 1, column 35: expected a variable: a number, found `1.5`",
             ),
-            ("[[{\"events\":[", "line 1, column 13: expected more JSON, found the end of the file"),
-            ("[]", "empty file: a history with at least one operation or session was expected"),
+            (
+                "[[{\"events\":[",
+                "line 1, column 13: expected more JSON, found the end of the file",
+            ),
+            (
+                "[]",
+                "empty file: a history with at least one operation or session was expected",
+            ),
         ];
         for (text, message) in cases {
             assert_eq!(parse(text).map(|_| ()), Err(message.to_owned()), "{text}");

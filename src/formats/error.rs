@@ -31,7 +31,10 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => f.write_str("file"),
-            Place::Line { line, column: 0 | 1 } => write!(f, "line {line}"),
+            Place::Line {
+                line,
+                column: 0 | 1,
+            } => write!(f, "line {line}"),
             Place::Line { line, column } => write!(f, "line {line}, column {column}"),
             Place::Byte(byte) => write!(f, "byte {byte}"),
         }
@@ -60,7 +63,9 @@ pub enum Problem {
         limit: u64,
     },
     /// A transaction with operations in two sessions.
-    #[error("transaction {transaction} is in session {session} here but in session {earlier} on line {line}")]
+    #[error(
+        "transaction {transaction} is in session {session} here but in session {earlier} on line {line}"
+    )]
     TwoSessions {
         /// Its number in the file.
         transaction: i64,
@@ -126,11 +131,22 @@ pub struct PartName(pub String);
 impl ReadError {
     /// An error at a place of a single file.
     pub fn new(format: &'static str, place: Place, problem: impl Into<Problem>) -> ReadError {
-        ReadError { format, place, problem: problem.into(), looks_like: None, part: None }
+        ReadError {
+            format,
+            place,
+            problem: problem.into(),
+            looks_like: None,
+            part: None,
+        }
     }
 
     /// An error at a line and column, both from 1.
-    pub fn at(format: &'static str, line: u64, column: u64, problem: impl Into<Problem>) -> ReadError {
+    pub fn at(
+        format: &'static str,
+        line: u64,
+        column: u64,
+        problem: impl Into<Problem>,
+    ) -> ReadError {
         ReadError::new(format, Place::Line { line, column }, problem)
     }
 
@@ -146,7 +162,10 @@ impl ReadError {
 
     /// The same error, in this file of a folder.
     pub fn in_part(self, name: &str) -> ReadError {
-        ReadError { part: Some(Box::new(PartName(name.to_owned()))), ..self }
+        ReadError {
+            part: Some(Box::new(PartName(name.to_owned()))),
+            ..self
+        }
     }
 
     /// Whether this only says that reading was stopped.
@@ -160,7 +179,10 @@ impl ReadError {
     /// What is wrong, without the place.
     pub fn message(&self) -> String {
         match self.looks_like {
-            Some(other) => format!("{} (read as {} on request; it looks like {other})", self.problem, self.format),
+            Some(other) => format!(
+                "{} (read as {} on request; it looks like {other})",
+                self.problem, self.format
+            ),
             None => self.problem.to_string(),
         }
     }
@@ -237,7 +259,10 @@ pub struct OpenError {
 
 impl OpenError {
     pub(super) fn new(path: &Path, cause: impl Into<OpenCause>) -> OpenError {
-        OpenError { path: path.to_owned(), cause: cause.into() }
+        OpenError {
+            path: path.to_owned(),
+            cause: cause.into(),
+        }
     }
 
     /// Where in the file: "line 12", "line 12, column 5", "byte 7", or "file"; in a folder with the name of the file.
@@ -311,7 +336,12 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
     let line = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
-        return if bytes.is_empty() { "the end of the file" } else { "the end of the line" }.to_owned();
+        return if bytes.is_empty() {
+            "the end of the file"
+        } else {
+            "the end of the line"
+        }
+        .to_owned();
     }
     // Four bytes per character are enough; the rest of a long line is not even decoded.
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT + 4)]);
@@ -326,21 +356,39 @@ mod tests {
     fn excerpts_are_short_and_on_one_line() {
         assert_eq!(excerpt(b"xyz\nabc"), "`xyz`");
         assert_eq!(excerpt(b"a\x00\x1b[31m\tb\r\n"), "`a\\u{0}\\u{1b}[31m\\tb`");
-        assert_eq!(excerpt(&b"q".repeat(1 << 20)), format!("`{}…`", "q".repeat(24)));
+        assert_eq!(
+            excerpt(&b"q".repeat(1 << 20)),
+            format!("`{}…`", "q".repeat(24))
+        );
         assert_eq!(excerpt(b"\n"), "the end of the line");
         assert_eq!(excerpt(b""), "the end of the file");
-        assert_eq!(excerpt("é".repeat(40).as_bytes()), format!("`{}…`", "é".repeat(24)));
+        assert_eq!(
+            excerpt("é".repeat(40).as_bytes()),
+            format!("`{}…`", "é".repeat(24))
+        );
         assert_eq!(excerpt(&[0xff, 0xfe]), "`\u{fffd}\u{fffd}`");
     }
 
     #[test]
     fn an_error_is_one_line_that_begins_with_the_path() {
-        let problem = Problem::Expected { expected: "`r(` or `w(`", found: excerpt(b"xyz") };
-        let error = OpenError::new(Path::new("a\nb.txt"), ReadError::at("plume", 12, 1, problem));
-        assert_eq!(error.to_string(), "a\\nb.txt: line 12: expected `r(` or `w(`, found `xyz`");
+        let problem = Problem::Expected {
+            expected: "`r(` or `w(`",
+            found: excerpt(b"xyz"),
+        };
+        let error = OpenError::new(
+            Path::new("a\nb.txt"),
+            ReadError::at("plume", 12, 1, problem),
+        );
+        assert_eq!(
+            error.to_string(),
+            "a\\nb.txt: line 12: expected `r(` or `w(`, found `xyz`"
+        );
         assert_eq!(
             (error.place(), error.message()),
-            ("line 12".to_owned(), "expected `r(` or `w(`, found `xyz`".to_owned())
+            (
+                "line 12".to_owned(),
+                "expected `r(` or `w(`, found `xyz`".to_owned()
+            )
         );
     }
 }

@@ -31,7 +31,14 @@ use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId,
 use std::io::Write;
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("hist", &["dbcop-hist"], &["hist", "txt"], sniff, read, write);
+pub const FORMAT: Format = Format::file(
+    "hist",
+    &["dbcop-hist"],
+    &["hist", "txt"],
+    sniff,
+    read,
+    write,
+);
 
 fn is_separator(line: &[u8]) -> bool {
     !line.is_empty() && line.iter().all(|&b| b == b'-')
@@ -39,14 +46,20 @@ fn is_separator(line: &[u8]) -> bool {
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let mut lines = input.head_lines().peekable();
-    if lines.peek().is_none_or(|line| !(line.starts_with(b"//") || line.starts_with(b"[") || is_separator(line))) {
+    if lines.peek().is_none_or(|line| {
+        !(line.starts_with(b"//") || line.starts_with(b"[") || is_separator(line))
+    }) {
         return Likelihood::No;
     }
     match lines.find(|line| !line.starts_with(b"//") && !is_separator(line)) {
         Some(line) if line.starts_with(b"[") => {
             let event = memchr::memmem::find(line, b":=").or(memchr::memmem::find(line, b"=="));
             // Without an event this is more likely JSON than a transaction that was cut off.
-            if event.is_some() { Likelihood::Likely } else { Likelihood::No }
+            if event.is_some() {
+                Likelihood::Likely
+            } else {
+                Likelihood::No
+            }
         }
         Some(_) => Likelihood::No,
         None => Likelihood::Perhaps,
@@ -60,7 +73,12 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     builder.initial_value(Value(0));
     let mut sessions = 1;
     let mut session = builder.session_number(sessions);
-    let mut line = Line { bytes, start: 0, at: 0, number: 0 };
+    let mut line = Line {
+        bytes,
+        start: 0,
+        at: 0,
+        number: 0,
+    };
     let watch = Watch::new(FORMAT.name, control, 0);
     while line.at < bytes.len() {
         watch.at(line.at)?;
@@ -79,7 +97,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     if sessions == 1 && builder.n_transactions() == 0 {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
-    builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 /// A place in a line.
@@ -116,7 +136,9 @@ impl<'a> Line<'a> {
 
     fn event(&mut self, builder: &mut Builder, draft: Draft) -> Result<(), ReadError> {
         let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|b| b.is_ascii() && !b.is_ascii_alphanumeric() && *b != b'_');
+        let end = rest
+            .iter()
+            .position(|b| b.is_ascii() && !b.is_ascii_alphanumeric() && *b != b'_');
         let variable = match std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]) {
             Ok(variable) if is_variable(variable) => variable,
             _ => return self.fail("a variable or `]`"),
@@ -128,7 +150,11 @@ impl<'a> Line<'a> {
             let value = self.number()?;
             builder.operation(draft, OperationKind::Write, key, value, line);
         } else if self.take(b"==") {
-            let value = if self.take(b"?") { Value::INITIAL } else { self.number()? };
+            let value = if self.take(b"?") {
+                Value::INITIAL
+            } else {
+                self.number()?
+            };
             builder.operation(draft, OperationKind::Read, key, value, line);
         } else {
             return self.fail("`:=` or `==`");
@@ -148,10 +174,16 @@ impl<'a> Line<'a> {
         }
         let number = digits
             .iter()
-            .try_fold(0u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+            .try_fold(0u64, |number, digit| {
+                number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+            })
             .filter(|&number| number <= Value::MAX_NUMBER);
         let Some(number) = number else {
-            let problem = Problem::TooLarge { number: excerpt(digits), what: "values", limit: Value::MAX_NUMBER };
+            let problem = Problem::TooLarge {
+                number: excerpt(digits),
+                what: "values",
+                limit: Value::MAX_NUMBER,
+            };
             return self.problem(problem);
         };
         self.at += len;
@@ -171,11 +203,17 @@ impl<'a> Line<'a> {
     }
 
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
-        self.problem(Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) })
+        self.problem(Problem::Expected {
+            expected,
+            found: excerpt(&self.bytes[self.at..]),
+        })
     }
 
     fn problem<T>(&self, problem: Problem) -> Result<T, ReadError> {
-        let place = Place::Line { line: self.number, column: (self.at - self.start + 1) as u64 };
+        let place = Place::Line {
+            line: self.number,
+            column: (self.at - self.start + 1) as u64,
+        };
         Err(ReadError::new(FORMAT.name, place, problem))
     }
 }
@@ -185,7 +223,10 @@ fn is_variable(text: &str) -> bool {
 }
 
 fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
-    let cannot = |what| WriteError::CannotSay { format: FORMAT.name, what };
+    let cannot = |what| WriteError::CannotSay {
+        format: FORMAT.name,
+        what,
+    };
     limits::check(
         history,
         FORMAT.name,
@@ -199,7 +240,10 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     for index in 0..history.n_keys() {
         let text = history.key_names().text(index);
         if !is_variable(&text) {
-            return Err(cannot(format!("the key `{}`: variables are letters, digits and `_`", escape(&text))));
+            return Err(cannot(format!(
+                "the key `{}`: variables are letters, digits and `_`",
+                escape(&text)
+            )));
         }
     }
     limits::refuse_other_values_than_numbers(history, FORMAT.name, Value::MAX_NUMBER)?;
@@ -222,7 +266,15 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
                 }
                 before = " ";
             }
-            writeln!(out, "{}", if history.outcome(t) == Outcome::Aborted { "]!" } else { "]" })?;
+            writeln!(
+                out,
+                "{}",
+                if history.outcome(t) == Outcome::Aborted {
+                    "]!"
+                } else {
+                    "]"
+                }
+            )?;
         }
     }
     Ok(())
@@ -239,9 +291,17 @@ mod tests {
 
     #[test]
     fn sessions_transactions_and_lines_are_those_of_the_file() {
-        let text = "// two sessions\n[x:=1 y:=2] [y==2 x:=3]\r\n---\n---\n\n  [x==1 ü_7:=4]![x==?] // end";
+        let text =
+            "// two sessions\n[x:=1 y:=2] [y==2 x:=3]\r\n---\n---\n\n  [x==1 ü_7:=4]![x==?] // end";
         let history = parse(text).expect("valid");
-        assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 4, 3));
+        assert_eq!(
+            (
+                history.n_sessions(),
+                history.n_transactions(),
+                history.n_keys()
+            ),
+            (3, 4, 3)
+        );
         assert_eq!(history.transaction_name(TransactionId(2)), "S3#1");
         assert_eq!(history.outcome(TransactionId(2)), Outcome::Aborted);
         assert_eq!(history.line_of(OperationId(5)), 6);
@@ -255,13 +315,31 @@ mod tests {
     #[test]
     fn errors_say_where_and_what() {
         let cases = [
-            ("[x:=1\n[y:=2]", "line 1, column 6: expected a blank or `]`, found the end of the line"),
-            ("[x:=1]\n[x=2]", "line 2, column 3: expected `:=` or `==`, found `=2]`"),
-            ("[x:=1]\n---\nx==1", "line 3: expected `[`, `---` or `//`, found `x==1`"),
+            (
+                "[x:=1\n[y:=2]",
+                "line 1, column 6: expected a blank or `]`, found the end of the line",
+            ),
+            (
+                "[x:=1]\n[x=2]",
+                "line 2, column 3: expected `:=` or `==`, found `=2]`",
+            ),
+            (
+                "[x:=1]\n---\nx==1",
+                "line 3: expected `[`, `---` or `//`, found `x==1`",
+            ),
             ("[x:=?]", "line 1, column 5: expected a number, found `?]`"),
-            ("[x:=1]\n[ ", "line 2, column 3: expected a variable or `]`, found the end of the file"),
-            ("[x:=1,y:=2]", "line 1, column 6: expected a blank or `]`, found `,y:=2]`"),
-            ("// nothing\n", "empty file: a history with at least one operation or session was expected"),
+            (
+                "[x:=1]\n[ ",
+                "line 2, column 3: expected a variable or `]`, found the end of the file",
+            ),
+            (
+                "[x:=1,y:=2]",
+                "line 1, column 6: expected a blank or `]`, found `,y:=2]`",
+            ),
+            (
+                "// nothing\n",
+                "empty file: a history with at least one operation or session was expected",
+            ),
         ];
         for (text, message) in cases {
             assert_eq!(parse(text).map(|_| ()), Err(message.to_owned()), "{text}");

@@ -12,8 +12,15 @@ use std::path::{Path, PathBuf};
 /// The history of a run.
 const HISTORY: &str = "history.edn";
 /// Files of which a run has at least one.
-const SIGNS: [&str; 7] =
-    ["results.edn", "jepsen.log", "history.txt", "test.jepsen", "test.fressian", "test.edn", "timeline.html"];
+const SIGNS: [&str; 7] = [
+    "results.edn",
+    "jepsen.log",
+    "history.txt",
+    "test.jepsen",
+    "test.fressian",
+    "test.edn",
+    "timeline.html",
+];
 /// Bytes of a file that are looked at.
 const LOOKED_AT: u64 = 1 << 20;
 /// Longest value that is shown, in characters.
@@ -34,8 +41,11 @@ const OF_TEST: [(&str, &str); 8] = [
     ("consistency-models", LEVEL_CLAIMED),
 ];
 /// Fields of `results.edn` that are shown, at any depth.
-const OF_RESULTS: [(&str, &str); 3] =
-    [("anomaly-types", "anomalies by Jepsen"), ("not", "violated by Jepsen"), ("also-not", "also violated by Jepsen")];
+const OF_RESULTS: [(&str, &str); 3] = [
+    ("anomaly-types", "anomalies by Jepsen"),
+    ("not", "violated by Jepsen"),
+    ("also-not", "also violated by Jepsen"),
+];
 
 /// The history in this folder, if it is a run.
 pub(super) fn history_in(folder: &Path) -> Option<PathBuf> {
@@ -46,13 +56,18 @@ pub(super) fn history_in(folder: &Path) -> Option<PathBuf> {
 
 /// Whether a file accompanies a history of Jepsen, perhaps one that was never written.
 pub(super) fn accompanies(path: &Path) -> bool {
-    let named = path.file_name().is_some_and(|name| SIGNS.iter().any(|sign| name == *sign));
+    let named = path
+        .file_name()
+        .is_some_and(|name| SIGNS.iter().any(|sign| name == *sign));
     named && path.with_file_name("jepsen.log").is_file()
 }
 
 /// Whether a link leads to the last or the running test of a store.
 pub(super) fn is_link_to_run(path: &Path) -> bool {
-    path.is_symlink() && path.file_name().is_some_and(|name| name == "latest" || name == "current")
+    path.is_symlink()
+        && path
+            .file_name()
+            .is_some_and(|name| name == "latest" || name == "current")
 }
 
 /// What the files next to the history say, as `what: words`.
@@ -60,16 +75,33 @@ pub(super) fn about(folder: &Path) -> Vec<String> {
     let mut about = Vec::new();
     if let Some(text) = beginning(&folder.join("test.edn")) {
         fields(&text, false, &mut |name, value| {
-            about.extend(OF_TEST.iter().find(|(field, _)| *field == name).map(|(_, what)| said(what, value)));
+            about.extend(
+                OF_TEST
+                    .iter()
+                    .find(|(field, _)| *field == name)
+                    .map(|(_, what)| said(what, value)),
+            );
         });
     }
     if !about.iter().any(|line| line.starts_with("test: ")) {
-        let name = folder.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        about.splice(0..0, name.filter(|name| !name.is_empty()).map(|name| said("test", &name)));
+        let name = folder
+            .parent()
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy().into_owned());
+        about.splice(
+            0..0,
+            name.filter(|name| !name.is_empty())
+                .map(|name| said("test", &name)),
+        );
     }
     if let Some(text) = beginning(&folder.join("results.edn")) {
         fields(&text, true, &mut |name, value| {
-            about.extend(OF_RESULTS.iter().find(|(field, _)| *field == name).map(|(_, what)| said(what, value)));
+            about.extend(
+                OF_RESULTS
+                    .iter()
+                    .find(|(field, _)| *field == name)
+                    .map(|(_, what)| said(what, value)),
+            );
         });
         fields(&text, false, &mut |name, value| {
             about.extend((name == "valid?").then(|| said("valid by Jepsen", value)));
@@ -79,13 +111,20 @@ pub(super) fn about(folder: &Path) -> Vec<String> {
 }
 
 fn said(what: &str, value: &str) -> String {
-    format!("{what}: {}", history::visible_line(&history::cut(value.trim_matches('"'), SHOWN)))
+    format!(
+        "{what}: {}",
+        history::visible_line(&history::cut(value.trim_matches('"'), SHOWN))
+    )
 }
 
 /// The first part of a file as text.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut text).ok()?;
+    File::open(path)
+        .ok()?
+        .take(LOOKED_AT)
+        .read_to_end(&mut text)
+        .ok()?;
     Some(text)
 }
 
@@ -128,12 +167,18 @@ mod tests {
         let run = folder.path().join("append").join("20260101T0000");
         std::fs::create_dir_all(&run).expect("a folder");
         let write = |name: &str, text: &str| std::fs::write(run.join(name), text).expect("a file");
-        write(HISTORY, "{:type :ok, :process 0, :f :txn, :value [[:r x nil]]}\n");
+        write(
+            HISTORY,
+            "{:type :ok, :process 0, :f :txn, :value [[:r x nil]]}\n",
+        );
         assert_eq!(history_in(&run), None);
         write("jepsen.log", "INFO");
         assert_eq!(history_in(&run), Some(run.join(HISTORY)));
         assert_eq!(about(&run), ["test: append"]);
-        write("test.edn", "{:name \"postgres append\" :nodes [\"n1\" \"n2\"] :isolation :serializable :x #{1}}");
+        write(
+            "test.edn",
+            "{:name \"postgres append\" :nodes [\"n1\" \"n2\"] :isolation :serializable :x #{1}}",
+        );
         write(
             "results.edn",
             "{:perf {:valid? true}, :workload {:valid? false, :anomaly-types (:G-single-item), \

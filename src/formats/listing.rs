@@ -26,7 +26,9 @@ pub fn is_one_history(folder: &Path) -> bool {
         return true;
     }
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    names.into_iter().any(|entry| container::is_part(&entry.file_name().to_string_lossy()) && entry.path().is_file())
+    names.into_iter().any(|entry| {
+        container::is_part(&entry.file_name().to_string_lossy()) && entry.path().is_file()
+    })
 }
 
 /// The histories that paths denote: a file or the folder of one run is one history, any other folder all histories in
@@ -43,22 +45,33 @@ pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<ListedFile>
         look_into(path, &mut found, control)?;
         if found.len() == before {
             let message = "there is no history in this folder".to_owned();
-            found.push(ListedFile::Unusable { path: path.clone(), message });
+            found.push(ListedFile::Unusable {
+                path: path.clone(),
+                message,
+            });
         }
     }
     Ok(found)
 }
 
-fn look_into(folder: &Path, found: &mut Vec<ListedFile>, control: &Control) -> Result<(), Interrupt> {
+fn look_into(
+    folder: &Path,
+    found: &mut Vec<ListedFile>,
+    control: &Control,
+) -> Result<(), Interrupt> {
     let mut histories = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         control.check()?;
-        let entries = std::fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let entries =
+            std::fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
         let entries = match entries {
             Ok(entries) => entries,
             Err(error) => {
-                found.push(ListedFile::Unusable { path: folder, message: error.to_string() });
+                found.push(ListedFile::Unusable {
+                    path: folder,
+                    message: error.to_string(),
+                });
                 continue;
             }
         };
@@ -102,9 +115,14 @@ fn looks_like_a_history(path: &Path) -> Result<bool, String> {
         return Ok(false);
     }
     if !metadata.is_file() {
-        return Err("is no regular file: a pipe or a device is read when it is named itself".to_owned());
+        return Err(
+            "is no regular file: a pipe or a device is read when it is named itself".to_owned(),
+        );
     }
-    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
     let mut inner = name.as_str();
     let mut packed = false;
     for ending in [".gz", ".zst", ".zip"] {
@@ -112,9 +130,16 @@ fn looks_like_a_history(path: &Path) -> Result<bool, String> {
             (inner, packed) = (rest, true);
         }
     }
-    let extension = Path::new(inner).extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let of_a_format = FORMATS.iter().any(|format| format.extensions.contains(&extension));
-    let explains = ["readme", "license", "manifest", "results", "index"].iter().any(|word| inner.starts_with(word));
+    let extension = Path::new(inner)
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    let of_a_format = FORMATS
+        .iter()
+        .any(|format| format.extensions.contains(&extension));
+    let explains = ["readme", "license", "manifest", "results", "index"]
+        .iter()
+        .any(|word| inner.starts_with(word));
     if of_a_format && !GENERAL.contains(&extension) {
         return Ok(true);
     }
@@ -123,10 +148,12 @@ fn looks_like_a_history(path: &Path) -> Result<bool, String> {
         return Ok(!explains);
     }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(super::SNIFFED as u64).read_to_end(&mut head));
+    let read =
+        File::open(path).and_then(|file| file.take(super::SNIFFED as u64).read_to_end(&mut head));
     read.map_err(|error| why_not(path, &error))?;
     let name = path.to_string_lossy();
-    let likelihood = recognise(&Input::new(&name, &head)).map_or(Likelihood::No, |(_, likelihood)| likelihood);
+    let likelihood =
+        recognise(&Input::new(&name, &head)).map_or(Likelihood::No, |(_, likelihood)| likelihood);
     Ok(likelihood >= Likelihood::Likely || (extension == "txt" && !explains))
 }
 

@@ -73,17 +73,28 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// These bytes under this name (a path, for the ending and for [`History::origin`]).
     pub fn new(name: &'a str, bytes: &'a [u8]) -> Input<'a> {
-        Input { name, ending_of: name, content: Content::One(bytes) }
+        Input {
+            name,
+            ending_of: name,
+            content: Content::One(bytes),
+        }
     }
 
     /// A folder or an archive of files, in the order of their names.
     pub fn folder(name: &'a str, parts: &'a [FilePart<'a>]) -> Input<'a> {
-        Input { name, ending_of: name, content: Content::Folder(parts) }
+        Input {
+            name,
+            ending_of: name,
+            content: Content::Folder(parts),
+        }
     }
 
     /// The same input, with the extension of another name: that of a packed file inside its packing.
     pub fn looking_like(self, inner: &'a str) -> Input<'a> {
-        Input { ending_of: inner, ..self }
+        Input {
+            ending_of: inner,
+            ..self
+        }
     }
 
     /// The name, usually a path; may be empty.
@@ -109,7 +120,12 @@ impl<'a> Input<'a> {
 
     /// Number of bytes in all.
     pub fn len(&self) -> usize {
-        self.bytes().len() + self.parts().iter().map(|part| part.bytes.len()).sum::<usize>()
+        self.bytes().len()
+            + self
+                .parts()
+                .iter()
+                .map(|part| part.bytes.len())
+                .sum::<usize>()
     }
 
     /// Whether there are no bytes.
@@ -124,11 +140,18 @@ impl<'a> Input<'a> {
 
     /// The first non-blank lines of [`Input::head`], trimmed; the last may be cut off.
     fn head_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.head().split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+        self.head()
+            .split(|&b| b == b'\n')
+            .map(<[u8]>::trim_ascii)
+            .filter(|line| !line.is_empty())
     }
 
     fn origin(&self, format: &'static str) -> Origin {
-        Origin { path: self.name.to_owned(), format, ..Origin::default() }
+        Origin {
+            path: self.name.to_owned(),
+            format,
+            ..Origin::default()
+        }
     }
 }
 
@@ -198,7 +221,15 @@ impl Format {
         read: ReadFunction,
         write: WriteFunction,
     ) -> Format {
-        Format { name, aliases, extensions, part_name: None, sniff, read, write: Some(Writer::File(write)) }
+        Format {
+            name,
+            aliases,
+            extensions,
+            part_name: None,
+            sniff,
+            read,
+            write: Some(Writer::File(write)),
+        }
     }
 }
 
@@ -224,21 +255,37 @@ pub const FORMATS: &[Format] = &[
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
     let called = |candidate: &&str| candidate.eq_ignore_ascii_case(name);
-    FORMATS.iter().find(|f| called(&f.name) || f.aliases.iter().any(called))
+    FORMATS
+        .iter()
+        .find(|f| called(&f.name) || f.aliases.iter().any(called))
 }
 
 /// The names of all formats in a sentence.
 fn known(filter: impl Fn(&Format) -> bool) -> String {
-    FORMATS.iter().filter(|f| filter(f)).map(|f| f.name).collect::<Vec<_>>().join(", ")
+    FORMATS
+        .iter()
+        .filter(|f| filter(f))
+        .map(|f| f.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The format that `input` looks like, if it looks like any.
 pub fn recognise(input: &Input<'_>) -> Option<(&'static Format, Likelihood)> {
-    let extension = Path::new(input.ending_of).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    let by_extension = |f: &Format| extension.as_deref().is_some_and(|e| f.extensions.contains(&e));
+    let extension = Path::new(input.ending_of)
+        .extension()
+        .and_then(|e| e.to_str())
+        .map(str::to_ascii_lowercase);
+    let by_extension = |f: &Format| {
+        extension
+            .as_deref()
+            .is_some_and(|e| f.extensions.contains(&e))
+    };
     // `max_by_key` returns the last of equals, hence the reversal.
     let ranked = FORMATS.iter().rev().map(|f| (f, (f.sniff)(input)));
-    ranked.max_by_key(|(f, likelihood)| (*likelihood, by_extension(f))).filter(|(_, l)| *l > Likelihood::No)
+    ranked
+        .max_by_key(|(f, likelihood)| (*likelihood, by_extension(f)))
+        .filter(|(_, l)| *l > Likelihood::No)
 }
 
 /// A request to a reader: a format by name, or whatever the bytes look like; and how to interpret it.
@@ -253,16 +300,27 @@ pub struct Request<'a> {
 impl<'a> From<Option<&'a str>> for Request<'a> {
     /// This format, by the default rules.
     fn from(format: Option<&'a str>) -> Request<'a> {
-        Request { format, rules: None }
+        Request {
+            format,
+            rules: None,
+        }
     }
 }
 
 /// Reads a history as requested.
-pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Control) -> Result<History, ReadError> {
+pub fn read<'a>(
+    input: &Input<'_>,
+    request: impl Into<Request<'a>>,
+    control: &Control,
+) -> Result<History, ReadError> {
     let request = request.into();
     let ended = with_line_feeds(input.bytes());
     let input = &match &ended {
-        Some(bytes) => Input { name: input.name, ending_of: input.ending_of, content: Content::One(bytes) },
+        Some(bytes) => Input {
+            name: input.name,
+            ending_of: input.ending_of,
+            content: Content::One(bytes),
+        },
         None => *input,
     };
     let history = read_as_recorded(input, request.format, control)?;
@@ -275,10 +333,20 @@ pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Co
 }
 
 /// Reads a history and leaves open what the file leaves open.
-fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) -> Result<History, ReadError> {
+fn read_as_recorded(
+    input: &Input<'_>,
+    format: Option<&str>,
+    control: &Control,
+) -> Result<History, ReadError> {
     let named = match format {
         Some(name) => Some(self::format(name).ok_or_else(|| {
-            ReadError::whole("", Problem::UnknownFormat { name: error::escape(name), known: known(|_| true) })
+            ReadError::whole(
+                "",
+                Problem::UnknownFormat {
+                    name: error::escape(name),
+                    known: known(|_| true),
+                },
+            )
         })?),
         None => None,
     };
@@ -289,15 +357,21 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
             return Err(ReadError::whole("", Problem::Empty));
         }
         let (format, likelihood) = recognise(input).ok_or_else(|| unrecognised(input))?;
-        return or_empty(format, likelihood >= Likelihood::Likely, input, (format.read)(input, control));
+        return or_empty(
+            format,
+            likelihood >= Likelihood::Likely,
+            input,
+            (format.read)(input, control),
+        );
     };
     or_empty(format, true, input, (format.read)(input, control)).map_err(|mut error| {
         if is_blank && error.interrupt().is_none() {
             return ReadError::whole(format.name, Problem::Empty);
         }
         if error.interrupt().is_none() {
-            let other =
-                recognise(input).filter(|(f, likelihood)| f.name != format.name && *likelihood > Likelihood::Perhaps);
+            let other = recognise(input).filter(|(f, likelihood)| {
+                f.name != format.name && *likelihood > Likelihood::Perhaps
+            });
             error.looks_like = other.map(|(other, _)| other.name);
         }
         error
@@ -313,7 +387,10 @@ fn or_empty(
     read: Result<History, ReadError>,
 ) -> Result<History, ReadError> {
     match read {
-        Err(ReadError { problem: Problem::Empty, .. }) if is_certain => {
+        Err(ReadError {
+            problem: Problem::Empty,
+            ..
+        }) if is_certain => {
             let empty = Builder::new(input.origin(format.name)).finish();
             empty.map_err(|error| ReadError::whole(format.name, error))
         }
@@ -329,7 +406,9 @@ fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     if head.contains(&0) || !is_text(head) {
         return None;
     }
-    let mut alone = memchr::memchr_iter(b'\r', bytes).filter(is_alone).peekable();
+    let mut alone = memchr::memchr_iter(b'\r', bytes)
+        .filter(is_alone)
+        .peekable();
     alone.peek()?;
     let mut ended = bytes.to_vec();
     alone.for_each(|at| ended[at] = b'\n');
@@ -347,7 +426,15 @@ fn unrecognised(input: &Input<'_>) -> ReadError {
     let blank = head.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let line = 1 + head[..blank].iter().filter(|&&b| b == b'\n').count() as u64;
     let found = excerpt(&head[blank..]);
-    ReadError::at("", line, 0, Problem::Unrecognised { formats: known(|_| true), found })
+    ReadError::at(
+        "",
+        line,
+        0,
+        Problem::Unrecognised {
+            formats: known(|_| true),
+            found,
+        },
+    )
 }
 
 /// Whether these first bytes are UTF-8, except for a character that the cut may have split.
@@ -377,7 +464,11 @@ fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
     }
     // The reader best reports what is wrong, unless that is where the bytes are cut off.
     match read_as_recorded(head, format, &Control::new()) {
-        Err(error) if byte_of(error.place, head.bytes()).is_some_and(|byte| byte < head.len() / 2) => Err(error),
+        Err(error)
+            if byte_of(error.place, head.bytes()).is_some_and(|byte| byte < head.len() / 2) =>
+        {
+            Err(error)
+        }
         _ => Ok(()),
     }
 }
@@ -388,8 +479,13 @@ fn byte_of(place: Place, bytes: &[u8]) -> Option<usize> {
         Place::Whole => None,
         Place::Byte(byte) => usize::try_from(byte).ok(),
         Place::Line { line, column } => {
-            let lines = bytes.split_inclusive(|&b| b == b'\n').take(usize::try_from(line).ok()?.saturating_sub(1));
-            Some(lines.map(<[u8]>::len).sum::<usize>() + usize::try_from(column).ok()?.saturating_sub(1))
+            let lines = bytes
+                .split_inclusive(|&b| b == b'\n')
+                .take(usize::try_from(line).ok()?.saturating_sub(1));
+            Some(
+                lines.map(<[u8]>::len).sum::<usize>()
+                    + usize::try_from(column).ok()?.saturating_sub(1),
+            )
         }
     }
 }
@@ -405,7 +501,11 @@ pub fn has_known_size(path: &Path) -> bool {
 ///
 /// A stream is refused early when its first [`SNIFFED`] bytes cannot be the beginning of a history.
 /// The progress of `control` counts bytes. Errors name the path, the place and what was expected, in one line.
-pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control) -> Result<History, OpenError> {
+pub fn open<'a>(
+    path: &Path,
+    request: impl Into<Request<'a>>,
+    control: &Control,
+) -> Result<History, OpenError> {
     let fail = |cause: OpenCause| OpenError::new(path, cause);
     let request = request.into();
     control.phase("opening", 0);
@@ -413,16 +513,29 @@ pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control)
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
     let told = |input: &Input<'_>| Ok(read(input, request, control)?.told(recording::about(input)));
-    let history = held.with_input(path, told).map_err(|error: ReadError| fail(error.into()))?;
+    let history = held
+        .with_input(path, told)
+        .map_err(|error: ReadError| fail(error.into()))?;
     let is_run = path.is_dir() && jepsen_run::history_in(path).is_some();
-    Ok(if is_run { history.told(jepsen_run::about(path)) } else { history })
+    Ok(if is_run {
+        history.told(jepsen_run::about(path))
+    } else {
+        history
+    })
 }
 
 /// The text at a path that is no history, of a file or of a stream as [`open`] reads them: a report.
 pub fn text_at(path: &Path, control: &Control) -> Result<String, OpenError> {
     let expected = |bytes: &[u8], place: usize| {
         let found = excerpt(&bytes[place..]);
-        ReadError::at_byte("", place as u64, Problem::Expected { expected: "text", found })
+        ReadError::at_byte(
+            "",
+            place as u64,
+            Problem::Expected {
+                expected: "text",
+                found,
+            },
+        )
     };
     // The end of the head may cut a character in two.
     let look = |head: &[u8]| match (head.iter().position(|&b| b == 0), std::str::from_utf8(head)) {
@@ -430,7 +543,8 @@ pub fn text_at(path: &Path, control: &Control) -> Result<String, OpenError> {
         (None, Err(error)) if !is_text(head) => Err(expected(head, error.valid_up_to())),
         _ => Ok(()),
     };
-    let bytes = container::bytes(path, &look, control).map_err(|cause| OpenError::new(path, cause))?;
+    let bytes =
+        container::bytes(path, &look, control).map_err(|cause| OpenError::new(path, cause))?;
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(text.to_owned()),
         Err(error) => Err(OpenError::new(path, expected(&bytes, error.valid_up_to()))),
@@ -447,8 +561,10 @@ pub fn open_bytes<'a>(
 ) -> Result<History, OpenError> {
     let path = Path::new(name);
     let fail = |cause: OpenCause| OpenError::new(path, cause);
-    let held = container::unpack(container::Bytes::Owned(bytes.to_vec()), path, control).map_err(fail)?;
-    held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
+    let held =
+        container::unpack(container::Bytes::Owned(bytes.to_vec()), path, control).map_err(fail)?;
+    held.with_input(path, |input| read(input, request, control))
+        .map_err(|error| fail(error.into()))
 }
 
 /// Appends a history in the format called `format_name` to `out`, or reports what that format cannot express. For a format
@@ -464,6 +580,11 @@ pub fn write(history: &History, format_name: &str, out: &mut Vec<u8>) -> Result<
 
 /// How the format called `format_name` is written.
 pub fn writer(format_name: &str) -> Result<Writer, WriteError> {
-    let no_writer = || WriteError::NoWriter { name: error::escape(format_name), known: known(|f| f.write.is_some()) };
-    format(format_name).and_then(|f| f.write).ok_or_else(no_writer)
+    let no_writer = || WriteError::NoWriter {
+        name: error::escape(format_name),
+        known: known(|f| f.write.is_some()),
+    };
+    format(format_name)
+        .and_then(|f| f.write)
+        .ok_or_else(no_writer)
 }

@@ -1,7 +1,9 @@
 //! Names in files: what is a number, and how values are written.
 
 use super::error::WriteError;
-use crate::history::{Builder, History, KeyId, Label, OperationId, OperationKind, SessionId, TransactionId, Value};
+use crate::history::{
+    Builder, History, KeyId, Label, OperationId, OperationKind, SessionId, TransactionId, Value,
+};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
@@ -10,7 +12,8 @@ use std::borrow::Cow;
 /// Formats that have both numbers and names read such a name as the number, so that no two keys look alike.
 #[inline]
 pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
-    let canonical = text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
+    let canonical =
+        text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
     if !canonical {
         return None;
     }
@@ -115,10 +118,16 @@ pub(super) fn value(builder: &mut Builder, text: &str) -> Value {
 /// The values with these names, in this order. A name that is no number may change what numbers represent, so values
 /// must not be kept while others are looked up; this function ensures that.
 pub(super) fn values(builder: &mut Builder, texts: &[impl AsRef<str>]) -> Vec<Value> {
-    if let Some(text) = texts.iter().find(|text| number(text.as_ref(), Value::MAX_NUMBER).is_none()) {
+    if let Some(text) = texts
+        .iter()
+        .find(|text| number(text.as_ref(), Value::MAX_NUMBER).is_none())
+    {
         value(builder, text.as_ref());
     }
-    texts.iter().map(|text| value(builder, text.as_ref())).collect()
+    texts
+        .iter()
+        .map(|text| value(builder, text.as_ref()))
+        .collect()
 }
 
 /// The name of a value that is neither [`Value::INITIAL`] nor [`Value::UNRECORDED`].
@@ -157,16 +166,36 @@ pub(super) fn own_numbers(
 }
 
 /// An error if some write or element of a list has no value: no format can express that.
-pub(super) fn refuse_writes_of_nothing(history: &History, format: &'static str) -> Result<(), WriteError> {
-    let nothing =
-        |(&kind, &value): (&OperationKind, &Value)| kind == OperationKind::Write && value.0 > Value::MAX_NUMBER;
-    if let Some(o) = history.kinds().iter().zip(history.values()).position(nothing) {
+pub(super) fn refuse_writes_of_nothing(
+    history: &History,
+    format: &'static str,
+) -> Result<(), WriteError> {
+    let nothing = |(&kind, &value): (&OperationKind, &Value)| {
+        kind == OperationKind::Write && value.0 > Value::MAX_NUMBER
+    };
+    if let Some(o) = history
+        .kinds()
+        .iter()
+        .zip(history.values())
+        .position(nothing)
+    {
         let text = history.operation_text(OperationId::new(o));
-        return Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") });
+        return Err(WriteError::CannotSay {
+            format,
+            what: format!("the write {text}, which has no value"),
+        });
     }
-    let has_hole = |elements: &[Value]| elements.iter().any(|element| element.0 > Value::MAX_NUMBER);
-    if let Some((read, _)) = history.lists().iter().find(|(_, elements)| has_hole(elements)) {
-        let what = format!("the read {}, with an element that has no value", history.operation_text(read));
+    let has_hole =
+        |elements: &[Value]| elements.iter().any(|element| element.0 > Value::MAX_NUMBER);
+    if let Some((read, _)) = history
+        .lists()
+        .iter()
+        .find(|(_, elements)| has_hole(elements))
+    {
+        let what = format!(
+            "the read {}, with an element that has no value",
+            history.operation_text(read)
+        );
         return Err(WriteError::CannotSay { format, what });
     }
     Ok(())
@@ -183,18 +212,38 @@ mod tests {
         assert_eq!(found[0], found[2]);
         assert_eq!(value(&mut builder, "7"), found[0]);
         assert_eq!(value(&mut builder, "0"), found[3]);
-        assert_eq!(values(&mut Builder::default(), &["7", "0"]), [Value(7), Value(0)]);
+        assert_eq!(
+            values(&mut Builder::default(), &["7", "0"]),
+            [Value(7), Value(0)]
+        );
     }
 
     #[test]
     fn strings_and_numbers_have_different_names() {
-        let strings =
-            ["5", "-5", "x", "\"5\"", "\"x\"", "\"\\\"5\\\"\"", "05", "", "\"", "\"5", "18446744073709551615"];
-        let mut names: Vec<String> = strings.iter().map(|string| of_string(string).into_owned()).collect();
+        let strings = [
+            "5",
+            "-5",
+            "x",
+            "\"5\"",
+            "\"x\"",
+            "\"\\\"5\\\"\"",
+            "05",
+            "",
+            "\"",
+            "\"5",
+            "18446744073709551615",
+        ];
+        let mut names: Vec<String> = strings
+            .iter()
+            .map(|string| of_string(string).into_owned())
+            .collect();
         for (name, string) in names.iter().zip(strings) {
             assert_eq!(Called::by(name), Called::String(string.into()), "{name}");
         }
-        assert_eq!(names[..5], ["\"5\"", "\"-5\"", "x", "\"\\\"5\\\"\"", "\"x\""]);
+        assert_eq!(
+            names[..5],
+            ["\"5\"", "\"-5\"", "x", "\"\\\"5\\\"\"", "\"x\""]
+        );
         for number in ["5", "-5", "0", "18446744073709551615"] {
             assert_eq!(Called::by(number), Called::Number);
             names.push(number.to_owned());
@@ -208,10 +257,26 @@ mod tests {
     fn only_the_usual_form_is_a_number() {
         assert_eq!(number("0", 10), Some(0));
         assert_eq!(number("10", 10), Some(10));
-        for name in ["", "00", "07", "+7", "-7", "11", "x", "99999999999999999999999"] {
+        for name in [
+            "",
+            "00",
+            "07",
+            "+7",
+            "-7",
+            "11",
+            "x",
+            "99999999999999999999999",
+        ] {
             assert_eq!(number(name, 10), None, "{name}");
         }
-        for (name, signed) in [("7", true), ("-7", true), ("-0", false), ("-07", false), ("--7", false), ("", false)] {
+        for (name, signed) in [
+            ("7", true),
+            ("-7", true),
+            ("-0", false),
+            ("-07", false),
+            ("--7", false),
+            ("", false),
+        ] {
             assert_eq!(is_signed(name), signed, "{name}");
         }
         assert!(is_signed("-9223372036854775808") && !is_signed("9223372036854775808"));

@@ -32,16 +32,28 @@ pub fn raw_spots(
     };
     if plain && spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
-        return lines(io::BufReader::with_capacity(1 << 16, File::open(path)?), &numbers, control);
+        return lines(
+            io::BufReader::with_capacity(1 << 16, File::open(path)?),
+            &numbers,
+            control,
+        );
     }
-    let held = load(path, &|_| Ok(()), control).map_err(|cause| io::Error::other(cause.to_string()))?;
-    let gone = || io::Error::new(io::ErrorKind::NotFound, "this file of the history is not there any more");
+    let held =
+        load(path, &|_| Ok(()), control).map_err(|cause| io::Error::other(cause.to_string()))?;
+    let gone = || {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "this file of the history is not there any more",
+        )
+    };
     let bytes_of = |part: Option<u32>| -> io::Result<&[u8]> {
         match &held {
             Held::File(_, bytes) => Ok(bytes),
             Held::Folder(files) => {
                 let wanted = part.map_or("", |part| origin.part_name(part));
-                let file = files.iter().find(|(name, _)| name == wanted || files.len() == 1);
+                let file = files
+                    .iter()
+                    .find(|(name, _)| name == wanted || files.len() == 1);
                 Ok(&file.ok_or_else(gone)?.1)
             }
         }
@@ -49,21 +61,31 @@ pub fn raw_spots(
     let mut parts: Vec<Option<u32>> = spots.iter().map(|spot| spot.part).collect();
     parts.sort_unstable();
     parts.dedup();
-    let mut found: Vec<io::Result<String>> = spots.iter().map(|spot| Err(missing(spot.number))).collect();
+    let mut found: Vec<io::Result<String>> =
+        spots.iter().map(|spot| Err(missing(spot.number))).collect();
     for part in parts {
-        let places: Vec<usize> = (0..spots.len()).filter(|&place| spots[place].part == part).collect();
+        let places: Vec<usize> = (0..spots.len())
+            .filter(|&place| spots[place].part == part)
+            .collect();
         let own: Vec<Spot> = places.iter().map(|&place| spots[place]).collect();
         let texts = match bytes_of(part) {
             Ok(bytes) => raw_spots_in(bytes, &own, control)?,
             Err(_) => own.iter().map(|_| Err(gone())).collect(),
         };
-        places.into_iter().zip(texts).for_each(|(place, text)| found[place] = text);
+        places
+            .into_iter()
+            .zip(texts)
+            .for_each(|(place, text)| found[place] = text);
     }
     Ok(found)
 }
 
 /// The content at each of `spots` of these bytes of a single file, as [`raw_spots`].
-pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Result<Vec<io::Result<String>>> {
+pub fn raw_spots_in(
+    bytes: &[u8],
+    spots: &[Spot],
+    control: &Control,
+) -> io::Result<Vec<io::Result<String>>> {
     if spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
         let ended = with_line_feeds(bytes);
@@ -72,25 +94,39 @@ pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Resu
     let bytes_at = |spot: &Spot| {
         let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
         let shown = &bytes[from..bytes.len().min(from + RAW_BYTES)];
-        Ok(shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+        Ok(shown
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>()
+            .join(" "))
     };
     Ok(spots.iter().map(bytes_at).collect())
 }
 
 fn missing(number: u32) -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file has no line {number}"))
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        format!("the file has no line {number}"),
+    )
 }
 
 /// The lines with these numbers, in the order requested, in one pass.
-fn lines(mut reader: impl BufRead, numbers: &[u32], control: &Control) -> io::Result<Vec<io::Result<String>>> {
+fn lines(
+    mut reader: impl BufRead,
+    numbers: &[u32],
+    control: &Control,
+) -> io::Result<Vec<io::Result<String>>> {
     let mut wanted: Vec<(u32, usize)> = numbers.iter().copied().zip(0..).collect();
     wanted.sort_unstable();
-    let mut found: Vec<io::Result<String>> = numbers.iter().map(|&number| Err(missing(number))).collect();
+    let mut found: Vec<io::Result<String>> =
+        numbers.iter().map(|&number| Err(missing(number))).collect();
     // The number of the next line, and the text of the last one read.
     let (mut next, mut last) = (1, None);
     for (number, place) in wanted.into_iter().filter(|(number, _)| *number > 0) {
         while next < number {
-            control.tick(next as usize).map_err(|interrupt| io::Error::other(interrupt.to_string()))?;
+            control
+                .tick(next as usize)
+                .map_err(|interrupt| io::Error::other(interrupt.to_string()))?;
             if reader.skip_until(b'\n')? == 0 {
                 return Ok(found);
             }
@@ -109,14 +145,23 @@ fn lines(mut reader: impl BufRead, numbers: &[u32], control: &Control) -> io::Re
 /// The next line without its end, nothing at the end of the file.
 fn read_line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
-    if reader.by_ref().take(RAW_LINE).read_until(b'\n', &mut bytes)? == 0 {
+    if reader
+        .by_ref()
+        .take(RAW_LINE)
+        .read_until(b'\n', &mut bytes)?
+        == 0
+    {
         return Ok(None);
     }
     if bytes.last() != Some(&b'\n') {
         reader.skip_until(b'\n')?;
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(text.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}').to_owned()))
+    Ok(Some(
+        text.trim_end_matches(['\n', '\r'])
+            .trim_start_matches('\u{feff}')
+            .to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -134,9 +179,18 @@ mod tests {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             at(text.as_bytes(), &[4, 1, 2, 1, 3]),
-            [some("four"), some("one"), some("two"), some("one"), some("")]
+            [
+                some("four"),
+                some("one"),
+                some("two"),
+                some("one"),
+                some("")
+            ]
         );
-        assert_eq!(at(text.as_bytes(), &[5, 0, 2, 6]), [None, None, some("two"), None]);
+        assert_eq!(
+            at(text.as_bytes(), &[5, 0, 2, 6]),
+            [None, None, some("two"), None]
+        );
         assert_eq!(at(b"", &[1]), [None]);
     }
 

@@ -31,7 +31,12 @@ const MESSAGE: usize = 200;
 impl<'a> Text<'a> {
     /// The whole text of a file in a format, without a byte order mark.
     pub(super) fn new(format: &'static str, bytes: &'a [u8], control: &'a Control) -> Text<'a> {
-        Text { format, bytes, watch: Watch::new(format, control, Watch::EVERY), counted: Cell::new((0, 1)) }
+        Text {
+            format,
+            bytes,
+            watch: Watch::new(format, control, Watch::EVERY),
+            counted: Cell::new((0, 1)),
+        }
     }
 
     /// The one JSON value in `bytes`, a part of the text that begins with a line. Errors: invalid JSON or UTF-8, or
@@ -42,11 +47,17 @@ impl<'a> Text<'a> {
         }
         serde_json::from_slice(bytes).map_err(|error| {
             let before = self.line_at(self.offset(bytes)) as usize - 1;
-            let place = Place::Line { line: (before + error.line()) as u64, column: error.column() as u64 };
+            let place = Place::Line {
+                line: (before + error.line()) as u64,
+                column: error.column() as u64,
+            };
             let problem = match error.is_eof() {
                 true => {
                     let behind = &self.bytes[self.offset(bytes) + bytes.len()..];
-                    Problem::Expected { expected: "more JSON", found: excerpt(behind) }
+                    Problem::Expected {
+                        expected: "more JSON",
+                        found: excerpt(behind),
+                    }
                 }
                 false => Problem::Other(message(&error)),
             };
@@ -69,7 +80,10 @@ impl<'a> Text<'a> {
             self.watch.at(self.offset(element.get().as_bytes()))?;
             work(element)
         };
-        let visitor = Elements { work: each, failed: &mut failed };
+        let visitor = Elements {
+            work: each,
+            failed: &mut failed,
+        };
         let result = serde_json::Deserializer::from_str(array.get()).deserialize_seq(visitor);
         match failed {
             Some(error) => Err(error),
@@ -104,13 +118,21 @@ impl<'a> Text<'a> {
         if !piece.get().starts_with('{') {
             return Err(self.expected(piece, expected));
         }
-        serde_json::from_str(piece.get()).map_err(|error| self.problem(piece, Problem::Other(message(&error))))
+        serde_json::from_str(piece.get())
+            .map_err(|error| self.problem(piece, Problem::Other(message(&error))))
     }
 
     /// The verbatim text of an integer, of any size and sign, or of a string.
-    pub(super) fn name(&self, piece: &'a RawValue, expected: &'static str) -> Result<Cow<'a, str>, ReadError> {
+    pub(super) fn name(
+        &self,
+        piece: &'a RawValue,
+        expected: &'static str,
+    ) -> Result<Cow<'a, str>, ReadError> {
         let text = piece.get();
-        match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        match text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'))
+        {
             Some(inside) if !inside.contains('\\') => Ok(Cow::Borrowed(inside)),
             Some(_) => match serde_json::from_str::<String>(text) {
                 Ok(text) => Ok(Cow::Owned(text)),
@@ -122,13 +144,26 @@ impl<'a> Text<'a> {
     }
 
     /// A 64-bit integer, or a string with one.
-    pub(super) fn integer(&self, piece: &'a RawValue, expected: &'static str) -> Result<i64, ReadError> {
-        self.name(piece, expected)?.parse().map_err(|_| self.expected(piece, expected))
+    pub(super) fn integer(
+        &self,
+        piece: &'a RawValue,
+        expected: &'static str,
+    ) -> Result<i64, ReadError> {
+        self.name(piece, expected)?
+            .parse()
+            .map_err(|_| self.expected(piece, expected))
     }
 
     /// `true` or `false`.
-    pub(super) fn truth(&self, piece: &'a RawValue, expected: &'static str) -> Result<bool, ReadError> {
-        piece.get().parse().map_err(|_| self.expected(piece, expected))
+    pub(super) fn truth(
+        &self,
+        piece: &'a RawValue,
+        expected: &'static str,
+    ) -> Result<bool, ReadError> {
+        piece
+            .get()
+            .parse()
+            .map_err(|_| self.expected(piece, expected))
     }
 
     /// The line on which a piece begins, from 1. O(bytes since the piece of the previous call).
@@ -138,19 +173,34 @@ impl<'a> Text<'a> {
 
     /// An error at a piece: something else was expected there.
     pub(super) fn expected(&self, piece: &RawValue, expected: &'static str) -> ReadError {
-        self.problem(piece, Problem::Expected { expected, found: excerpt(piece.get().as_bytes()) })
+        self.problem(
+            piece,
+            Problem::Expected {
+                expected,
+                found: excerpt(piece.get().as_bytes()),
+            },
+        )
     }
 
     /// An error at a piece.
     pub(super) fn problem(&self, piece: &RawValue, problem: Problem) -> ReadError {
         let offset = self.offset(piece.get().as_bytes());
-        let column = memchr::memrchr(b'\n', &self.bytes[..offset]).map_or(offset + 1, |newline| offset - newline);
-        ReadError::at(self.format, u64::from(self.line_at(offset)), column as u64, problem)
+        let column = memchr::memrchr(b'\n', &self.bytes[..offset])
+            .map_or(offset + 1, |newline| offset - newline);
+        ReadError::at(
+            self.format,
+            u64::from(self.line_at(offset)),
+            column as u64,
+            problem,
+        )
     }
 
     /// Where in the text a part of it begins.
     fn offset(&self, part: &[u8]) -> usize {
-        part.as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr()).min(self.bytes.len())
+        part.as_ptr()
+            .addr()
+            .saturating_sub(self.bytes.as_ptr().addr())
+            .min(self.bytes.len())
     }
 
     fn line_at(&self, offset: usize) -> u32 {
@@ -209,31 +259,53 @@ mod tests {
 
     #[test]
     fn pieces_know_their_lines_in_any_order() {
-        let (bytes, control) = (b" [ 1,\n\"a\\u0041\",\n\n  -7, {}, [[[1.5]]]]\n".as_slice(), Control::new());
+        let (bytes, control) = (
+            b" [ 1,\n\"a\\u0041\",\n\n  -7, {}, [[[1.5]]]]\n".as_slice(),
+            Control::new(),
+        );
         let text = Text::new("test", bytes, &control);
         let mut items = Vec::new();
-        text.items(text.value(bytes).expect("JSON"), 5, "five", &mut items).expect("five elements");
+        text.items(text.value(bytes).expect("JSON"), 5, "five", &mut items)
+            .expect("five elements");
         let lines: Vec<_> = items.iter().map(|item| text.line(item)).collect();
         assert_eq!(lines, [1, 2, 4, 4, 4]);
         assert_eq!((text.line(items[1]), text.line(items[4])), (2, 4));
         assert_eq!(text.name(items[1], "a name").as_deref(), Ok("aA"));
         assert_eq!(text.integer(items[2], "a number"), Ok(-7));
         assert_eq!(
-            text.name(items[4], "a name").map_err(|error| error.to_string()),
+            text.name(items[4], "a name")
+                .map_err(|error| error.to_string()),
             Err("line 4, column 11: expected a name, found `[[[1.5]]]`".to_owned())
         );
-        let error = text.items(text.value(bytes).expect("JSON"), 4, "four", &mut items).expect_err("five");
-        assert_eq!(error.to_string(), "line 1, column 2: expected four, found `[ 1,`");
+        let error = text
+            .items(text.value(bytes).expect("JSON"), 4, "four", &mut items)
+            .expect_err("five");
+        assert_eq!(
+            error.to_string(),
+            "line 1, column 2: expected four, found `[ 1,`"
+        );
     }
 
     #[test]
     fn errors_of_syntax_have_a_place() {
         let of = |bytes: &[u8]| {
-            Text::new("test", bytes, &Control::new()).value(bytes).map(|_| ()).map_err(|e| e.to_string())
+            Text::new("test", bytes, &Control::new())
+                .value(bytes)
+                .map(|_| ())
+                .map_err(|e| e.to_string())
         };
-        assert_eq!(of(b"[1,\n2"), Err("line 2: expected more JSON, found the end of the file".to_owned()));
-        assert_eq!(of(b"[1,\n 2 3]"), Err("line 2, column 4: expected `,` or `]`".to_owned()));
-        assert_eq!(of(b"[] []"), Err("line 1, column 4: trailing characters".to_owned()));
+        assert_eq!(
+            of(b"[1,\n2"),
+            Err("line 2: expected more JSON, found the end of the file".to_owned())
+        );
+        assert_eq!(
+            of(b"[1,\n 2 3]"),
+            Err("line 2, column 4: expected `,` or `]`".to_owned())
+        );
+        assert_eq!(
+            of(b"[] []"),
+            Err("line 1, column 4: trailing characters".to_owned())
+        );
         assert!(of(b"[\"\xff\"]").is_err());
         assert!(of("[".repeat(1 << 20).as_bytes()).is_err());
     }

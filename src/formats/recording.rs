@@ -19,7 +19,10 @@ const PROGRAM: &str = "driver program";
 /// What the description of a recording says, as `what: words`; nothing for other files.
 pub(super) fn about(input: &Input<'_>) -> Vec<String> {
     let described = || {
-        let line = input.bytes().strip_prefix(b"; ")?.strip_prefix(RECORDED.as_bytes())?;
+        let line = input
+            .bytes()
+            .strip_prefix(b"; ")?
+            .strip_prefix(RECORDED.as_bytes())?;
         let line = line.split(|&byte| byte == b'\n').next()?;
         described(std::str::from_utf8(line).ok()?, input.name())
     };
@@ -36,14 +39,30 @@ fn described(line: &str, path: &str) -> Option<Vec<String>> {
     // A store in memory has no servers.
     let faults = place.strip_prefix("faults ").unwrap_or(faults);
     let (workload, options) = workload.split_once(OPTIONS).unwrap_or((workload, ""));
-    let known = [("version", version), ("isolation", isolation), ("servers", servers), ("faults", faults)];
-    let known = known.into_iter().chain([("workload", workload)]).filter(|(_, words)| !words.is_empty());
-    let mut about: Vec<String> = known.map(|(what, words)| format!("{what}: {words}")).collect();
+    let known = [
+        ("version", version),
+        ("isolation", isolation),
+        ("servers", servers),
+        ("faults", faults),
+    ];
+    let known = known
+        .into_iter()
+        .chain([("workload", workload)])
+        .filter(|(_, words)| !words.is_empty());
+    let mut about: Vec<String> = known
+        .map(|(what, words)| format!("{what}: {words}"))
+        .collect();
     if !servers.is_empty() {
         let option = if product == PROGRAM { "--exec" } else { "--db" };
-        let servers: Vec<String> =
-            servers.split(" and ").map(|server| format!(" {option} {}", quoted(server))).collect();
-        let again = format!("again: isoscope reproduce {}{} {options}", quoted(path), servers.concat());
+        let servers: Vec<String> = servers
+            .split(" and ")
+            .map(|server| format!(" {option} {}", quoted(server)))
+            .collect();
+        let again = format!(
+            "again: isoscope reproduce {}{} {options}",
+            quoted(path),
+            servers.concat()
+        );
         about.push(again.trim_end().to_owned());
     }
     Some(about.iter().map(|line| visible(line)).collect())
@@ -52,7 +71,11 @@ fn described(line: &str, path: &str) -> Option<Vec<String>> {
 /// One word for a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@+".contains(&byte);
-    if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -74,13 +97,23 @@ mod tests {
              --pause b=7 --every 5 --for 2",
         ];
         assert_eq!(about(&Input::new("seed-3.edn", line.as_bytes())), expected);
-        for other in ["", "; isoscope: x", "{:index 0}\n; isoscope: a at b, c; workload d; again: --isolation b"] {
-            assert!(about(&Input::new("a.edn", other.as_bytes())).is_empty(), "{other}");
+        for other in [
+            "",
+            "; isoscope: x",
+            "{:index 0}\n; isoscope: a at b, c; workload d; again: --isolation b",
+        ] {
+            assert!(
+                about(&Input::new("a.edn", other.as_bytes())).is_empty(),
+                "{other}"
+            );
         }
     }
 
     #[test]
     fn words_for_a_shell_are_quoted() {
-        assert_eq!(["a=b", "it's", "$(x)"].map(quoted), ["a=b", r"'it'\''s'", "'$(x)'"]);
+        assert_eq!(
+            ["a=b", "it's", "$(x)"].map(quoted),
+            ["a=b", r"'it'\''s'", "'$(x)'"]
+        );
     }
 }

@@ -38,10 +38,12 @@ pub(super) fn gather(
 ) -> Result<Vec<u8>, OpenCause> {
     let (sender, receiver) = sync_channel(WAITING);
     let source = path.to_owned();
-    std::thread::Builder::new().name("stream".to_owned()).spawn(move || match is_standard_input(&source) {
-        true => pass_on(Ok(io::stdin()), &sender),
-        false => pass_on(std::fs::File::open(source), &sender),
-    })?;
+    std::thread::Builder::new()
+        .name("stream".to_owned())
+        .spawn(move || match is_standard_input(&source) {
+            true => pass_on(Ok(io::stdin()), &sender),
+            false => pass_on(std::fs::File::open(source), &sender),
+        })?;
     let most = room(control);
     let mut bytes = Vec::new();
     loop {
@@ -57,7 +59,10 @@ pub(super) fn gather(
             look(&bytes)?;
         }
         if bytes.len() as u64 > most {
-            return Err(OpenCause::TooLarge { what: "a stream", most });
+            return Err(OpenCause::TooLarge {
+                what: "a stream",
+                most,
+            });
         }
     }
 }
@@ -89,7 +94,9 @@ fn pass_on(source: io::Result<impl Read>, sender: &SyncSender<io::Result<Vec<u8>
 /// Appends bytes, or says that there is no memory for them.
 pub(super) fn extend(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), OpenCause> {
     // Where doubling fails, the exact amount may still be available.
-    let reserved = bytes.try_reserve(more.len()).or_else(|_| bytes.try_reserve_exact(more.len()));
+    let reserved = bytes
+        .try_reserve(more.len())
+        .or_else(|_| bytes.try_reserve_exact(more.len()));
     reserved.map_err(|_| ended(Interrupt::MemoryLimit))?;
     bytes.extend_from_slice(more);
     Ok(())

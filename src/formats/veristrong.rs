@@ -26,16 +26,29 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// The row of the table.
-pub const FORMAT: Format =
-    Format::file("veristrong-list", &["veristrong", "elle-list-append"], &["txt"], sniff, read, write);
+pub const FORMAT: Format = Format::file(
+    "veristrong-list",
+    &["veristrong", "elle-list-append"],
+    &["txt"],
+    sniff,
+    read,
+    write,
+);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let mut lines = input.head_lines();
-    if !lines.next().is_some_and(|line| line.iter().all(u8::is_ascii_digit)) {
+    if !lines
+        .next()
+        .is_some_and(|line| line.iter().all(u8::is_ascii_digit))
+    {
         return Likelihood::No;
     }
-    let Some(line) = lines.next() else { return Likelihood::Perhaps };
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(line) = lines.next() else {
+        return Likelihood::Perhaps;
+    };
+    let mut words = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
     let mut is_number = || {
         let word = words.next().unwrap_or(b"0");
         let digits = word.strip_prefix(b"-").unwrap_or(word);
@@ -51,7 +64,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let mut reader = Reader {
-        line: Line { bytes: &[], at: 0, number: 0 },
+        line: Line {
+            bytes: &[],
+            at: 0,
+            number: 0,
+        },
         builder: Builder::new(input.origin(FORMAT.name)),
         begun: FxHashMap::default(),
         elements: Vec::new(),
@@ -59,7 +76,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut promised = None;
     let (watch, mut at) = (Watch::new(FORMAT.name, control, Watch::EVERY), 0);
     for line in bytes.split(|&b| b == b'\n') {
-        reader.line = Line { bytes: line, at: 0, number: reader.line.number + 1 };
+        reader.line = Line {
+            bytes: line,
+            at: 0,
+            number: reader.line.number + 1,
+        };
         at += line.len() + 1;
         watch.at(at)?;
         if line.trim_ascii().is_empty() {
@@ -68,7 +89,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         match promised {
             None => promised = Some((reader.line.number, reader.n_promised()?)),
             Some((_, n)) if n == reader.builder.n_operations() as i64 => {
-                return reader.line.fail("the end of the file, since the first line promises no more operations");
+                return reader
+                    .line
+                    .fail("the end of the file, since the first line promises no more operations");
             }
             Some(_) => reader.operation()?,
         }
@@ -81,7 +104,10 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         }
         Some(_) if n > 0 => {
             reader.builder.sort_sessions();
-            reader.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+            reader
+                .builder
+                .finish()
+                .map_err(|error| ReadError::whole(FORMAT.name, error))
         }
         _ => Err(ReadError::whole(FORMAT.name, Problem::Empty)),
     }
@@ -126,7 +152,8 @@ impl Reader<'_> {
             let n = self.line.count("the number of elements")?;
             self.elements.clear();
             for _ in 0..n {
-                self.elements.push(self.line.number("another element of the list")?.0);
+                self.elements
+                    .push(self.line.number("another element of the list")?.0);
             }
             let values = name::values(&mut self.builder, &self.elements);
             self.builder.list_read(draft, key, &values, line);
@@ -134,16 +161,27 @@ impl Reader<'_> {
             let (element, _) = self.line.number("the element that is appended")?;
             let value = name::value(&mut self.builder, element);
             self.builder.list_key(key);
-            self.builder.operation(draft, OperationKind::Write, key, value, line);
+            self.builder
+                .operation(draft, OperationKind::Write, key, value, line);
         }
         self.line.end()
     }
 
-    fn draft(&mut self, session_name: &str, session: i64, transaction: i64) -> Result<Draft, ReadError> {
+    fn draft(
+        &mut self,
+        session_name: &str,
+        session: i64,
+        transaction: i64,
+    ) -> Result<Draft, ReadError> {
         if let Some(begun) = self.begun.get(&transaction) {
             let (earlier, line) = (begun.session, begun.line);
             if earlier != session {
-                let problem = Problem::TwoSessions { transaction, session, earlier, line };
+                let problem = Problem::TwoSessions {
+                    transaction,
+                    session,
+                    earlier,
+                    line,
+                };
                 return Err(ReadError::at(FORMAT.name, self.line.number, 0, problem));
             }
             return Ok(begun.draft);
@@ -152,9 +190,18 @@ impl Reader<'_> {
         let draft = self.builder.transaction(id, Outcome::Committed);
         match u64::try_from(transaction) {
             Ok(number) => self.builder.number_transaction(draft, number),
-            Err(_) => self.builder.name_transaction(draft, &format!("T{transaction}")),
+            Err(_) => self
+                .builder
+                .name_transaction(draft, &format!("T{transaction}")),
         }
-        self.begun.insert(transaction, Begun { draft, session, line: self.line.number });
+        self.begun.insert(
+            transaction,
+            Begun {
+                draft,
+                session,
+                line: self.line.number,
+            },
+        );
         Ok(draft)
     }
 }
@@ -174,7 +221,11 @@ impl<'a> Line<'a> {
 
     /// Takes the text up to the next blank; empty at the end of the line.
     fn word(&mut self) -> &'a [u8] {
-        self.at += self.rest().iter().take_while(|b| b.is_ascii_whitespace()).count();
+        self.at += self
+            .rest()
+            .iter()
+            .take_while(|b| b.is_ascii_whitespace())
+            .count();
         let rest = self.rest();
         let word = &rest[..rest.iter().take_while(|b| !b.is_ascii_whitespace()).count()];
         self.at += word.len();
@@ -214,8 +265,17 @@ impl<'a> Line<'a> {
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
         // The line is cut off from what follows it.
         let rest = self.rest().trim_ascii_end();
-        let found = if rest.is_empty() { "the end of the line".to_owned() } else { excerpt(rest) };
-        Err(ReadError::at(FORMAT.name, self.number, self.at as u64 + 1, Problem::Expected { expected, found }))
+        let found = if rest.is_empty() {
+            "the end of the line".to_owned()
+        } else {
+            excerpt(rest)
+        };
+        Err(ReadError::at(
+            FORMAT.name,
+            self.number,
+            self.at as u64 + 1,
+            Problem::Expected { expected, found },
+        ))
     }
 }
 
@@ -233,13 +293,16 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     committed_only::check(history, FORMAT.name, &limits, |_| false)?;
     committed_only::refuse_other_keys_than_integers(history, FORMAT.name)?;
     committed_only::refuse_other_than_integers(history, FORMAT.name)?;
-    let sessions_have_numbers = history.sessions().all(|session| name::is_signed(&history.session_name(session)));
+    let sessions_have_numbers = history
+        .sessions()
+        .all(|session| name::is_signed(&history.session_name(session)));
     let session_number = |session: SessionId| match sessions_have_numbers {
         true => history.session_name(session),
         false => session.0.to_string(),
     };
     let own = name::own_numbers(history, |_| true, |_| true);
-    let transaction_number = |t: TransactionId| own.as_ref().map_or(i64::from(t.0), |own| own[t.index()]);
+    let transaction_number =
+        |t: TransactionId| own.as_ref().map_or(i64::from(t.0), |own| own[t.index()]);
     writeln!(out, "{}", history.n_operations())?;
     for t in history.transactions() {
         let (session, number) = (session_number(history.session_of(t)), transaction_number(t));
@@ -255,7 +318,11 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
                     writeln!(out)?;
                 }
                 None => {
-                    writeln!(out, "{session} {number} A {key} {}", name::of_value(history, operation.value))?;
+                    writeln!(
+                        out,
+                        "{session} {number} A {key} {}",
+                        name::of_value(history, operation.value)
+                    )?;
                 }
             }
         }
@@ -274,13 +341,29 @@ mod tests {
 
     #[test]
     fn lines_of_one_transaction_may_stand_apart() {
-        let history = parse("\u{feff}4\r\n1 7 A -1 5\r\n\n0 8 R -1 2 5 -6\n1 7  R 2 0\n1 -9 A 2 5").expect("valid");
-        assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (2, 3, 2));
-        let texts: Vec<_> = (0..4).map(|o| history.operation_text(OperationId(o))).collect();
-        assert_eq!(texts, ["r(-1) = [5 -6]", "append(-1) 5", "r(2) = []", "append(2) 5"]);
+        let history = parse("\u{feff}4\r\n1 7 A -1 5\r\n\n0 8 R -1 2 5 -6\n1 7  R 2 0\n1 -9 A 2 5")
+            .expect("valid");
+        assert_eq!(
+            (
+                history.n_sessions(),
+                history.n_transactions(),
+                history.n_keys()
+            ),
+            (2, 3, 2)
+        );
+        let texts: Vec<_> = (0..4)
+            .map(|o| history.operation_text(OperationId(o)))
+            .collect();
+        assert_eq!(
+            texts,
+            ["r(-1) = [5 -6]", "append(-1) 5", "r(2) = []", "append(2) 5"]
+        );
         let lines: Vec<_> = (0..4).map(|o| history.line_of(OperationId(o))).collect();
         assert_eq!(lines, [4, 2, 5, 6]);
-        let names: Vec<_> = history.transactions().map(|t| history.transaction_name(t)).collect();
+        let names: Vec<_> = history
+            .transactions()
+            .map(|t| history.transaction_name(t))
+            .collect();
         assert_eq!(names, ["T8", "T7", "T-9"]);
         let mut bytes = Vec::new();
         write(&history, &mut bytes).expect("sayable");
@@ -292,24 +375,51 @@ mod tests {
     fn errors_say_where_and_what() {
         let cases = [
             ("x", "line 1: expected the number of operations, found `x`"),
-            ("2\n0 0 A 1 1\n", "line 1: the file ends after 1 of 2 operations"),
-            ("9223372036854775807\n0 0 A 1 1", "line 1: the file ends after 1 of 9223372036854775807 operations"),
+            (
+                "2\n0 0 A 1 1\n",
+                "line 1: the file ends after 1 of 2 operations",
+            ),
+            (
+                "9223372036854775807\n0 0 A 1 1",
+                "line 1: the file ends after 1 of 9223372036854775807 operations",
+            ),
             (
                 "1\n0 0 A 1 1\n0 0 A 1 2",
                 "line 3: expected the end of the file, since the first line promises no more operations, found \
                  `0 0 A 1 2`",
             ),
-            ("-1\n", "line 1: expected the number of operations, found `-1`"),
-            ("1\n0 0 R 1 -1", "line 2, column 9: expected the number of elements, found `-1`"),
-            ("1\n0 0 W 1 1", "line 2, column 5: expected `R` or `A`, found `W 1 1`"),
+            (
+                "-1\n",
+                "line 1: expected the number of operations, found `-1`",
+            ),
+            (
+                "1\n0 0 R 1 -1",
+                "line 2, column 9: expected the number of elements, found `-1`",
+            ),
+            (
+                "1\n0 0 W 1 1",
+                "line 2, column 5: expected `R` or `A`, found `W 1 1`",
+            ),
             (
                 "1\n0 0 R 1 999999999999 1 \n",
                 "line 2, column 24: expected another element of the list, found the end of the line",
             ),
-            ("1\n0 0 R 1 1 1 2", "line 2, column 13: expected the end of the line, found `2`"),
-            ("1\n0 0 A 01 1", "line 2, column 7: expected a key, found `01 1`"),
-            ("2\n0 0 A 1 1\n1 0 A 1 2", "line 3: transaction 0 is in session 1 here but in session 0 on line 2"),
-            ("0\n", "empty file: a history with at least one operation or session was expected"),
+            (
+                "1\n0 0 R 1 1 1 2",
+                "line 2, column 13: expected the end of the line, found `2`",
+            ),
+            (
+                "1\n0 0 A 01 1",
+                "line 2, column 7: expected a key, found `01 1`",
+            ),
+            (
+                "2\n0 0 A 1 1\n1 0 A 1 2",
+                "line 3: transaction 0 is in session 1 here but in session 0 on line 2",
+            ),
+            (
+                "0\n",
+                "empty file: a history with at least one operation or session was expected",
+            ),
         ];
         for (text, message) in cases {
             assert_eq!(parse(text).map(|_| ()), Err(message.to_owned()), "{text}");

@@ -20,7 +20,12 @@ impl<'a> Watch<'a> {
 
     /// Tells and asks for the first time at the byte `first` or the next that is seen.
     pub(super) fn new(format: &'static str, control: &'a Control, first: usize) -> Watch<'a> {
-        Watch { format, control, next: Cell::new(first), told: Cell::new(0) }
+        Watch {
+            format,
+            control,
+            next: Cell::new(first),
+            told: Cell::new(0),
+        }
     }
 
     /// The reader is at this byte. Errors: it is to stop.
@@ -30,7 +35,10 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         self.next.set(byte + Watch::EVERY);
-        self.control.advance((byte - self.told.replace(byte)) as u64);
-        self.control.check().map_err(|interrupt| ReadError::whole(self.format, interrupt))
+        self.control
+            .advance((byte - self.told.replace(byte)) as u64);
+        self.control
+            .check()
+            .map_err(|interrupt| ReadError::whole(self.format, interrupt))
     }
 }

@@ -42,7 +42,9 @@ pub(super) fn rubis(client: &mut Client) -> Vec<Step> {
     let mut steps = Vec::new();
     match client.random.u8(0..100) {
         // Looks at an item and its bids.
-        0..40 => steps.extend([item_key, Key::of("bids", item), Key::of("rating", user)].map(Step::Read)),
+        0..40 => {
+            steps.extend([item_key, Key::of("bids", item), Key::of("rating", user)].map(Step::Read))
+        }
         // Bids.
         40..70 => {
             steps.extend([user_key, item_key].map(Step::Read));
@@ -64,7 +66,10 @@ pub(super) fn rubis(client: &mut Client) -> Vec<Step> {
         90..97 => {
             let about = client.draw();
             let comment = client.fresh();
-            steps.extend([Step::Read(user_key), Step::Write(Key::of("comment", comment))]);
+            steps.extend([
+                Step::Read(user_key),
+                Step::Write(Key::of("comment", comment)),
+            ]);
             update(&mut steps, Key::of("rating", about));
         }
         // Registers.
@@ -88,9 +93,10 @@ pub(super) fn tpcc(client: &mut Client) -> Vec<Step> {
     match client.random.u8(0..100) {
         0..45 => new_order(client, warehouse, district, customer),
         45..88 => payment(client, warehouse, district, customer),
-        88..92 => {
-            ["customer", "last-order", "order-line"].into_iter().map(|t| Step::Read(Key::of(t, customer))).collect()
-        }
+        88..92 => ["customer", "last-order", "order-line"]
+            .into_iter()
+            .map(|t| Step::Read(Key::of(t, customer)))
+            .collect(),
         92..96 => delivery(client, warehouse),
         _ => {
             let mut steps = vec![Step::Read(Key::of("district", district))];
@@ -105,7 +111,10 @@ fn stock(client: &mut Client, warehouse: u64) -> Key {
 }
 
 fn new_order(client: &mut Client, warehouse: u64, district: u64, customer: u64) -> Vec<Step> {
-    let mut steps = vec![Step::Read(Key::of("warehouse", warehouse)), Step::Read(Key::of("customer", customer))];
+    let mut steps = vec![
+        Step::Read(Key::of("warehouse", warehouse)),
+        Step::Read(Key::of("customer", customer)),
+    ];
     update(&mut steps, Key::of("district", district));
     let order = client.fresh();
     steps.push(Step::Write(Key::of("order", order)));
@@ -115,13 +124,23 @@ fn new_order(client: &mut Client, warehouse: u64, district: u64, customer: u64) 
         steps.push(Step::Read(Key::of("item", Key::number(stock.0).0 % ITEMS)));
         update(&mut steps, stock);
     }
-    steps.extend([Key::of("order-line", customer), Key::of("last-order", customer)].map(Step::Write));
+    steps.extend(
+        [
+            Key::of("order-line", customer),
+            Key::of("last-order", customer),
+        ]
+        .map(Step::Write),
+    );
     steps
 }
 
 fn payment(client: &mut Client, warehouse: u64, district: u64, customer: u64) -> Vec<Step> {
     let mut steps = Vec::new();
-    for (table, number) in [("warehouse", warehouse), ("district", district), ("customer", customer)] {
+    for (table, number) in [
+        ("warehouse", warehouse),
+        ("district", district),
+        ("customer", customer),
+    ] {
         update(&mut steps, Key::of(table, number));
     }
     let payment = client.fresh();

@@ -19,7 +19,14 @@ pub struct Client {
 impl Client {
     fn new(workload: Workload, session: u32, sampler: Arc<Sampler>) -> Client {
         let random = Rng::with_seed(mixed(workload.seed, u64::from(session)));
-        Client { workload, session, random, sampler, begun: 0, fresh: 0 }
+        Client {
+            workload,
+            session,
+            random,
+            sampler,
+            begun: 0,
+            fresh: 0,
+        }
     }
 
     /// How many transactions are left.
@@ -29,7 +36,10 @@ impl Client {
 
     /// A key drawn from the distribution.
     pub(super) fn draw(&mut self) -> u64 {
-        self.sampler.draw(self.begun * u64::from(self.workload.sessions), &mut self.random)
+        self.sampler.draw(
+            self.begun * u64::from(self.workload.sessions),
+            &mut self.random,
+        )
     }
 
     /// A number that no other call for any session returns.
@@ -46,7 +56,11 @@ impl Client {
     pub(super) fn own(&self, drawn: u64) -> u64 {
         let (sessions, session) = (u64::from(self.workload.sessions), u64::from(self.session));
         let own = drawn - drawn % sessions + session;
-        if own < self.workload.keys { own } else { session % self.workload.keys.max(1) }
+        if own < self.workload.keys {
+            own
+        } else {
+            session % self.workload.keys.max(1)
+        }
     }
 }
 

@@ -40,7 +40,11 @@ impl Distribution {
             }
             _ => Vec::new(),
         };
-        Sampler { distribution: self, n, cumulative }
+        Sampler {
+            distribution: self,
+            n,
+            cumulative,
+        }
     }
 }
 
@@ -76,7 +80,9 @@ impl Sampler {
                 ((place.fract() * self.n as f64) as u64).min(self.n - 1)
             }
             // How far back: each step is half as likely as the one before.
-            Distribution::Latest => transaction.saturating_sub(u64::from(random.u64(..).trailing_zeros())) % self.n,
+            Distribution::Latest => {
+                transaction.saturating_sub(u64::from(random.u64(..).trailing_zeros())) % self.n
+            }
         }
     }
 }
@@ -108,7 +114,9 @@ impl FromStr for Distribution {
             ("latest", None) => Ok(Distribution::Latest),
             ("zipf", None) => Ok(Distribution::Zipf(ZIPF_EXPONENT)),
             ("zipf", Some(exponent)) => match exponent.parse() {
-                Ok(exponent) if (0.0..=10.0).contains(&exponent) => Ok(Distribution::Zipf(exponent)),
+                Ok(exponent) if (0.0..=10.0).contains(&exponent) => {
+                    Ok(Distribution::Zipf(exponent))
+                }
                 _ => Err(format!("`{exponent}` is not an exponent from 0 to 10")),
             },
             _ => Err(format!(

@@ -53,8 +53,17 @@ const fn fault(
     about: &'static str,
     transactions: &'static [Sketched],
 ) -> Fault {
-    let [name, aliases @ ..] = names else { panic!("a fault has a name") };
-    Fault { name, aliases, patterns, about, transactions, in_real_time: false }
+    let [name, aliases @ ..] = names else {
+        panic!("a fault has a name")
+    };
+    Fault {
+        name,
+        aliases,
+        patterns,
+        about,
+        transactions,
+        in_real_time: false,
+    }
 }
 
 /// All faults: Plume's patterns a to n, then those of stronger levels, weakest first.
@@ -106,12 +115,18 @@ impl Fault {
     /// The fault of this name, any case.
     pub fn parse(text: &str) -> Option<&'static Fault> {
         let called = |name: &&str| name.eq_ignore_ascii_case(text);
-        FAULTS.iter().find(|fault| called(&fault.name) || fault.aliases.iter().any(called))
+        FAULTS
+            .iter()
+            .find(|fault| called(&fault.name) || fault.aliases.iter().any(called))
     }
 
     /// The number of sessions it needs.
     pub fn n_sessions(&self) -> u32 {
-        self.transactions.iter().map(|(session, ..)| u32::from(*session) + 1).max().unwrap_or(0)
+        self.transactions
+            .iter()
+            .map(|(session, ..)| u32::from(*session) + 1)
+            .max()
+            .unwrap_or(0)
     }
 
     /// How many keys it accesses.
@@ -119,7 +134,12 @@ impl Fault {
         let key = |act: &Act| match *act {
             R(key, _) | W(key, _) => u64::from(key) + 1,
         };
-        self.transactions.iter().flat_map(|(.., acts)| *acts).map(key).max().unwrap_or(0)
+        self.transactions
+            .iter()
+            .flat_map(|(.., acts)| *acts)
+            .map(key)
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -143,10 +163,15 @@ impl FromStr for Injection {
 
     fn from_str(text: &str) -> Result<Injection, String> {
         let (name, times) = text.split_once('=').unwrap_or((text, "1"));
-        let times = times.parse().map_err(|_| format!("`{times}` is not how often a fault can happen"))?;
+        let times = times
+            .parse()
+            .map_err(|_| format!("`{times}` is not how often a fault can happen"))?;
         let fault = Fault::parse(name).ok_or_else(|| {
             let names: Vec<&str> = FAULTS.iter().map(|fault| fault.name).collect();
-            format!("unknown fault `{name}`, expected one of {} or the name of its pattern", names.join(", "))
+            format!(
+                "unknown fault `{name}`, expected one of {} or the name of its pattern",
+                names.join(", ")
+            )
         })?;
         Ok(Injection { fault, times })
     }
@@ -169,6 +194,12 @@ pub(super) fn values_of(fault: &Fault, mut fresh: impl FnMut(u8) -> u64) -> Vec<
 
 /// The keys of the fault with this number: after the workload's own where those are numbers.
 pub(super) fn keys_of(first: u64, are_numbers: bool, n: u64) -> Vec<Key> {
-    let key = |number| if are_numbers { Key::number(number) } else { Key::of("fault", number) };
+    let key = |number| {
+        if are_numbers {
+            Key::number(number)
+        } else {
+            Key::of("fault", number)
+        }
+    };
     (first..first + n).map(key).collect()
 }

@@ -25,7 +25,9 @@ pub use store::Model;
 pub use workload::{Kind, Length, Workload};
 
 use crate::control::{Control, Interrupt};
-use crate::history::{BuildError, Builder, History, Interval, OperationKind, Origin, Outcome, Value};
+use crate::history::{
+    BuildError, Builder, History, Interval, OperationKind, Origin, Outcome, Value,
+};
 use fastrand::Rng;
 use fault::Act;
 use rustc_hash::FxHashMap;
@@ -64,7 +66,15 @@ impl Generation {
     /// A workload on a store without faults.
     pub fn new(workload: Workload, store: Model) -> Generation {
         let times = store == Model::Strict;
-        Generation { workload, store, lag: LAG, aborted: 0.0, unknown: 0.0, times, faults: Vec::new() }
+        Generation {
+            workload,
+            store,
+            lag: LAG,
+            aborted: 0.0,
+            unknown: 0.0,
+            times,
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -82,7 +92,9 @@ pub enum GenerateError {
         there: u32,
     },
     /// The store model does not keep one order of appends.
-    #[error("the store {0} cannot hold lists: replicas that show their own appends early do not agree on their order")]
+    #[error(
+        "the store {0} cannot hold lists: replicas that show their own appends early do not agree on their order"
+    )]
     NoLists(Model),
     /// The work was interrupted.
     #[error(transparent)]
@@ -110,7 +122,11 @@ pub struct Executed {
 impl Generation {
     /// Yields the transactions in the order in which they ran; those of one session in session order. Time: linear in
     /// the operations, times the logarithm of the live versions.
-    pub fn each(&self, control: &Control, visit: &mut dyn FnMut(Executed)) -> Result<(), GenerateError> {
+    pub fn each(
+        &self,
+        control: &Control,
+        visit: &mut dyn FnMut(Executed),
+    ) -> Result<(), GenerateError> {
         self.possible()?;
         control.phase("generating", self.workload.n_transactions());
         let mut run = Generator::new(self);
@@ -131,15 +147,24 @@ impl Generation {
 
     /// The history. Sessions are named by their numbers.
     pub fn history(&self, control: &Control) -> Result<History, GenerateError> {
-        let mut builder = Builder::new(Origin { format: "generated", ..Origin::default() });
+        let mut builder = Builder::new(Origin {
+            format: "generated",
+            ..Origin::default()
+        });
         if !self.workload.has_lists() {
             builder.initial_value(Value(0));
         }
         for session in 0..self.workload.sessions {
             builder.session_number(u64::from(session));
         }
-        let with_times = self.times || self.faults.iter().any(|injection| injection.fault.in_real_time);
-        self.each(control, &mut |executed| add(&mut builder, &executed, with_times))?;
+        let with_times = self.times
+            || self
+                .faults
+                .iter()
+                .any(|injection| injection.fault.in_real_time);
+        self.each(control, &mut |executed| {
+            add(&mut builder, &executed, with_times)
+        })?;
         Ok(builder.finish()?)
     }
 
@@ -155,9 +180,11 @@ impl Generation {
         let there = self.workload.sessions;
         let asks_too_much = |injection: &&Injection| injection.fault.n_sessions() > there;
         match self.faults.iter().find(asks_too_much) {
-            Some(Injection { fault, .. }) => {
-                Err(GenerateError::TooFewSessions { fault: fault.name, needed: fault.n_sessions(), there })
-            }
+            Some(Injection { fault, .. }) => Err(GenerateError::TooFewSessions {
+                fault: fault.name,
+                needed: fault.n_sessions(),
+                there,
+            }),
             None => Ok(()),
         }
     }
@@ -165,9 +192,13 @@ impl Generation {
     /// After how many transactions each fault happens, ascending.
     fn places(&self) -> Vec<(u64, &'static Fault)> {
         let mut random = Rng::with_seed(mixed(self.workload.seed, PLACES));
-        let all = self.faults.iter().flat_map(|i| std::iter::repeat_n(i.fault, i.times as usize));
-        let mut places: Vec<(u64, &'static Fault)> =
-            all.map(|fault| (random.u64(..=self.workload.n_transactions()), fault)).collect();
+        let all = self
+            .faults
+            .iter()
+            .flat_map(|i| std::iter::repeat_n(i.fault, i.times as usize));
+        let mut places: Vec<(u64, &'static Fault)> = all
+            .map(|fault| (random.u64(..=self.workload.n_transactions()), fault))
+            .collect();
         places.sort_by_key(|(place, _)| *place);
         places
     }
@@ -180,12 +211,22 @@ fn add(builder: &mut Builder, executed: &Executed, with_times: bool) {
         builder.set_interval(draft, executed.interval);
     }
     for operation in &executed.operations {
-        let (Observed::Read(key, _) | Observed::Write(key, _) | Observed::ReadList(key, _) | Observed::Append(key, _)) =
-            *operation;
-        let key = if key.is_number() { builder.key_number(key.0) } else { builder.key_name(&key.to_string()) };
+        let (Observed::Read(key, _)
+        | Observed::Write(key, _)
+        | Observed::ReadList(key, _)
+        | Observed::Append(key, _)) = *operation;
+        let key = if key.is_number() {
+            builder.key_number(key.0)
+        } else {
+            builder.key_name(&key.to_string())
+        };
         match operation {
-            Observed::Read(_, value) => builder.operation(draft, OperationKind::Read, key, Value(*value), 0),
-            Observed::Write(_, value) => builder.operation(draft, OperationKind::Write, key, Value(*value), 0),
+            Observed::Read(_, value) => {
+                builder.operation(draft, OperationKind::Read, key, Value(*value), 0)
+            }
+            Observed::Write(_, value) => {
+                builder.operation(draft, OperationKind::Write, key, Value(*value), 0)
+            }
             Observed::Append(_, value) => {
                 builder.list_key(key);
                 builder.operation(draft, OperationKind::Write, key, Value(*value), 0);
@@ -220,7 +261,10 @@ impl Generator {
     fn new(generation: &Generation) -> Generator {
         let workload = &generation.workload;
         let n = workload.sessions;
-        let memory = |session| Memory { values: Values::new(session, n), known: FxHashMap::default() };
+        let memory = |session| Memory {
+            values: Values::new(session, n),
+            known: FxHashMap::default(),
+        };
         Generator {
             clients: workload.clients(),
             memories: (0..n).map(memory).collect(),
@@ -230,16 +274,24 @@ impl Generator {
             now: 0,
             answered: vec![0; n as usize],
             span: generation.span(),
-            fault_keys: if workload.has_number_keys() { workload.keys } else { 0 },
+            fault_keys: if workload.has_number_keys() {
+                workload.keys
+            } else {
+                0
+            },
             keys_are_numbers: workload.has_number_keys(),
         }
     }
 
     /// Runs the next transaction of some session; returns whether there was one.
     fn ordinary(&mut self, generation: &Generation, visit: &mut dyn FnMut(Executed)) -> bool {
-        let Some((place, session)) = self.turn() else { return false };
+        let Some((place, session)) = self.turn() else {
+            return false;
+        };
         let at = session as usize;
-        let Some(steps) = self.clients[at].next() else { return false };
+        let Some(steps) = self.clients[at].next() else {
+            return false;
+        };
         if self.clients[at].left() == 0 {
             self.busy.swap_remove(place);
         }
@@ -249,14 +301,25 @@ impl Generator {
         let rolls_back = self.random.f64() < generation.aborted;
         let is_unknown = self.random.f64() < generation.unknown;
         let commits = !rolls_back && (!is_unknown || self.random.bool());
-        let (operations, committed) =
-            self.store.transact(session, &steps, &mut self.memories[at], commits, &mut self.random);
+        let (operations, committed) = self.store.transact(
+            session,
+            &steps,
+            &mut self.memories[at],
+            commits,
+            &mut self.random,
+        );
         let outcome = match (is_unknown, committed) {
             (true, _) => Outcome::Unknown,
             (false, true) => Outcome::Committed,
             (false, false) => Outcome::Aborted,
         };
-        visit(Executed { session, outcome, interval: Interval { start, end }, operations, fault: None });
+        visit(Executed {
+            session,
+            outcome,
+            interval: Interval { start, end },
+            operations,
+            fault: None,
+        });
         true
     }
 
@@ -270,7 +333,8 @@ impl Generator {
         let first = self.random.usize(..n);
         let mut places = (first..n).chain(0..first);
         let free = places.find(|&place| self.answered[self.busy[place] as usize] < self.now);
-        let place = free.or_else(|| (0..n).min_by_key(|&place| self.answered[self.busy[place] as usize]))?;
+        let place =
+            free.or_else(|| (0..n).min_by_key(|&place| self.answered[self.busy[place] as usize]))?;
         let session = self.busy[place];
         self.now = self.now.max(self.answered[session as usize] + 1);
         Some((place, session))
@@ -287,14 +351,30 @@ impl Generator {
         }
         let keys = fault::keys_of(self.fault_keys, self.keys_are_numbers, fault.n_keys());
         self.fault_keys += fault.n_keys();
-        let values =
-            fault::values_of(fault, |session| self.memories[sessions[session as usize] as usize].values.fresh());
+        let values = fault::values_of(fault, |session| {
+            self.memories[sessions[session as usize] as usize]
+                .values
+                .fresh()
+        });
         let value = |key: u8, version: u8| {
-            values.iter().find(|(name, _)| *name == (key, version)).map_or(0, |(_, value)| *value)
+            values
+                .iter()
+                .find(|(name, _)| *name == (key, version))
+                .map_or(0, |(_, value)| *value)
         };
-        let begin = sessions.iter().map(|&s| self.answered[s as usize]).max().unwrap_or(0).max(self.now) + STEP;
+        let begin = sessions
+            .iter()
+            .map(|&s| self.answered[s as usize])
+            .max()
+            .unwrap_or(0)
+            .max(self.now)
+            + STEP;
         let intervals = intervals(fault, begin);
-        self.now = intervals.iter().map(|interval| interval.end).max().unwrap_or(begin);
+        self.now = intervals
+            .iter()
+            .map(|interval| interval.end)
+            .max()
+            .unwrap_or(begin);
         for (&(session, outcome, acts), interval) in fault.transactions.iter().zip(intervals) {
             let session = sessions[session as usize];
             let observed = |act: &Act| match *act {
@@ -302,9 +382,17 @@ impl Generator {
                 Act::W(key, version) => Observed::Write(keys[key as usize], value(key, version)),
             };
             let operations = acts.iter().map(observed).collect();
-            visit(Executed { session, outcome, interval, operations, fault: Some(fault) });
+            visit(Executed {
+                session,
+                outcome,
+                interval,
+                operations,
+                fault: Some(fault),
+            });
         }
-        sessions.iter().for_each(|&session| self.answered[session as usize] = self.now);
+        sessions
+            .iter()
+            .for_each(|&session| self.answered[session as usize] = self.now);
         self.store.leap(&sessions, fault.transactions.len() as u64);
     }
 }
@@ -313,17 +401,28 @@ impl Generator {
 fn intervals(fault: &Fault, begin: i64) -> Vec<Interval> {
     let number = |n: usize| n as i64;
     if fault.in_real_time {
-        let interval =
-            |n: usize| Interval { start: begin + 2 * number(n) * STEP, end: begin + (2 * number(n) + 1) * STEP };
+        let interval = |n: usize| Interval {
+            start: begin + 2 * number(n) * STEP,
+            end: begin + (2 * number(n) + 1) * STEP,
+        };
         return (0..fault.transactions.len()).map(interval).collect();
     }
-    let of_session = |session: u8| fault.transactions.iter().filter(move |(other, ..)| *other == session).count();
+    let of_session = |session: u8| {
+        fault
+            .transactions
+            .iter()
+            .filter(move |(other, ..)| *other == session)
+            .count()
+    };
     let mut gone = [0; u8::MAX as usize + 1];
     let interval = |&(session, ..): &fault::Sketched| {
         let n = gone[session as usize];
         gone[session as usize] += 1;
         let part = STEP / number(of_session(session));
-        Interval { start: begin + number(n) * part, end: begin + number(n + 1) * part }
+        Interval {
+            start: begin + number(n) * part,
+            end: begin + number(n + 1) * part,
+        }
     };
     fault.transactions.iter().map(interval).collect()
 }

@@ -42,7 +42,10 @@ impl Key {
 
     /// A key of an application.
     pub(super) fn of(table: &str, number: u64) -> Key {
-        let place = TABLES.iter().position(|name| *name == table).unwrap_or_default();
+        let place = TABLES
+            .iter()
+            .position(|name| *name == table)
+            .unwrap_or_default();
         Key((place as u64) << TABLE_SHIFT | Key::number(number).0)
     }
 
@@ -136,7 +139,11 @@ pub struct Values {
 impl Values {
     /// The values of session `session` of `n_sessions`.
     pub fn new(session: u32, n_sessions: u32) -> Values {
-        Values { session: u64::from(session), n_sessions: u64::from(n_sessions).max(1), counter: 0 }
+        Values {
+            session: u64::from(session),
+            n_sessions: u64::from(n_sessions).max(1),
+            counter: 0,
+        }
     }
 
     /// The next value: from the counter and the session, so that no other session generates it.

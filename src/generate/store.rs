@@ -118,14 +118,24 @@ struct View {
 impl Store {
     pub(super) fn new(model: Model, lag: u64, n_sessions: u32, has_lists: bool) -> Store {
         let horizons = vec![Horizon::default(); n_sessions as usize];
-        Store { model, lag, has_lists, versions: FxHashMap::default(), horizons, length: 0 }
+        Store {
+            model,
+            lag,
+            has_lists,
+            versions: FxHashMap::default(),
+            horizons,
+            length: 0,
+        }
     }
 
     /// Makes sessions see the whole log and its next `n` places, which this store does not fill.
     pub(super) fn leap(&mut self, sessions: &[u32], n: u64) {
         self.length += n;
         for &session in sessions {
-            self.horizons[session as usize] = Horizon { seen: self.length, own: self.length };
+            self.horizons[session as usize] = Horizon {
+                seen: self.length,
+                own: self.length,
+            };
         }
     }
 
@@ -140,7 +150,10 @@ impl Store {
         random: &mut Rng,
     ) -> (Vec<Observed>, bool) {
         let mut view = self.view(session, steps, random);
-        let observed = steps.iter().flat_map(|&step| self.step(step, &mut view, memory, random)).collect();
+        let observed = steps
+            .iter()
+            .flat_map(|&step| self.step(step, &mut view, memory, random))
+            .collect();
         let commits = commits && !self.conflicts(&view);
         if commits {
             self.commit(view);
@@ -162,10 +175,22 @@ impl Store {
             Model::Committed => lagging.max(own),
         };
         horizon.seen = upto;
-        View { session, upto, writes: Vec::new(), read: FxHashMap::default(), floor: FxHashMap::default() }
+        View {
+            session,
+            upto,
+            writes: Vec::new(),
+            read: FxHashMap::default(),
+            floor: FxHashMap::default(),
+        }
     }
 
-    fn step(&self, step: Step, view: &mut View, memory: &mut Memory, random: &mut Rng) -> Vec<Observed> {
+    fn step(
+        &self,
+        step: Step,
+        view: &mut View,
+        memory: &mut Memory,
+        random: &mut Rng,
+    ) -> Vec<Observed> {
         if self.model == Model::Committed && !step.writes() {
             view.upto += random.u64(..=self.length - view.upto);
         }
@@ -173,11 +198,18 @@ impl Store {
             Step::Read(key) => vec![Observed::Read(key, self.read(key, view, random))],
             Step::ReadList(key) => vec![Observed::ReadList(key, self.list(key, view, random))],
             Step::Write(key) => vec![Observed::Write(key, view.write(key, memory.values.fresh()))],
-            Step::Append(key) => vec![Observed::Append(key, view.write(key, memory.values.fresh()))],
+            Step::Append(key) => vec![Observed::Append(
+                key,
+                view.write(key, memory.values.fresh()),
+            )],
             Step::CompareAndSet(key) | Step::Insert(key) => {
                 let found = self.read(key, view, random);
                 let known = memory.known.insert(key, found).unwrap_or_default();
-                let expected = if matches!(step, Step::Insert(_)) { 0 } else { known };
+                let expected = if matches!(step, Step::Insert(_)) {
+                    0
+                } else {
+                    known
+                };
                 let mut observed = vec![Observed::Read(key, found)];
                 if found == expected {
                     let value = view.write(key, memory.values.fresh());
@@ -191,7 +223,9 @@ impl Store {
 
     /// The number of versions of a key that a transaction sees, in log order.
     fn visible(&self, key: Key, view: &mut View, random: &mut Rng) -> usize {
-        let Some(versions) = self.versions.get(&key) else { return 0 };
+        let Some(versions) = self.versions.get(&key) else {
+            return 0;
+        };
         match self.model {
             Model::Causal => versions
                 .iter()
@@ -203,18 +237,33 @@ impl Store {
     }
 
     /// Any recent version that does not tear a transaction that was read from, and none older than the session's own.
-    fn untorn(&self, key: Key, versions: &VecDeque<StoredVersion>, view: &mut View, random: &mut Rng) -> usize {
+    fn untorn(
+        &self,
+        key: Key,
+        versions: &VecDeque<StoredVersion>,
+        view: &mut View,
+        random: &mut Rng,
+    ) -> usize {
         if let Some(&place) = view.read.get(&key) {
             return versions.partition_point(|v| v.place < place);
         }
-        let own = versions.iter().rposition(|v| v.session == view.session).map_or(0, |newest| newest + 1);
-        let floor = view.floor.get(&key).map_or(0, |&floor| versions.partition_point(|v| v.place <= floor)).max(own);
+        let own = versions
+            .iter()
+            .rposition(|v| v.session == view.session)
+            .map_or(0, |newest| newest + 1);
+        let floor = view
+            .floor
+            .get(&key)
+            .map_or(0, |&floor| versions.partition_point(|v| v.place <= floor))
+            .max(own);
         let recent = self.length.saturating_sub(random.u64(..=self.lag));
         let mut newest = versions.partition_point(|v| v.place < recent).max(floor);
         // A version is torn if another key that its transaction also wrote was read in an older version.
         let is_torn = |version: &StoredVersion| {
             let together = version.together.iter().flat_map(|keys| keys.iter());
-            together.filter_map(|key| view.read.get(key)).any(|&after| after <= version.place)
+            together
+                .filter_map(|key| view.read.get(key))
+                .any(|&after| after <= version.place)
         };
         while newest > floor && is_torn(&versions[newest - 1]) {
             newest -= 1;
@@ -231,7 +280,12 @@ impl Store {
     }
 
     fn read(&self, key: Key, view: &mut View, random: &mut Rng) -> u64 {
-        if let Some(&(_, value)) = view.writes.iter().rev().find(|(written, _)| *written == key) {
+        if let Some(&(_, value)) = view
+            .writes
+            .iter()
+            .rev()
+            .find(|(written, _)| *written == key)
+        {
             return value;
         }
         let newest = self.visible(key, view, random).checked_sub(1);
@@ -240,8 +294,18 @@ impl Store {
 
     fn list(&self, key: Key, view: &mut View, random: &mut Rng) -> Vec<u64> {
         let visible = self.visible(key, view, random);
-        let versions = self.versions.get(&key).into_iter().flatten().take(visible).map(|v| v.value);
-        let own = view.writes.iter().filter(|(written, _)| *written == key).map(|(_, value)| *value);
+        let versions = self
+            .versions
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .take(visible)
+            .map(|v| v.value);
+        let own = view
+            .writes
+            .iter()
+            .filter(|(written, _)| *written == key)
+            .map(|(_, value)| *value);
         versions.chain(own).collect()
     }
 
@@ -258,11 +322,17 @@ impl Store {
         let place = self.length;
         self.length += 1;
         self.horizons[view.session as usize].own = self.length;
-        let together = (self.model == Model::Atomic).then(|| view.writes.iter().map(|(key, _)| *key).collect());
+        let together = (self.model == Model::Atomic)
+            .then(|| view.writes.iter().map(|(key, _)| *key).collect());
         let all_see = self.length.saturating_sub(self.lag);
         for (key, value) in view.writes {
             let versions = self.versions.entry(key).or_default();
-            let version = StoredVersion { place, session: view.session, value, together: together.clone() };
+            let version = StoredVersion {
+                place,
+                session: view.session,
+                value,
+                together: together.clone(),
+            };
             match versions.back_mut() {
                 Some(newest) if newest.place == place && !self.has_lists => *newest = version,
                 _ => versions.push_back(version),

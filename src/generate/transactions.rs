@@ -19,7 +19,8 @@ impl Client {
                 (false, true) => steps.push(Step::Append(key)),
                 (true, false) => steps.push(Step::Read(key)),
                 (false, false) => {
-                    let updates = steps.len() + 1 < n && self.random.f64() < self.workload.update_share;
+                    let updates =
+                        steps.len() + 1 < n && self.random.f64() < self.workload.update_share;
                     steps.extend(updates.then_some(Step::Read(key)));
                     steps.push(Step::Write(key));
                 }
@@ -30,15 +31,26 @@ impl Client {
 
     fn mini(&mut self) -> Vec<Step> {
         let first = self.draw();
-        let second = if self.random.bool() { self.draw() } else { first };
+        let second = if self.random.bool() {
+            self.draw()
+        } else {
+            first
+        };
         let mut keys = vec![Key::number(first), Key::number(second)];
         keys.dedup();
         let mut steps: Vec<Step> = keys.iter().map(|&key| Step::Read(key)).collect();
         for key in keys {
             if !self.reads() {
                 // A key is written right after its read or after all reads.
-                let read = steps.iter().position(|step| *step == Step::Read(key)).unwrap_or_default();
-                let at = if self.random.bool() { read + 1 } else { steps.len() };
+                let read = steps
+                    .iter()
+                    .position(|step| *step == Step::Read(key))
+                    .unwrap_or_default();
+                let at = if self.random.bool() {
+                    read + 1
+                } else {
+                    steps.len()
+                };
                 steps.insert(at, Step::Write(key));
             }
         }

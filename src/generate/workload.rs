@@ -31,7 +31,10 @@ words! {
 impl Kind {
     /// Whether [`Workload::operations`] says how long its transactions are.
     pub fn has_length(self) -> bool {
-        matches!(self, Kind::General | Kind::DisjointWrites | Kind::ListAppend)
+        matches!(
+            self,
+            Kind::General | Kind::DisjointWrites | Kind::ListAppend
+        )
     }
 }
 
@@ -66,12 +69,18 @@ impl FromStr for Length {
     fn from_str(text: &str) -> Result<Length, String> {
         let number = |text: &str| text.parse().ok().filter(|n| (1..=100_000).contains(n));
         let length = match text.split_once("..") {
-            Some((least, most)) => number(least).zip(number(most)).map(|(least, most)| Length { least, most }),
+            Some((least, most)) => number(least)
+                .zip(number(most))
+                .map(|(least, most)| Length { least, most }),
             None => number(text).map(Length::fixed),
         };
         length
             .filter(|length| length.least <= length.most)
-            .ok_or_else(|| format!("`{text}` is no number of operations, expected one like 20 or two like 5..20"))
+            .ok_or_else(|| {
+                format!(
+                    "`{text}` is no number of operations, expected one like 20 or two like 5..20"
+                )
+            })
     }
 }
 
@@ -135,7 +144,9 @@ impl Workload {
 /// A seed for a part of the work, derived from the overall seed.
 pub(super) fn mixed(seed: u64, part: u64) -> u64 {
     // Odd multipliers of SplitMix64 (Steele, Lea, Flood 2014); neighbouring parts get unrelated seeds.
-    let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part.wrapping_mul(0xBF58_476D_1CE4_E5B9));
+    let mut z = seed
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(part.wrapping_mul(0xBF58_476D_1CE4_E5B9));
     z = (z ^ (z >> 30)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }

@@ -59,7 +59,11 @@ pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> 
     let graph = Digraph::new(n, edges.flat_map(|(a, b)| [(a, b), (b, a)]));
     let mut found = DepthFirst::new(n).run(&graph);
     found.sort_unstable_by(|a, b| a.members.cmp(&b.members));
-    let mut blocks = Blocks { below: vec![NONE; n], home: vec![NONE; n], ..Blocks::default() };
+    let mut blocks = Blocks {
+        below: vec![NONE; n],
+        home: vec![NONE; n],
+        ..Blocks::default()
+    };
     for (block, RawBlock { top, members }) in (0..).zip(found) {
         for &v in &members {
             if v != top {
@@ -93,7 +97,12 @@ struct DepthFirst {
 
 impl DepthFirst {
     fn new(n: usize) -> DepthFirst {
-        DepthFirst { discovered: vec![NONE; n], low: vec![NONE; n], open: Vec::new(), clock: 0 }
+        DepthFirst {
+            discovered: vec![NONE; n],
+            low: vec![NONE; n],
+            open: Vec::new(),
+            clock: 0,
+        }
     }
 
     fn discover(&mut self, v: u32) {
@@ -113,7 +122,10 @@ impl DepthFirst {
             self.tree(graph, root, &mut found);
             self.open.clear();
             if found.len() == before {
-                found.push(RawBlock { top: root, members: vec![root] });
+                found.push(RawBlock {
+                    top: root,
+                    members: vec![root],
+                });
             }
         }
         found
@@ -139,7 +151,9 @@ impl DepthFirst {
                 continue;
             }
             path.pop();
-            let Some(&(parent, _)) = path.last() else { return };
+            let Some(&(parent, _)) = path.last() else {
+                return;
+            };
             if self.low[v as usize] >= self.discovered[parent as usize] {
                 found.push(self.close(v, parent));
             }
@@ -164,7 +178,9 @@ mod tests {
 
     /// Whether all of `inside` are connected without leaving it.
     fn connected(edges: &[(u32, u32)], inside: &[u32]) -> bool {
-        let Some(&first) = inside.first() else { return true };
+        let Some(&first) = inside.first() else {
+            return true;
+        };
         let mut seen = BTreeSet::from([first]);
         let mut todo = vec![first];
         while let Some(v) = todo.pop() {
@@ -181,21 +197,33 @@ mod tests {
 
     /// All sets that stay connected when one vertex is removed, only the largest ones.
     fn brute(n: u32, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
-        let sets = (1u32..1 << n).map(|bits| (0..n).filter(|v| bits >> v & 1 == 1).collect::<Vec<u32>>());
+        let sets =
+            (1u32..1 << n).map(|bits| (0..n).filter(|v| bits >> v & 1 == 1).collect::<Vec<u32>>());
         let robust = |set: &Vec<u32>| {
-            let without = |v: u32| set.iter().copied().filter(|&other| other != v).collect::<Vec<u32>>();
+            let without = |v: u32| {
+                set.iter()
+                    .copied()
+                    .filter(|&other| other != v)
+                    .collect::<Vec<u32>>()
+            };
             connected(edges, set) && set.iter().all(|&v| connected(edges, &without(v)))
         };
         let found: Vec<Vec<u32>> = sets.filter(robust).collect();
-        let is_inside = |a: &Vec<u32>, b: &Vec<u32>| a.len() < b.len() && a.iter().all(|v| b.contains(v));
-        let mut largest: Vec<Vec<u32>> =
-            found.iter().filter(|set| !found.iter().any(|other| is_inside(set, other))).cloned().collect();
+        let is_inside =
+            |a: &Vec<u32>, b: &Vec<u32>| a.len() < b.len() && a.iter().all(|v| b.contains(v));
+        let mut largest: Vec<Vec<u32>> = found
+            .iter()
+            .filter(|set| !found.iter().any(|other| is_inside(set, other)))
+            .cloned()
+            .collect();
         largest.sort();
         largest
     }
 
     fn listed(blocks: &Blocks) -> Vec<Vec<u32>> {
-        (0..blocks.len() as u32).map(|block| blocks.members(block).to_vec()).collect()
+        (0..blocks.len() as u32)
+            .map(|block| blocks.members(block).to_vec())
+            .collect()
     }
 
     #[test]
@@ -205,7 +233,9 @@ mod tests {
         for round in 0..500 {
             let n = random.u32(1..9);
             let m = random.usize(0..2 * n as usize);
-            let edges: Vec<(u32, u32)> = (0..m).map(|_| (random.u32(0..n), random.u32(0..n))).collect();
+            let edges: Vec<(u32, u32)> = (0..m)
+                .map(|_| (random.u32(0..n), random.u32(0..n)))
+                .collect();
             let blocks = biconnected_components(n as usize, edges.iter().copied());
             let expected = brute(n, &edges);
             assert_eq!(listed(&blocks), expected, "round {round}: {edges:?}");
@@ -213,8 +243,14 @@ mod tests {
             for a in 0..n {
                 assert!(blocks.members(blocks.home(a)).contains(&a));
                 for b in (0..n).filter(|&b| b != a) {
-                    let both = expected.iter().position(|block| block.contains(&a) && block.contains(&b));
-                    assert_eq!(blocks.shared(a, b), both.map(|block| block as u32), "round {round}: {a} {b} {edges:?}");
+                    let both = expected
+                        .iter()
+                        .position(|block| block.contains(&a) && block.contains(&b));
+                    assert_eq!(
+                        blocks.shared(a, b),
+                        both.map(|block| block as u32),
+                        "round {round}: {a} {b} {edges:?}"
+                    );
                 }
             }
         }
@@ -225,7 +261,9 @@ mod tests {
     fn the_order_of_edges_does_not_matter() {
         let mut random = fastrand::Rng::with_seed(4);
         for _ in 0..100 {
-            let mut edges: Vec<(u32, u32)> = (0..12).map(|_| (random.u32(0..10), random.u32(0..10))).collect();
+            let mut edges: Vec<(u32, u32)> = (0..12)
+                .map(|_| (random.u32(0..10), random.u32(0..10)))
+                .collect();
             let before = listed(&biconnected_components(10, edges.iter().copied()));
             random.shuffle(&mut edges);
             let turned = edges.iter().map(|&(a, b)| (b, a));

@@ -69,12 +69,17 @@ impl Closure {
     #[cfg(test)]
     pub(crate) fn brute(n: usize, edges: &[(u32, u32)]) -> Vec<Vec<bool>> {
         let mut reach = vec![vec![false; n]; n];
-        edges.iter().for_each(|&(a, b)| reach[a as usize][b as usize] = true);
+        edges
+            .iter()
+            .for_each(|&(a, b)| reach[a as usize][b as usize] = true);
         for k in 0..n {
             for a in 0..n {
                 if reach[a][k] {
                     let through = reach[k].clone();
-                    reach[a].iter_mut().zip(through).for_each(|(mine, theirs)| *mine |= theirs);
+                    reach[a]
+                        .iter_mut()
+                        .zip(through)
+                        .for_each(|(mine, theirs)| *mine |= theirs);
                 }
             }
         }
@@ -92,7 +97,9 @@ mod tests {
         for _ in 0..400 {
             let n = random.usize(1..80);
             let m = random.usize(0..2 * n);
-            let edges: Vec<(u32, u32)> = (0..m).map(|_| (random.u32(0..n as u32), random.u32(0..n as u32))).collect();
+            let edges: Vec<(u32, u32)> = (0..m)
+                .map(|_| (random.u32(0..n as u32), random.u32(0..n as u32)))
+                .collect();
             let whole = Closure::new(&Digraph::new(n, edges.iter().copied()));
             let mut grown = Closure::new(&Digraph::new(n, std::iter::empty()));
             for &(a, b) in &edges {

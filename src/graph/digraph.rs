@@ -28,12 +28,18 @@ impl Digraph {
     ///
     /// The iterator is traversed twice. Edge ids are not kept: see [`Digraph::with_ids`].
     pub fn new(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
-        Digraph { targets: Rows::new(n, edges), id: Vec::new() }
+        Digraph {
+            targets: Rows::new(n, edges),
+            id: Vec::new(),
+        }
     }
 
     /// The same, but every edge remembers its position in the iteration. 8 bytes per edge.
     pub fn with_ids(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
-        Digraph::numbered(n, edges.zip(0..).map(|((from, to), id)| Arc { from, to, id }))
+        Digraph::numbered(
+            n,
+            edges.zip(0..).map(|((from, to), id)| Arc { from, to, id }),
+        )
     }
 
     fn numbered(n: usize, edges: impl Iterator<Item = Arc> + Clone) -> Digraph {
@@ -45,7 +51,10 @@ impl Digraph {
             (items[*place as usize], id[*place as usize]) = (edge.to, edge.id);
             *place += 1;
         }
-        Digraph { targets: Rows { begin, items }, id }
+        Digraph {
+            targets: Rows { begin, items },
+            id,
+        }
     }
 
     /// Number of vertices.
@@ -72,7 +81,11 @@ impl Digraph {
 
     /// The edges of `vertex`.
     pub fn edges_of(&self, vertex: u32) -> impl ExactSizeIterator<Item = Arc> + '_ {
-        self.row(vertex).map(move |place| Arc { from: vertex, to: self.targets.items()[place], id: self.id(place) })
+        self.row(vertex).map(move |place| Arc {
+            from: vertex,
+            to: self.targets.items()[place],
+            id: self.id(place),
+        })
     }
 
     /// The vertex that the edge at a place leads to.
@@ -85,18 +98,31 @@ impl Digraph {
     /// the graph keeps no ids.
     #[inline]
     pub fn id(&self, place: usize) -> u32 {
-        if self.id.is_empty() { place as u32 } else { self.id[place] }
+        if self.id.is_empty() {
+            place as u32
+        } else {
+            self.id[place]
+        }
     }
 
     /// All edges, by vertex.
     pub fn edges(&self) -> impl Iterator<Item = Arc> + Clone + '_ {
-        (0..self.n_vertices() as u32)
-            .flat_map(move |v| self.row(v).map(move |p| Arc { from: v, to: self.target(p), id: self.id(p) }))
+        (0..self.n_vertices() as u32).flat_map(move |v| {
+            self.row(v).map(move |p| Arc {
+                from: v,
+                to: self.target(p),
+                id: self.id(p),
+            })
+        })
     }
 
     /// The graph with every edge reversed; ids stay. O(n + edges).
     pub fn reversed(&self) -> Digraph {
-        let turned = self.edges().map(|edge| Arc { from: edge.to, to: edge.from, id: edge.id });
+        let turned = self.edges().map(|edge| Arc {
+            from: edge.to,
+            to: edge.from,
+            id: edge.id,
+        });
         Digraph::numbered(self.n_vertices(), turned)
     }
 }
@@ -111,13 +137,22 @@ mod tests {
         let graph = Digraph::with_ids(4, edges.iter().copied());
         assert_eq!((graph.n_vertices(), graph.n_edges()), (4, 5));
         assert_eq!(graph.successors(2), [0, 1, 0]);
-        assert_eq!(graph.edges_of(2).map(|e| e.id).collect::<Vec<_>>(), [0, 2, 3]);
+        assert_eq!(
+            graph.edges_of(2).map(|e| e.id).collect::<Vec<_>>(),
+            [0, 2, 3]
+        );
         assert!(graph.successors(3).is_empty());
         let back = graph.reversed();
         assert_eq!(back.successors(0), [2, 2]);
-        assert_eq!(back.edges_of(1).map(|e| (e.to, e.id)).collect::<Vec<_>>(), [(0, 1), (1, 4), (2, 2)]);
+        assert_eq!(
+            back.edges_of(1).map(|e| (e.to, e.id)).collect::<Vec<_>>(),
+            [(0, 1), (1, 4), (2, 2)]
+        );
         let plain = Digraph::new(4, edges.iter().copied());
-        assert_eq!(plain.edges().map(|e| (e.from, e.to)).collect::<Vec<_>>(), [(0, 1), (1, 1), (2, 0), (2, 1), (2, 0)]);
+        assert_eq!(
+            plain.edges().map(|e| (e.from, e.to)).collect::<Vec<_>>(),
+            [(0, 1), (1, 1), (2, 0), (2, 1), (2, 0)]
+        );
     }
 
     #[test]

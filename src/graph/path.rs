@@ -22,7 +22,14 @@ impl PathFinder {
     pub fn new(n: usize) -> PathFinder {
         PathFinder {
             reached_in: vec![0; n],
-            by: vec![Arc { from: 0, to: 0, id: 0 }; n],
+            by: vec![
+                Arc {
+                    from: 0,
+                    to: 0,
+                    id: 0
+                };
+                n
+            ],
             cost: vec![0; n],
             search: 0,
             queue: Vec::new(),
@@ -41,7 +48,13 @@ impl PathFinder {
     /// A path with the fewest edges from `from` to `to` through vertices that `admit` allows (the ends need not be
     /// allowed). It has at least one edge: with `from == to` it is a shortest cycle through that vertex. Among equals
     /// the choice follows the order of the edges in the graph. O(vertices + edges) reached.
-    pub fn shortest(&mut self, graph: &Digraph, from: u32, to: u32, admit: impl Fn(u32) -> bool) -> Option<Vec<Arc>> {
+    pub fn shortest(
+        &mut self,
+        graph: &Digraph,
+        from: u32,
+        to: u32,
+        admit: impl Fn(u32) -> bool,
+    ) -> Option<Vec<Arc>> {
         self.shortest_within(graph, from, to, usize::MAX, admit)
     }
 
@@ -109,7 +122,9 @@ impl PathFinder {
                 if edge.to != to && (edge.to == from || !admit(edge.to)) {
                     continue;
                 }
-                let Some(is_heavy) = heavy(edge.id) else { continue };
+                let Some(is_heavy) = heavy(edge.id) else {
+                    continue;
+                };
                 let next = edge.to as usize;
                 let new = cost + 1 + if is_heavy { HEAVY } else { 0 };
                 if self.reached_in[next] != self.search || new < self.cost[next] {
@@ -165,7 +180,14 @@ mod tests {
     const FAR: u64 = u64::MAX / 4;
 
     /// Cheapest walks of at least one edge by Bellman and Ford, through allowed vertices.
-    fn brute(n: usize, edges: &[(u32, u32)], from: u32, to: u32, admit: &[bool], cost: impl Fn(u32) -> u64) -> u64 {
+    fn brute(
+        n: usize,
+        edges: &[(u32, u32)],
+        from: u32,
+        to: u32,
+        admit: &[bool],
+        cost: impl Fn(u32) -> u64,
+    ) -> u64 {
         let mut at = vec![FAR; n];
         let mut back = FAR;
         for _ in 0..=n {
@@ -193,15 +215,26 @@ mod tests {
         for _ in 0..1500 {
             let n = random.usize(1..12);
             let m = random.usize(0..3 * n);
-            let edges: Vec<(u32, u32)> = (0..m).map(|_| (random.u32(0..n as u32), random.u32(0..n as u32))).collect();
+            let edges: Vec<(u32, u32)> = (0..m)
+                .map(|_| (random.u32(0..n as u32), random.u32(0..n as u32)))
+                .collect();
             let heavy: Vec<bool> = (0..m).map(|_| random.bool()).collect();
             let admit: Vec<bool> = (0..n).map(|_| random.u8(0..4) > 0).collect();
             let graph = Digraph::with_ids(n, edges.iter().copied());
             let (from, to) = (random.u32(0..n as u32), random.u32(0..n as u32));
             let weight = |id: u32| if heavy[id as usize] { 1001 } else { 1 };
             let short = finder.shortest(&graph, from, to, |v| admit[v as usize]);
-            let light = finder.lightest(&graph, from, to, |v| admit[v as usize], |id| Some(heavy[id as usize]));
-            for (path, cost) in [(&short, &(|_| 1u64) as &dyn Fn(u32) -> u64), (&light, &weight)] {
+            let light = finder.lightest(
+                &graph,
+                from,
+                to,
+                |v| admit[v as usize],
+                |id| Some(heavy[id as usize]),
+            );
+            for (path, cost) in [
+                (&short, &(|_| 1u64) as &dyn Fn(u32) -> u64),
+                (&light, &weight),
+            ] {
                 let expected = brute(n, &edges, from, to, &admit, cost);
                 let Some(path) = path else {
                     assert!(expected >= FAR);
@@ -209,14 +242,25 @@ mod tests {
                 };
                 found += 1;
                 assert_eq!((path[0].from, path[path.len() - 1].to), (from, to));
-                assert!(path.windows(2).all(|two| two[0].to == two[1].from && admit[two[0].to as usize]));
+                assert!(
+                    path.windows(2)
+                        .all(|two| two[0].to == two[1].from && admit[two[0].to as usize])
+                );
                 assert!(path.iter().all(|e| edges[e.id as usize] == (e.from, e.to)));
                 assert_eq!(path.iter().map(|e| cost(e.id)).sum::<u64>(), expected);
             }
             if let Some(path) = &short {
                 let len = path.len();
-                assert!(finder.shortest_within(&graph, from, to, len, |v| admit[v as usize]).is_some());
-                assert!(finder.shortest_within(&graph, from, to, len - 1, |v| admit[v as usize]).is_none());
+                assert!(
+                    finder
+                        .shortest_within(&graph, from, to, len, |v| admit[v as usize])
+                        .is_some()
+                );
+                assert!(
+                    finder
+                        .shortest_within(&graph, from, to, len - 1, |v| admit[v as usize])
+                        .is_none()
+                );
             }
         }
         assert!(found > 500);
@@ -227,8 +271,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(6);
         for _ in 0..300 {
             let n = random.usize(1..12);
-            let edges: Vec<(u32, u32)> =
-                (0..2 * n).map(|_| (random.u32(0..n as u32), random.u32(0..n as u32))).collect();
+            let edges: Vec<(u32, u32)> = (0..2 * n)
+                .map(|_| (random.u32(0..n as u32), random.u32(0..n as u32)))
+                .collect();
             let graph = Digraph::with_ids(n, edges.iter().copied());
             let components = strong_components(&graph);
             let mut finder = PathFinder::new(n);
@@ -237,7 +282,11 @@ mod tests {
                 let inside = |v: u32| components.component[v as usize] == component;
                 let cycle = shortest_cycle(&graph, &mut finder, members, inside, usize::MAX);
                 let all = vec![true; n];
-                let girth = members.iter().map(|&v| brute(n, &edges, v, v, &all, |_| 1)).min().unwrap_or(FAR);
+                let girth = members
+                    .iter()
+                    .map(|&v| brute(n, &edges, v, v, &all, |_| 1))
+                    .min()
+                    .unwrap_or(FAR);
                 assert_eq!(cycle.map_or(FAR, |cycle| cycle.len() as u64), girth);
             }
         }

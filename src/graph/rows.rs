@@ -13,7 +13,10 @@ pub struct Rows<T> {
 /// No rows.
 impl<T> Default for Rows<T> {
     fn default() -> Rows<T> {
-        Rows { begin: vec![0], items: Vec::new() }
+        Rows {
+            begin: vec![0],
+            items: Vec::new(),
+        }
     }
 }
 
@@ -29,19 +32,28 @@ impl<T: Copy + Default> Rows<T> {
             sorted[*place as usize] = item;
             *place += 1;
         }
-        Rows { begin, items: sorted }
+        Rows {
+            begin,
+            items: sorted,
+        }
     }
 }
 
 impl<T> Rows<T> {
     /// Items that come row by row. O(rows + items).
     pub fn of_sorted(n_rows: usize, items: Vec<T>, row: impl Fn(&T) -> u32) -> Rows<T> {
-        Rows { begin: row_begins(n_rows, items.iter().map(row)), items }
+        Rows {
+            begin: row_begins(n_rows, items.iter().map(row)),
+            items,
+        }
     }
 
     /// Rows of one item each.
     pub fn one_each(items: Vec<T>) -> Rows<T> {
-        Rows { begin: (0..=items.len() as u32).collect(), items }
+        Rows {
+            begin: (0..=items.len() as u32).collect(),
+            items,
+        }
     }
 
     /// Number of rows.
@@ -111,11 +123,17 @@ mod tests {
     #[test]
     fn rows_keep_the_order_of_their_items() {
         let mut rows = Rows::new(4, [(2, 'c'), (0, 'x'), (2, 'a'), (2, 'b')].into_iter());
-        assert_eq!((rows.n_rows(), rows.of(0), rows.of(1), rows.range(2)), (4, &['x'][..], &[][..], 1..4));
+        assert_eq!(
+            (rows.n_rows(), rows.of(0), rows.of(1), rows.range(2)),
+            (4, &['x'][..], &[][..], 1..4)
+        );
         assert_eq!(rows.of(2), ['c', 'a', 'b']);
         rows.push(['z']);
         let rows = rows.sorted();
-        assert_eq!(rows.all().collect::<Vec<_>>(), [(0, &'x'), (2, &'a'), (2, &'b'), (2, &'c'), (4, &'z')]);
+        assert_eq!(
+            rows.all().collect::<Vec<_>>(),
+            [(0, &'x'), (2, &'a'), (2, &'b'), (2, &'c'), (4, &'z')]
+        );
         assert_eq!(Rows::<u32>::default().n_rows(), 0);
     }
 }

@@ -55,7 +55,9 @@ impl Components {
 
     /// The components with a cycle, ordered by their smallest vertex.
     pub fn cyclic(&self) -> Vec<u32> {
-        let mut cyclic: Vec<u32> = (0..self.len() as u32).filter(|&c| self.is_cyclic(c)).collect();
+        let mut cyclic: Vec<u32> = (0..self.len() as u32)
+            .filter(|&c| self.is_cyclic(c))
+            .collect();
         cyclic.sort_unstable_by_key(|&c| self.members(c)[0]);
         cyclic
     }
@@ -65,13 +67,18 @@ const UNSEEN: u32 = u32::MAX;
 
 /// Finds the strongly connected components. O(vertices + edges), no recursion.
 pub fn strong_components(graph: &Digraph) -> Components {
-    let (component, count) = component_numbers(graph.n_vertices(), |v, nth| graph.successors(v).get(nth).copied());
+    let (component, count) = component_numbers(graph.n_vertices(), |v, nth| {
+        graph.successors(v).get(nth).copied()
+    });
     collect(graph, component, count)
 }
 
 /// The component of each vertex, numbered as in [`Components`], and how many there are, for a graph that is stored in
 /// another form: `successor` gives the nth vertex, from 0, that an edge of a vertex leads to. O(vertices + edges).
-pub fn component_numbers(n: usize, mut successor: impl FnMut(u32, usize) -> Option<u32>) -> (Vec<u32>, usize) {
+pub fn component_numbers(
+    n: usize,
+    mut successor: impl FnMut(u32, usize) -> Option<u32>,
+) -> (Vec<u32>, usize) {
     let mut component = vec![UNSEEN; n];
     // Order of discovery while a vertex is open; low[v] is the smallest one known to be reachable.
     let mut low = vec![UNSEEN; n];
@@ -129,7 +136,11 @@ fn collect(graph: &Digraph, component: Vec<u32>, count: usize) -> Components {
         _ => true,
     };
     let cyclic = (0..count as u32).map(has_cycle).collect();
-    Components { component, members, cyclic }
+    Components {
+        component,
+        members,
+        cyclic,
+    }
 }
 
 #[cfg(test)]
@@ -143,22 +154,31 @@ mod tests {
         for round in 0..600 {
             let n = random.usize(1..12);
             let m = random.usize(0..2 * n + 1);
-            let edges: Vec<(u32, u32)> = (0..m).map(|_| (random.u32(0..n as u32), random.u32(0..n as u32))).collect();
+            let edges: Vec<(u32, u32)> = (0..m)
+                .map(|_| (random.u32(0..n as u32), random.u32(0..n as u32)))
+                .collect();
             let graph = Digraph::new(n, edges.iter().copied());
             let components = strong_components(&graph);
             let reach = Closure::brute(n, &edges);
             for a in 0..n as u32 {
                 for b in 0..n as u32 {
-                    let together = a == b || reach[a as usize][b as usize] && reach[b as usize][a as usize];
+                    let together =
+                        a == b || reach[a as usize][b as usize] && reach[b as usize][a as usize];
                     let same = components.component[a as usize] == components.component[b as usize];
                     assert_eq!(same, together, "round {round}: {a} {b} {edges:?}");
                 }
-                assert_eq!(components.on_cycle(a), reach[a as usize][a as usize], "round {round}: {a} {edges:?}");
+                assert_eq!(
+                    components.on_cycle(a),
+                    reach[a as usize][a as usize],
+                    "round {round}: {a} {edges:?}"
+                );
             }
             for &(a, b) in &edges {
                 assert!(components.component[a as usize] >= components.component[b as usize]);
             }
-            let all: usize = (0..components.len() as u32).map(|c| components.members(c).len()).sum();
+            let all: usize = (0..components.len() as u32)
+                .map(|c| components.members(c).len())
+                .sum();
             assert_eq!(all, n);
         }
     }

@@ -30,7 +30,8 @@ pub fn topological_order_by_priority(graph: &Digraph, priority: &[u64]) -> Optio
     let mut missing = in_degrees(graph);
     let mut order: Vec<u32> = Vec::with_capacity(n);
     let ready = (0..n as u32).filter(|&v| missing[v as usize] == 0);
-    let mut heap: BinaryHeap<Reverse<(u64, u32)>> = ready.map(|v| Reverse((priority[v as usize], v))).collect();
+    let mut heap: BinaryHeap<Reverse<(u64, u32)>> =
+        ready.map(|v| Reverse((priority[v as usize], v))).collect();
     while let Some(Reverse((_, vertex))) = heap.pop() {
         order.push(vertex);
         for &to in graph.successors(vertex) {
@@ -65,17 +66,29 @@ mod tests {
         for _ in 0..600 {
             let n = random.usize(1..14);
             let m = random.usize(0..n + 2);
-            let edges: Vec<(u32, u32)> = (0..m).map(|_| (random.u32(0..n as u32), random.u32(0..n as u32))).collect();
+            let edges: Vec<(u32, u32)> = (0..m)
+                .map(|_| (random.u32(0..n as u32), random.u32(0..n as u32)))
+                .collect();
             let graph = Digraph::new(n, edges.iter().copied());
             let priority: Vec<u64> = (0..n).map(|_| random.u64(0..5)).collect();
-            let orders = [topological_order(&graph), topological_order_by_priority(&graph, &priority)];
+            let orders = [
+                topological_order(&graph),
+                topological_order_by_priority(&graph, &priority),
+            ];
             for order in &orders {
                 assert_eq!(order.is_some(), !strong_components(&graph).any_cyclic());
                 let Some(order) = order else { continue };
                 let mut place = vec![usize::MAX; n];
-                order.iter().enumerate().for_each(|(at, &v)| place[v as usize] = at);
+                order
+                    .iter()
+                    .enumerate()
+                    .for_each(|(at, &v)| place[v as usize] = at);
                 assert!(place.iter().all(|&p| p < n));
-                assert!(edges.iter().all(|&(a, b)| place[a as usize] < place[b as usize]));
+                assert!(
+                    edges
+                        .iter()
+                        .all(|&(a, b)| place[a as usize] < place[b as usize])
+                );
             }
             if let Some(order) = &orders[1] {
                 acyclic += 1;

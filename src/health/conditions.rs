@@ -26,7 +26,11 @@ pub(super) fn findings(
 }
 
 fn version_order(order: VersionOrder) -> Option<Finding> {
-    let VersionOrder { known, by_session, pairs } = order;
+    let VersionOrder {
+        known,
+        by_session,
+        pairs,
+    } = order;
     let mut text = format!(
         "Reads show the order of {} of {} ({}). They show it where one was read before the other was written, or where a list has both.",
         grouped(known),
@@ -35,7 +39,10 @@ fn version_order(order: VersionOrder) -> Option<Finding> {
     );
     if by_session > 0 {
         let more = if known > 0 { " more" } else { "" };
-        text += &format!(" Session order gives {}{more}, of keys that only one session writes.", grouped(by_session));
+        text += &format!(
+            " Session order gives {}{more}, of keys that only one session writes.",
+            grouped(by_session)
+        );
     }
     if known + by_session < pairs {
         text += " Strong levels have to search for the rest.";
@@ -58,7 +65,8 @@ fn unique_values(history: &History, resolution: &Resolution) -> Finding {
     let repeated = resolution.repeated_writes();
     let n = repeated.len() as u64;
     let text = match n {
-        0 => "Holds: no value is written to a key by two transactions. Most checkers need this.".to_owned(),
+        0 => "Holds: no value is written to a key by two transactions. Most checkers need this."
+            .to_owned(),
         n => format!(
             "Does not hold: {} a value that the key had before. Most checkers need it; here all possible writers are tried.",
             counted(n, "write") + by_number(n, " repeats", " repeat"),
@@ -87,8 +95,9 @@ fn read_before_write(history: &History, survey: &Survey) -> Finding {
 
 fn mini_transactions(survey: &Survey) -> Finding {
     let n = survey.large.count;
-    let shape =
-        format!("at most {MINI_OPERATIONS} operations on at most {MINI_KEYS} keys, each read before it is written");
+    let shape = format!(
+        "at most {MINI_OPERATIONS} operations on at most {MINI_KEYS} keys, each read before it is written"
+    );
     let text = match n {
         0 => format!("Holds: every transaction has {shape}, as MTC needs it."),
         n => format!(
@@ -104,11 +113,18 @@ fn mini_transactions(survey: &Survey) -> Finding {
 fn lists(history: &History) -> Finding {
     let lists = history.lists();
     let n_lists = history.key_names().len() as u64;
-    let with = (0..history.n_keys()).filter(|&key| lists.is_list(crate::history::KeyId::new(key))).count() as u64;
+    let with = (0..history.n_keys())
+        .filter(|&key| lists.is_list(crate::history::KeyId::new(key)))
+        .count() as u64;
     let without = n_lists - with;
     let text = match (with, without) {
-        (0, _) => "Does not hold: keys hold single values, so reads do not show the order of versions.".to_owned(),
-        (_, 0) => "Holds: every key holds a list, so a read shows the order of its elements.".to_owned(),
+        (0, _) => {
+            "Does not hold: keys hold single values, so reads do not show the order of versions."
+                .to_owned()
+        }
+        (_, 0) => {
+            "Holds: every key holds a list, so a read shows the order of its elements.".to_owned()
+        }
         (with, without) => format!(
             "Holds in part: {} of {} a list.",
             grouped(with),

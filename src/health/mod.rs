@@ -169,13 +169,29 @@ pub struct Finding {
 impl Finding {
     /// A finding about nothing in particular.
     fn new(kind: Kind, severity: Severity, count: u64, text: String) -> Finding {
-        Finding { kind, severity, text, count, transactions: Vec::new(), operations: Vec::new(), remedy: None }
+        Finding {
+            kind,
+            severity,
+            text,
+            count,
+            transactions: Vec::new(),
+            operations: Vec::new(),
+            remedy: None,
+        }
     }
 
     /// About these operations and their transactions, ascending.
-    fn about_operations(mut self, history: &History, operations: impl Iterator<Item = OperationId>) -> Finding {
+    fn about_operations(
+        mut self,
+        history: &History,
+        operations: impl Iterator<Item = OperationId>,
+    ) -> Finding {
         self.operations = operations.take(LISTED).collect();
-        self.transactions = self.operations.iter().map(|&o| history.transaction_of(o)).collect();
+        self.transactions = self
+            .operations
+            .iter()
+            .map(|&o| history.transaction_of(o))
+            .collect();
         self.transactions.dedup();
         self
     }
@@ -188,7 +204,10 @@ impl Finding {
 
     /// Choosing this changes it.
     fn remedy(mut self, rule: &'static str, choice: impl Into<String>) -> Finding {
-        self.remedy = Some(Remedy { rule, choice: choice.into() });
+        self.remedy = Some(Remedy {
+            rule,
+            choice: choice.into(),
+        });
         self
     }
 }
@@ -205,7 +224,9 @@ pub struct Health {
 impl Health {
     /// Findings that cast doubt on verdicts: warnings and cautions.
     pub fn doubts(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(|finding| finding.severity < Severity::Note)
+        self.findings
+            .iter()
+            .filter(|finding| finding.severity < Severity::Note)
     }
 
     /// Whether the history has anything that a level could be violated by.
@@ -224,7 +245,11 @@ impl Health {
 /// O(operations), in parallel in the current rayon pool; the result is the same for any number of threads. About a
 /// quarter of a byte per operation, and 24 bytes per key and thread while there are several operations per key. Errors:
 /// only when `control` says to stop.
-pub fn examine(history: &History, resolution: &Resolution, control: &Control) -> Result<Health, Interrupt> {
+pub fn examine(
+    history: &History,
+    resolution: &Resolution,
+    control: &Control,
+) -> Result<Health, Interrupt> {
     control.check()?;
     let survey = Survey::of(history, resolution, control)?;
     let version_order = VersionOrder::of(history, &survey);
@@ -235,7 +260,15 @@ pub fn examine(history: &History, resolution: &Resolution, control: &Control) ->
     control.check()?;
     findings.extend(times::findings(history, resolution));
     findings.extend(set_up::findings(history, resolution, &survey));
-    findings.extend(conditions::findings(history, resolution, &survey, version_order));
+    findings.extend(conditions::findings(
+        history,
+        resolution,
+        &survey,
+        version_order,
+    ));
     findings.sort_by_key(|finding| (finding.severity, finding.kind));
-    Ok(Health { findings, version_order })
+    Ok(Health {
+        findings,
+        version_order,
+    })
 }

@@ -3,7 +3,9 @@
 use super::survey::Survey;
 use super::words::{by_number, counted, names, percent};
 use super::{Finding, Kind, LISTED, Severity};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId};
+use crate::history::{
+    History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId,
+};
 use crate::relations::{Resolution, Standing};
 use rustc_hash::FxHashSet;
 
@@ -11,18 +13,32 @@ use rustc_hash::FxHashSet;
 const FEWEST_KEYS: usize = 5;
 
 /// Findings about the initial state. O(keys + transactions + operations of initial write-only transactions).
-pub(super) fn findings(history: &History, resolution: &Resolution, survey: &Survey) -> Vec<Finding> {
-    [uncounted_set_up(history, resolution, survey), never_written(history, survey), never_read(history, survey)]
-        .into_iter()
-        .flatten()
-        .collect()
+pub(super) fn findings(
+    history: &History,
+    resolution: &Resolution,
+    survey: &Survey,
+) -> Vec<Finding> {
+    [
+        uncounted_set_up(history, resolution, survey),
+        never_written(history, survey),
+        never_read(history, survey),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Write-only transactions at the beginning of a session that write at least nine tenths of all keys that are read, no
 /// key in two of them, and whose keys are not read in their initial version: a setup written as part of the run. Unless
 /// told, checkers may order it late.
-fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey) -> Option<Finding> {
-    let some = history.transactions().any(|t| resolution.standing(t) == Standing::Initial);
+fn uncounted_set_up(
+    history: &History,
+    resolution: &Resolution,
+    survey: &Survey,
+) -> Option<Finding> {
+    let some = history
+        .transactions()
+        .any(|t| resolution.standing(t) == Standing::Initial);
     let read = survey.keys.iter().filter(|key| key.is_read).count();
     if some || read < FEWEST_KEYS {
         return None;
@@ -31,13 +47,25 @@ fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey)
         .sessions()
         .filter_map(|session| covering(history, survey, session))
         .max_by_key(|(session, _, covered)| (*covered, std::cmp::Reverse(*session)))?;
-    if covered * 10 < read * 9 || covered < FEWEST_KEYS || transactions.len() == history.n_transactions() {
+    if covered * 10 < read * 9
+        || covered < FEWEST_KEYS
+        || transactions.len() == history.n_transactions()
+    {
         return None;
     }
     let n = transactions.len() as u64;
-    let flag = transactions.iter().take(LISTED).map(|&t| history.transaction_name(t)).collect::<Vec<_>>().join(",");
+    let flag = transactions
+        .iter()
+        .take(LISTED)
+        .map(|&t| history.transaction_name(t))
+        .collect::<Vec<_>>()
+        .join(",");
     let who = names(history, &transactions, n);
-    let shown = if n == 1 { format!("--init txn={who}") } else { "--init txn=… with their names".to_owned() };
+    let shown = if n == 1 {
+        format!("--init txn={who}")
+    } else {
+        "--init txn=… with their names".to_owned()
+    };
     let text = format!(
         "{who} at the beginning of session {} {} to {} of the keys that are read, and no transaction reads an initial version of \
          them: {} like the set-up of the initial state, but {} as {} like others. {shown} puts {} before everything else.",
@@ -52,17 +80,27 @@ fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey)
     let finding = Finding::new(Kind::SetUp, Severity::Caution, n, text);
     let finding = finding.about_transactions(transactions.iter().copied());
     // A remedy must name all of them.
-    Some(if transactions.len() <= LISTED { finding.remedy("init", format!("txn={flag}")) } else { finding })
+    Some(if transactions.len() <= LISTED {
+        finding.remedy("init", format!("txn={flag}"))
+    } else {
+        finding
+    })
 }
 
 /// The committed write-only transactions at the beginning of a session and how many of the keys read they cover.
-fn covering(history: &History, survey: &Survey, session: SessionId) -> Option<(SessionId, Vec<TransactionId>, usize)> {
+fn covering(
+    history: &History,
+    survey: &Survey,
+    session: SessionId,
+) -> Option<(SessionId, Vec<TransactionId>, usize)> {
     let mut transactions = Vec::new();
     let mut keys: FxHashSet<KeyId> = FxHashSet::default();
     let mut covered = 0;
     'session: for t in history.transactions_of(session) {
         let range = history.operation_range(t);
-        let writes_only = history.kinds()[range.clone()].iter().all(|kind| *kind == OperationKind::Write);
+        let writes_only = history.kinds()[range.clone()]
+            .iter()
+            .all(|kind| *kind == OperationKind::Write);
         if !writes_only || range.is_empty() || history.outcome(t) != Outcome::Committed {
             break;
         }
@@ -75,7 +113,10 @@ fn covering(history: &History, survey: &Survey, session: SessionId) -> Option<(S
                 break 'session;
             }
         }
-        covered += mine.iter().filter(|key| survey.keys[key.index()].is_read).count();
+        covered += mine
+            .iter()
+            .filter(|key| survey.keys[key.index()].is_read)
+            .count();
         keys.extend(mine);
         transactions.push(t);
     }

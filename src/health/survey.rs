@@ -63,7 +63,11 @@ impl KeyTally {
     }
 
     fn written_by(&mut self, writer: u32) {
-        self.writer = if self.writer == 0 || self.writer == writer { writer } else { SEVERAL };
+        self.writer = if self.writer == 0 || self.writer == writer {
+            writer
+        } else {
+            SEVERAL
+        };
     }
 
     fn add(&mut self, other: &KeyTally) {
@@ -89,7 +93,10 @@ pub(super) struct Tally<T> {
 
 impl<T> Default for Tally<T> {
     fn default() -> Tally<T> {
-        Tally { count: 0, first: Vec::new() }
+        Tally {
+            count: 0,
+            first: Vec::new(),
+        }
     }
 }
 
@@ -129,14 +136,28 @@ pub(super) struct Survey {
 
 impl Survey {
     /// O(operations), in parallel.
-    pub(super) fn of(history: &History, resolution: &Resolution, control: &Control) -> Result<Survey, Interrupt> {
+    pub(super) fn of(
+        history: &History,
+        resolution: &Resolution,
+        control: &Control,
+    ) -> Result<Survey, Interrupt> {
         let parts = parts(history);
         let versions = OperationSet::new(history.n_operations());
         let followed = OperationSet::new(history.n_operations());
-        parts.par_iter().try_for_each(|part| mark_versions(history, resolution, part, &versions, control))?;
+        parts
+            .par_iter()
+            .try_for_each(|part| mark_versions(history, resolution, part, &versions, control))?;
         let work = parts.into_par_iter().map(|part| {
-            let mut survey = Survey { keys: vec![KeyTally::default(); history.n_keys()], ..Survey::default() };
-            let looker = Looker { history, resolution, versions: &versions, followed: &followed };
+            let mut survey = Survey {
+                keys: vec![KeyTally::default(); history.n_keys()],
+                ..Survey::default()
+            };
+            let looker = Looker {
+                history,
+                resolution,
+                versions: &versions,
+                followed: &followed,
+            };
             for (done, t) in part.enumerate() {
                 control.tick(done)?;
                 looker.transaction(TransactionId::new(t), &mut survey);
@@ -151,7 +172,10 @@ impl Survey {
     }
 
     fn append(&mut self, mut other: Survey) {
-        self.keys.par_iter_mut().zip(&other.keys).for_each(|(mine, its)| mine.add(its));
+        self.keys
+            .par_iter_mut()
+            .zip(&other.keys)
+            .for_each(|(mine, its)| mine.add(its));
         self.unwritten.append(&mut other.unwritten);
         self.unrecorded.append(other.unrecorded);
         self.blind.append(other.blind);
@@ -165,7 +189,11 @@ impl Survey {
 fn parts(history: &History) -> Vec<Range<usize>> {
     let (n, operations) = (history.n_transactions(), history.n_operations());
     let most = operations / (4 * history.n_keys().max(1));
-    let wanted = if operations < 1 << 16 { 1 } else { rayon::current_num_threads().min(most).max(1) };
+    let wanted = if operations < 1 << 16 {
+        1
+    } else {
+        rayon::current_num_threads().min(most).max(1)
+    };
     let begin_of = |t: usize| history.operation_range(TransactionId::new(t)).start;
     let mut ends: Vec<usize> = (1..wanted)
         .map(|part| {
@@ -173,14 +201,20 @@ fn parts(history: &History) -> Vec<Range<usize>> {
             let (mut low, mut high) = (0, n);
             while low < high {
                 let middle = (low + high) / 2;
-                if begin_of(middle) < goal { low = middle + 1 } else { high = middle }
+                if begin_of(middle) < goal {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
             }
             low
         })
         .collect();
     ends.push(n);
     let mut start = 0;
-    ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).collect()
+    ends.into_iter()
+        .map(|end| std::mem::replace(&mut start, end)..end)
+        .collect()
 }
 
 fn takes_part(standing: Standing) -> bool {
@@ -198,7 +232,9 @@ fn mark_versions(
     for (done, t) in part.clone().map(TransactionId::new).enumerate() {
         control.tick(done)?;
         if takes_part(resolution.standing(t)) {
-            let writes = history.operation_range(t).filter(|&o| history.kinds()[o] == OperationKind::Write);
+            let writes = history
+                .operation_range(t)
+                .filter(|&o| history.kinds()[o] == OperationKind::Write);
             writes.for_each(|o| {
                 versions.insert(o);
             });
@@ -288,7 +324,9 @@ impl Looker<'_> {
                     return;
                 }
                 if is_list {
-                    survey.followed_elements.push((key, self.history.values()[write.index()]));
+                    survey
+                        .followed_elements
+                        .push((key, self.history.values()[write.index()]));
                 } else if self.followed.insert(write.index()) {
                     tally.followed += 1;
                 }

@@ -11,7 +11,10 @@ const FEW: usize = 20;
 /// The finding that nothing, or little, was tested. O(transactions), and O(operations) where nothing is read or written.
 pub(super) fn finding(history: &History, resolution: &Resolution) -> Option<Finding> {
     let counts = |t: &TransactionId| {
-        matches!(resolution.standing(*t), Standing::Committed | Standing::Promoted | Standing::Possible)
+        matches!(
+            resolution.standing(*t),
+            Standing::Committed | Standing::Promoted | Standing::Possible
+        )
     };
     let committed = || history.transactions().filter(counts);
     let is_known_read = |o: &OperationId| {
@@ -21,8 +24,10 @@ pub(super) fn finding(history: &History, resolution: &Resolution) -> Option<Find
     };
     // What is wrong by itself was tested.
     let is_harmless = |o: OperationId| {
-        matches!(resolution.glance(o), Glance::Outside | Glance::Own | Glance::Initial | Glance::Unrecorded)
-            && !resolution.is_irregular(o)
+        matches!(
+            resolution.glance(o),
+            Glance::Outside | Glance::Own | Glance::Initial | Glance::Unrecorded
+        ) && !resolution.is_irregular(o)
             && history.differs_from(o).is_none()
     };
     let (n, all) = (committed().count(), history.n_transactions());
@@ -31,7 +36,9 @@ pub(super) fn finding(history: &History, resolution: &Resolution) -> Option<Find
     let all_harmless = || committed().all(|t| history.operations_of(t).all(is_harmless));
     let nothing = match n {
         0 => "No transaction committed, so every level holds and nothing was tested.",
-        1 if all_harmless() => "Only one transaction committed, so every level holds and nothing was tested.",
+        1 if all_harmless() => {
+            "Only one transaction committed, so every level holds and nothing was tested."
+        }
         _ if !is_read() => {
             "No transaction that committed read anything that is known, so every level holds and nothing was tested."
         }
@@ -45,9 +52,19 @@ pub(super) fn finding(history: &History, resolution: &Resolution) -> Option<Find
                 counted(all as u64, "transaction"),
                 percent(n as u64, all as u64)
             );
-            return Some(Finding::new(Kind::FewCommitted, Severity::Caution, n as u64, text));
+            return Some(Finding::new(
+                Kind::FewCommitted,
+                Severity::Caution,
+                n as u64,
+                text,
+            ));
         }
         _ => return None,
     };
-    Some(Finding::new(Kind::NothingTested, Severity::Warning, all.max(1) as u64, nothing.to_owned()))
+    Some(Finding::new(
+        Kind::NothingTested,
+        Severity::Warning,
+        all.max(1) as u64,
+        nothing.to_owned(),
+    ))
 }

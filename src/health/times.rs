@@ -17,18 +17,27 @@ pub(super) fn findings(history: &History, resolution: &Resolution) -> Vec<Findin
     if !history.has_times() {
         return Vec::new();
     }
-    let (mut overlapping, mut against): (Tally<TransactionId>, Tally<TransactionId>) = Default::default();
+    let (mut overlapping, mut against): (Tally<TransactionId>, Tally<TransactionId>) =
+        Default::default();
     for session in history.sessions() {
         let mut before = None;
         for t in history.transactions_of(session) {
-            let Some(interval) = history.interval(t) else { continue };
-            if interval.end < interval.start || before.is_some_and(|(start, _)| interval.start < start) {
+            let Some(interval) = history.interval(t) else {
+                continue;
+            };
+            if interval.end < interval.start
+                || before.is_some_and(|(start, _)| interval.start < start)
+            {
                 against.push(t);
             } else if before.is_some_and(|(_, end)| interval.start < end) {
                 overlapping.push(t);
             }
             // The end of a transaction of unknown outcome is unknown.
-            let end = if history.outcome(t) == Outcome::Unknown { interval.start } else { interval.end };
+            let end = if history.outcome(t) == Outcome::Unknown {
+                interval.start
+            } else {
+                interval.end
+            };
             before = Some((interval.start, end));
         }
     }
@@ -44,7 +53,11 @@ pub(super) fn findings(history: &History, resolution: &Resolution) -> Vec<Findin
             names(history, &overlapping.first, n),
         );
         let finding = Finding::new(Kind::SessionsOverlap, Severity::Caution, n, text);
-        findings.push(finding.about_transactions(overlapping.first.into_iter()).remedy("times", "ignore"));
+        findings.push(
+            finding
+                .about_transactions(overlapping.first.into_iter())
+                .remedy("times", "ignore"),
+        );
     }
     if against.count > 0 {
         let n = against.count;
@@ -58,7 +71,11 @@ pub(super) fn findings(history: &History, resolution: &Resolution) -> Vec<Findin
             names(history, &against.first, n),
         );
         let finding = Finding::new(Kind::ClockAgainstOrder, Severity::Caution, n, text);
-        findings.push(finding.about_transactions(against.first.into_iter()).remedy("times", "ignore"));
+        findings.push(
+            finding
+                .about_transactions(against.first.into_iter())
+                .remedy("times", "ignore"),
+        );
     }
     findings
 }
@@ -66,21 +83,40 @@ pub(super) fn findings(history: &History, resolution: &Resolution) -> Vec<Findin
 /// Most aborted transactions took equally long, and what one of them wrote was read: perhaps clients gave up on them.
 fn time_outs(history: &History, resolution: &Resolution) -> Option<Finding> {
     let second = 1.0 / history.origin().seconds_per_tick()?;
-    let aborted = history.transactions().filter(|&t| history.outcome(t) == Outcome::Aborted);
-    let took = aborted.filter_map(|t| history.interval(t).map(|interval| (t, interval.end.abs_diff(interval.start))));
+    let aborted = history
+        .transactions()
+        .filter(|&t| history.outcome(t) == Outcome::Aborted);
+    let took = aborted.filter_map(|t| {
+        history
+            .interval(t)
+            .map(|interval| (t, interval.end.abs_diff(interval.start)))
+    });
     let took: Vec<(TransactionId, u64)> = took.collect();
     let longest = took.iter().map(|(_, ticks)| *ticks).max()? as f64;
     let is_alike = |ticks: u64| ticks as f64 >= longest * (1.0 - ALIKE);
-    let alike: Vec<TransactionId> = took.iter().filter(|(_, ticks)| is_alike(*ticks)).map(|(t, _)| *t).collect();
+    let alike: Vec<TransactionId> = took
+        .iter()
+        .filter(|(_, ticks)| is_alike(*ticks))
+        .map(|(t, _)| *t)
+        .collect();
     if longest < SHORTEST * second || alike.len() < FEWEST || 2 * alike.len() <= took.len() {
         return None;
     }
     let is_of_these = |read: &OperationId| match resolution.source(*read) {
-        Source::Aborted { write, .. } => alike.binary_search(&history.transaction_of(write)).is_ok(),
+        Source::Aborted { write, .. } => {
+            alike.binary_search(&history.transaction_of(write)).is_ok()
+        }
         _ => false,
     };
-    let kinds = history.kinds().iter().enumerate().filter(|(_, kind)| **kind == OperationKind::Read);
-    let n = kinds.map(|(place, _)| OperationId::new(place)).filter(is_of_these).count() as u64;
+    let kinds = history
+        .kinds()
+        .iter()
+        .enumerate()
+        .filter(|(_, kind)| **kind == OperationKind::Read);
+    let n = kinds
+        .map(|(place, _)| OperationId::new(place))
+        .filter(is_of_these)
+        .count() as u64;
     let text = format!(
         "{} of {} ended {} after they began, as time-outs do, and {} returned what one of them wrote. If it was the \
          client that gave up, their outcome is unknown (a Jepsen log says :info), and such a read is not an aborted read.",

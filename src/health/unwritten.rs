@@ -69,7 +69,12 @@ pub(super) fn findings(
     };
     let mut phantoms: Vec<Phantom> = keys.into_iter().flat_map(story).collect();
     agree(&mut phantoms, known);
-    let with = |causes: &[Cause]| phantoms.iter().filter(|phantom| causes.contains(&phantom.cause)).collect::<Vec<_>>();
+    let with = |causes: &[Cause]| {
+        phantoms
+            .iter()
+            .filter(|phantom| causes.contains(&phantom.cause))
+            .collect::<Vec<_>>()
+    };
     let flag = Flag::new(&phantoms, survey);
     let findings = [
         thin_air(history, &with(&[Cause::ThinAir]), flag),
@@ -88,7 +93,10 @@ enum Flag {
 
 impl Flag {
     fn new(phantoms: &[Phantom], survey: &Survey) -> Flag {
-        match phantoms.iter().any(|phantom| survey.keys[phantom.key.index()].initial_is_read) {
+        match phantoms
+            .iter()
+            .any(|phantom| survey.keys[phantom.key.index()].initial_is_read)
+        {
             true => Flag::IsOfNoUse,
             false => Flag::Helps,
         }
@@ -96,8 +104,12 @@ impl Flag {
 
     fn sentence(self) -> &'static str {
         match self {
-            Flag::Helps => "With --initial any-unwritten, one such value of each key counts as its initial value.",
-            Flag::IsOfNoUse => "No rule explains them: the initial versions of their keys are known.",
+            Flag::Helps => {
+                "With --initial any-unwritten, one such value of each key counts as its initial value."
+            }
+            Flag::IsOfNoUse => {
+                "No rule explains them: the initial versions of their keys are known."
+            }
         }
     }
 
@@ -130,7 +142,10 @@ fn keys_with_phantoms(
         let key = history.operation(read).key;
         if place_of[key.index()] == u32::MAX {
             place_of[key.index()] = stories.len() as u32;
-            stories.push(KeyStory { key, ..KeyStory::default() });
+            stories.push(KeyStory {
+                key,
+                ..KeyStory::default()
+            });
         }
     }
     // By story: the last session that has seen a logged version of the key, plus one.
@@ -142,11 +157,17 @@ fn keys_with_phantoms(
         let transactions = history.transactions_of(session);
         for o in transactions.flat_map(|t| history.operation_range(t)) {
             let place = place_of[keys[o].index()] as usize;
-            let Some(story) = stories.get_mut(place) else { continue };
+            let Some(story) = stories.get_mut(place) else {
+                continue;
+            };
             let operation = OperationId::new(o);
             if next.next_if_eq(&operation).is_some() {
                 let seen = seen_by[place] == session.0 + 1;
-                story.reads.entry(values[o]).or_default().push((operation, seen));
+                story
+                    .reads
+                    .entry(values[o])
+                    .or_default()
+                    .push((operation, seen));
                 continue;
             }
             let logged = match kinds[o] {
@@ -154,7 +175,9 @@ fn keys_with_phantoms(
                     story.largest_written = story.largest_written.max(number(history, values[o]));
                     true
                 }
-                OperationKind::Read => matches!(resolution.glance(operation), Glance::Write(_) | Glance::Own),
+                OperationKind::Read => {
+                    matches!(resolution.glance(operation), Glance::Write(_) | Glance::Own)
+                }
             };
             if logged {
                 seen_by[place] = session.0 + 1;
@@ -180,9 +203,13 @@ impl KeyStory {
         let mut phantoms: Vec<Phantom> = Vec::with_capacity(self.reads.len());
         for (value, reads) in self.reads {
             let session_of = |read: OperationId| history.session_of(history.transaction_of(read));
-            let mut sessions: Vec<SessionId> = reads.iter().map(|&(read, _)| session_of(read)).collect();
+            let mut sessions: Vec<SessionId> =
+                reads.iter().map(|&(read, _)| session_of(read)).collect();
             sessions.dedup();
-            let is_larger = self.largest_written.zip(number(history, value)).is_some_and(|(largest, it)| it > largest);
+            let is_larger = self
+                .largest_written
+                .zip(number(history, value))
+                .is_some_and(|(largest, it)| it > largest);
             let is_first = is_only && reads.iter().all(|(_, seen)| !seen);
             let cause = if is_larger && reads.iter().all(|&(read, _)| is_late(history, read)) {
                 Cause::CutTail
@@ -192,7 +219,14 @@ impl KeyStory {
                 Cause::ThinAir
             };
             let reads = reads.into_iter().map(|(read, _)| read).collect();
-            phantoms.push(Phantom { key: self.key, value, reads, is_first, is_larger, cause });
+            phantoms.push(Phantom {
+                key: self.key,
+                value,
+                reads,
+                is_first,
+                is_larger,
+                cause,
+            });
         }
         phantoms.sort_by(|a, b| a.reads.first().cmp(&b.reads.first()));
         phantoms
@@ -209,18 +243,32 @@ fn is_late(history: &History, read: OperationId) -> bool {
 /// Treats values as left over where that explains most keys, and makes the minority follow the majority, see the module
 /// documentation. `known` is the number of keys whose recorded initial version is read.
 fn agree(phantoms: &mut [Phantom], known: usize) {
-    let keys = phantoms.iter().map(|phantom| phantom.key).collect::<FxHashSet<KeyId>>().len();
+    let keys = phantoms
+        .iter()
+        .map(|phantom| phantom.key)
+        .collect::<FxHashSet<KeyId>>()
+        .len();
     let first: Vec<&Phantom> = phantoms.iter().filter(|phantom| phantom.is_first).collect();
     let is_old = first.iter().any(|phantom| !phantom.is_larger)
         || first.windows(2).all(|two| two[0].value == two[1].value) && first.len() > 1;
     if first.len() * 2 >= keys && first.len() > known && is_old {
-        phantoms.iter_mut().filter(|phantom| phantom.is_first).for_each(|phantom| phantom.cause = Cause::LeftOver);
+        phantoms
+            .iter_mut()
+            .filter(|phantom| phantom.is_first)
+            .for_each(|phantom| phantom.cause = Cause::LeftOver);
     }
     let is_cut = |cause| matches!(cause, Cause::CutTail | Cause::CutWriter);
     let reads_of = |fits: &dyn Fn(Cause) -> bool| -> usize {
-        phantoms.iter().filter(|phantom| fits(phantom.cause)).map(|phantom| phantom.reads.len()).sum()
+        phantoms
+            .iter()
+            .filter(|phantom| fits(phantom.cause))
+            .map(|phantom| phantom.reads.len())
+            .sum()
     };
-    let (cut, all) = (reads_of(&is_cut), reads_of(&|cause| cause != Cause::LeftOver));
+    let (cut, all) = (
+        reads_of(&is_cut),
+        reads_of(&|cause| cause != Cause::LeftOver),
+    );
     if all < MANY {
         return;
     }
@@ -228,12 +276,18 @@ fn agree(phantoms: &mut [Phantom], known: usize) {
         true => (Cause::CutTail, Cause::ThinAir),
         false => (Cause::ThinAir, Cause::CutWriter),
     };
-    phantoms.iter_mut().filter(|phantom| phantom.cause == from).for_each(|phantom| phantom.cause = to);
+    phantoms
+        .iter_mut()
+        .filter(|phantom| phantom.cause == from)
+        .for_each(|phantom| phantom.cause = to);
 }
 
 /// `12 reads return 3 values that no transaction wrote`, and the operations.
 fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
-    let mut reads: Vec<OperationId> = phantoms.iter().flat_map(|phantom| phantom.reads.iter().copied()).collect();
+    let mut reads: Vec<OperationId> = phantoms
+        .iter()
+        .flat_map(|phantom| phantom.reads.iter().copied())
+        .collect();
     reads.sort_unstable();
     let n = reads.len() as u64;
     reads.truncate(LISTED);
@@ -241,8 +295,11 @@ fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
         1 => "a value".to_owned(),
         n => format!("{} values", grouped(n as u64)),
     };
-    let text =
-        format!("{} {} {values} that no transaction wrote.", counted(n, "read"), by_number(n, "returns", "return"));
+    let text = format!(
+        "{} {} {values} that no transaction wrote.",
+        counted(n, "read"),
+        by_number(n, "returns", "return")
+    );
     (n, text, reads)
 }
 
@@ -263,7 +320,10 @@ fn thin_air(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Find
 fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
-    let tail = phantoms.iter().filter(|phantom| phantom.cause == Cause::CutTail).count();
+    let tail = phantoms
+        .iter()
+        .filter(|phantom| phantom.cause == Cause::CutTail)
+        .count();
     let why = match tail * 2 > phantoms.len() {
         true => {
             "Most likely the log was cut off: they are larger than all values logged for their keys, and are read near the \
@@ -288,8 +348,14 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
 fn left_over(history: &History, phantoms: &[&Phantom], may_be_one: bool) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
-    let same = may_be_one && phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
-    let choice = if same { history.value_name(first.value) } else { "any-unwritten".to_owned() };
+    let same = may_be_one
+        && phantoms.iter().all(|phantom| phantom.value == first.value)
+        && phantoms.len() > 1;
+    let choice = if same {
+        history.value_name(first.value)
+    } else {
+        "any-unwritten".to_owned()
+    };
     let text = format!(
         "{beginning} Most likely {} there before the log began: of {} it is the only such value, and no session reads it \
          after it has seen a logged version. --initial {choice} takes {} as initial.",
@@ -298,5 +364,9 @@ fn left_over(history: &History, phantoms: &[&Phantom], may_be_one: bool) -> Opti
         by_number(phantoms.len() as u64, "it", "them"),
     );
     let finding = Finding::new(Kind::LeftOver, Severity::Warning, n, text);
-    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", choice))
+    Some(
+        finding
+            .about_operations(history, reads.into_iter())
+            .remedy("initial", choice),
+    )
 }

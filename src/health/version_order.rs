@@ -29,7 +29,11 @@ pub struct VersionOrder {
 impl VersionOrder {
     /// The share of known pairs; 1 if there are none.
     pub fn share(self) -> f64 {
-        if self.pairs == 0 { 1.0 } else { self.known as f64 / self.pairs as f64 }
+        if self.pairs == 0 {
+            1.0
+        } else {
+            self.known as f64 / self.pairs as f64
+        }
     }
 
     /// O(keys + elements of the longest lists).
@@ -37,12 +41,21 @@ impl VersionOrder {
         let by_lists = followed_elements(history, survey);
         let mut order = VersionOrder::default();
         for (key, tally) in survey.keys.iter().enumerate() {
-            let followed = by_lists.get(&KeyId::new(key)).map_or(tally.followed as usize, FxHashSet::len);
+            let followed = by_lists
+                .get(&KeyId::new(key))
+                .map_or(tally.followed as usize, FxHashSet::len);
             let followed = if tally.versions == 1 { 1 } else { followed };
-            let (pairs, known) = (u64::from(tally.versions), (followed as u64).min(u64::from(tally.versions)));
+            let (pairs, known) = (
+                u64::from(tally.versions),
+                (followed as u64).min(u64::from(tally.versions)),
+            );
             order.pairs += pairs;
             order.known += known;
-            order.by_session += if tally.is_of_one_session() { pairs - known } else { 0 };
+            order.by_session += if tally.is_of_one_session() {
+                pairs - known
+            } else {
+                0
+            };
         }
         order
     }

@@ -15,7 +15,11 @@ pub(super) fn by_number<'a>(number: u64, one: &'a str, more: &'a str) -> &'a str
 /// Names of the first few transactions of `number`.
 pub(super) fn names(history: &History, transactions: &[TransactionId], number: u64) -> String {
     const SHOWN: usize = 3;
-    let shown: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
+    let shown: Vec<String> = transactions
+        .iter()
+        .take(SHOWN)
+        .map(|&t| history.transaction_name(t))
+        .collect();
     match number.saturating_sub(shown.len() as u64) {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), grouped(more)),
@@ -30,7 +34,10 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     if part >= whole {
         return "100 %".to_owned();
     }
-    let share = (part as f64 / whole as f64 * 1000.0).round().clamp(1.0, 999.0) / 10.0;
+    let share = (part as f64 / whole as f64 * 1000.0)
+        .round()
+        .clamp(1.0, 999.0)
+        / 10.0;
     format!("{share} %")
 }
 
@@ -41,7 +48,8 @@ mod tests {
     #[test]
     fn only_all_is_everything_and_only_nothing_is_nothing() {
         assert_eq!(
-            [(0, 9), (1, 100_000), (1, 3), (99_999, 100_000), (9, 9)].map(|(part, whole)| percent(part, whole)),
+            [(0, 9), (1, 100_000), (1, 3), (99_999, 100_000), (9, 9)]
+                .map(|(part, whole)| percent(part, whole)),
             ["0 %", "0.1 %", "33.3 %", "99.9 %", "100 %"]
         );
     }

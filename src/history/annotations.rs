@@ -35,12 +35,16 @@ pub struct Named {
 impl Named {
     /// The transaction of this id.
     pub fn new(history: &History, id: TransactionId) -> Named {
-        Named { number: id.index(), name: history.transaction_name(id) }
+        Named {
+            number: id.index(),
+            name: history.transaction_name(id),
+        }
     }
 
     /// Its id; none if the transaction of this number has another name.
     pub fn id(&self, history: &History) -> Option<TransactionId> {
-        let id = (self.number < history.n_transactions()).then(|| TransactionId::new(self.number))?;
+        let id =
+            (self.number < history.n_transactions()).then(|| TransactionId::new(self.number))?;
         (history.transaction_name(id) == self.name).then_some(id)
     }
 }
@@ -81,19 +85,31 @@ mod tests {
     #[test]
     fn a_transaction_of_another_name_is_not_the_marked_one() {
         let read = |text| crate::formats::text::parse(text).expect("a history in our notation");
-        let (before, after) = (read("a: [w x 1] [r x 1]\nb: [r x 1]\n"), read("a: [w x 1]\nb: [r x 1]\n"));
+        let (before, after) = (
+            read("a: [w x 1] [r x 1]\nb: [r x 1]\n"),
+            read("a: [w x 1]\nb: [r x 1]\n"),
+        );
         let place = MarkPlace::Transaction(Named::new(&before, TransactionId::new(1)));
         assert_eq!(place.transaction(&before), Some(TransactionId::new(1)));
-        assert!(place.is_in(&before) && !place.is_in(&after), "the second transaction is now another one");
+        assert!(
+            place.is_in(&before) && !place.is_in(&after),
+            "the second transaction is now another one"
+        );
         assert_eq!(place.describe(&before), "a2");
         assert!(!MarkPlace::Time(0, 5).is_in(&before), "there are no times");
     }
 
     #[test]
     fn it_is_stored_readably() {
-        let annotation = Annotation { place: MarkPlace::Time(3, 9), text: "the failover".to_owned() };
+        let annotation = Annotation {
+            place: MarkPlace::Time(3, 9),
+            text: "the failover".to_owned(),
+        };
         let text = serde_json::to_string(&annotation).expect("it can be written");
         assert_eq!(text, r#"{"place":{"time":[3,9]},"text":"the failover"}"#);
-        assert_eq!(serde_json::from_str::<Annotation>(&text).expect("it can be read"), annotation);
+        assert_eq!(
+            serde_json::from_str::<Annotation>(&text).expect("it can be read"),
+            annotation
+        );
     }
 }

@@ -59,7 +59,11 @@ impl Appends {
         let (begin, appends) = by_key(history);
         found.begin.push(0);
         for key in 0..history.n_keys() {
-            found.add(history, KeyId::new(key), &appends[begin[key] as usize..begin[key + 1] as usize]);
+            found.add(
+                history,
+                KeyId::new(key),
+                &appends[begin[key] as usize..begin[key + 1] as usize],
+            );
             found.begin.push(found.elements.len() as u32);
         }
         found
@@ -68,40 +72,58 @@ impl Appends {
     /// Adds the appends to a key, which are in order.
     fn add(&mut self, history: &History, key: KeyId, appends: &[(OperationId, TransactionId)]) {
         let by = |place: Option<usize>| place.and_then(|place| appends.get(place)).map(|(_, t)| *t);
-        let element = |(place, &(append, t)): (usize, &(OperationId, TransactionId))| AppendedElement {
-            value: history.values()[append.index()],
-            appended: match history.outcome(t) {
-                Outcome::Aborted => Appended::Aborted(append),
-                _ => Appended::Once(append),
-            },
-            by: t,
-            is_alone: by(place.checked_sub(1)) != Some(t) && by(Some(place + 1)) != Some(t),
-        };
+        let element =
+            |(place, &(append, t)): (usize, &(OperationId, TransactionId))| AppendedElement {
+                value: history.values()[append.index()],
+                appended: match history.outcome(t) {
+                    Outcome::Aborted => Appended::Aborted(append),
+                    _ => Appended::Once(append),
+                },
+                by: t,
+                is_alone: by(place.checked_sub(1)) != Some(t) && by(Some(place + 1)) != Some(t),
+            };
         let mut elements: Vec<AppendedElement> = appends.iter().enumerate().map(element).collect();
         elements.sort_by_key(|element| element.value);
         let began = |element: &AppendedElement| history.interval(element.by).map(|ran| ran.start);
         for equal in elements.chunk_by(|a, b| a.value == b.value) {
-            self.elements.extend(equal.iter().copied().reduce(|one, next| match (one.appended, next.appended) {
-                (Appended::Aborted(_), Appended::Aborted(_)) if began(&next) < began(&one) => next,
-                (_, Appended::Aborted(_)) => one,
-                (Appended::Aborted(_), _) => next,
-                _ => AppendedElement { appended: Appended::Several, ..one },
-            }));
+            self.elements
+                .extend(equal.iter().copied().reduce(|one, next| {
+                    match (one.appended, next.appended) {
+                        (Appended::Aborted(_), Appended::Aborted(_))
+                            if began(&next) < began(&one) =>
+                        {
+                            next
+                        }
+                        (_, Appended::Aborted(_)) => one,
+                        (Appended::Aborted(_), _) => next,
+                        _ => AppendedElement {
+                            appended: Appended::Several,
+                            ..one
+                        },
+                    }
+                }));
             if equal.len() > 1 {
                 let appends = equal.iter().filter_map(|element| match element.appended {
                     Appended::Once(append) | Appended::Aborted(append) => Some(append),
                     Appended::Several => None,
                 });
-                self.repeated.insert((key, equal[0].value), appends.collect());
+                self.repeated
+                    .insert((key, equal[0].value), appends.collect());
             }
         }
     }
 
     /// An element, if it was appended. O(log elements of the key).
     pub fn element(&self, key: KeyId, element: Value) -> Option<&AppendedElement> {
-        let (&begin, &end) = self.begin.get(key.index()).zip(self.begin.get(key.index() + 1))?;
+        let (&begin, &end) = self
+            .begin
+            .get(key.index())
+            .zip(self.begin.get(key.index() + 1))?;
         let of_key = &self.elements[begin as usize..end as usize];
-        of_key.binary_search_by_key(&element, |known| known.value).ok().map(|at| &of_key[at])
+        of_key
+            .binary_search_by_key(&element, |known| known.value)
+            .ok()
+            .map(|at| &of_key[at])
     }
 
     /// The appends of an element, if there are any. O(log elements of the key).
@@ -123,7 +145,8 @@ impl History {
 
     /// The appends of elements that transactions which did not abort appended more than once. O(repeated appends).
     pub fn appends_of_repeated_elements(&self) -> Repeated {
-        let took_effect = |o: &OperationId| self.outcome(self.transaction_of(*o)) != Outcome::Aborted;
+        let took_effect =
+            |o: &OperationId| self.outcome(self.transaction_of(*o)) != Outcome::Aborted;
         let all = self.appends().repeated.iter().map(|(&element, appends)| {
             let appends: Vec<OperationId> = appends.iter().copied().filter(took_effect).collect();
             (element, appends)
@@ -152,8 +175,9 @@ impl History {
 /// The appends to keys that hold lists, with their transactions, by key and in order: where those of each key begin, one
 /// more than keys, and all of them.
 fn by_key(history: &History) -> (Vec<u32>, Vec<(OperationId, TransactionId)>) {
-    let is_append =
-        |o: &usize| history.kinds()[*o] == OperationKind::Write && history.lists().is_list(history.keys()[*o]);
+    let is_append = |o: &usize| {
+        history.kinds()[*o] == OperationKind::Write && history.lists().is_list(history.keys()[*o])
+    };
     let mut begin = vec![0u32; history.n_keys() + 2];
     for o in (0..history.n_operations()).filter(is_append) {
         begin[history.keys()[o].index() + 2] += 1;

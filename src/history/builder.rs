@@ -5,8 +5,8 @@ mod rearrange;
 use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
 use super::{
-    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Prefix,
-    Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value,
+    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin,
+    Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value,
 };
 use rearrange::{Moves, counting_sort, in_order, rearrange};
 
@@ -70,7 +70,10 @@ pub struct Builder {
 impl Builder {
     /// An empty history of this origin.
     pub fn new(origin: Origin) -> Builder {
-        Builder { origin, ..Builder::default() }
+        Builder {
+            origin,
+            ..Builder::default()
+        }
     }
 
     /// Reserves memory for this many more operations, for readers that can guess.
@@ -119,18 +122,25 @@ impl Builder {
     /// Sets the file, of several, from which a session is read. All sessions must get a part if any does; call it after
     /// [`sort_sessions`](Self::sort_sessions) if that is called.
     pub fn session_part(&mut self, session: SessionId, part: &str) {
-        let place = self.origin.parts.iter().rposition(|name| name == part).unwrap_or_else(|| {
-            self.origin.parts.push(part.to_owned());
-            self.origin.parts.len() - 1
-        });
-        self.part_of_session.resize(self.part_of_session.len().max(session.index() + 1), 0);
+        let place = self
+            .origin
+            .parts
+            .iter()
+            .rposition(|name| name == part)
+            .unwrap_or_else(|| {
+                self.origin.parts.push(part.to_owned());
+                self.origin.parts.len() - 1
+            });
+        self.part_of_session
+            .resize(self.part_of_session.len().max(session.index() + 1), 0);
         self.part_of_session[session.index()] = place as u32;
     }
 
     /// Sets the node on which a session ran. Returns whether no other one was set before, which stays then.
     pub fn session_node(&mut self, session: SessionId, node: &str) -> bool {
         let node = self.nodes.string(node);
-        self.node_of_session.resize(self.node_of_session.len().max(session.index() + 1), None);
+        self.node_of_session
+            .resize(self.node_of_session.len().max(session.index() + 1), None);
         *self.node_of_session[session.index()].get_or_insert(node) == node
     }
 
@@ -166,7 +176,14 @@ impl Builder {
         for session in &mut self.session {
             session.0 = new_of_old[session.index()];
         }
-        let mut nodes = vec![None; if self.node_of_session.is_empty() { 0 } else { new_of_old.len() }];
+        let mut nodes = vec![
+            None;
+            if self.node_of_session.is_empty() {
+                0
+            } else {
+                new_of_old.len()
+            }
+        ];
         for (node, &new) in self.node_of_session.iter().zip(&new_of_old) {
             nodes[new as usize] = *node;
         }
@@ -195,8 +212,16 @@ impl Builder {
     /// A value that is not a number, interned. The first one interns all numbers already present, O(operations).
     pub fn value_name(&mut self, name: &str) -> Value {
         if self.values.is_empty() {
-            let others = self.lists.elements_mut().chain(self.differs.iter_mut().map(|(_, value)| value));
-            for value in self.value.iter_mut().chain(&mut self.initial_value).chain(others) {
+            let others = self
+                .lists
+                .elements_mut()
+                .chain(self.differs.iter_mut().map(|(_, value)| value));
+            for value in self
+                .value
+                .iter_mut()
+                .chain(&mut self.initial_value)
+                .chain(others)
+            {
                 if value.0 <= Value::MAX_NUMBER {
                     value.0 = u64::from(self.values.number(value.0));
                 }
@@ -243,7 +268,14 @@ impl Builder {
 
     /// Adds an operation to a transaction; `line` is 1-based, 0 for none.
     #[inline]
-    pub fn operation(&mut self, draft: Draft, kind: OperationKind, key: KeyId, value: Value, line: u32) {
+    pub fn operation(
+        &mut self,
+        draft: Draft,
+        kind: OperationKind,
+        key: KeyId,
+        value: Value,
+        line: u32,
+    ) {
         self.continue_run(draft);
         self.kind.push(kind);
         self.key.push(key);
@@ -254,13 +286,21 @@ impl Builder {
     /// Adds a read of a whole list, which makes `key` a list key: from then on writes to it are appends.
     pub fn list_read(&mut self, draft: Draft, key: KeyId, elements: &[Value], line: u32) {
         self.list_key(key);
-        self.list_reads.push((self.kind.len() as u32, self.lists.keep(key.0, elements)));
-        self.operation(draft, OperationKind::Read, key, elements.last().copied().unwrap_or(Value::INITIAL), line);
+        self.list_reads
+            .push((self.kind.len() as u32, self.lists.keep(key.0, elements)));
+        self.operation(
+            draft,
+            OperationKind::Read,
+            key,
+            elements.last().copied().unwrap_or(Value::INITIAL),
+            line,
+        );
     }
 
     /// Declares that a key holds lists, whether or not any is read.
     pub fn list_key(&mut self, key: KeyId) {
-        self.is_list.resize(self.is_list.len().max(key.index() + 1), false);
+        self.is_list
+            .resize(self.is_list.len().max(key.index() + 1), false);
         self.is_list[key.index()] = true;
     }
 
@@ -273,7 +313,8 @@ impl Builder {
     /// Declares that the operation added last failed although its transaction may have committed: [`Rules`] decide what
     /// that means.
     pub fn fail_last_operation(&mut self) {
-        self.failed.extend(self.kind.len().checked_sub(1).map(|last| last as u32));
+        self.failed
+            .extend(self.kind.len().checked_sub(1).map(|last| last as u32));
     }
 
     /// Declares that a transaction set up the initial state: its writes are the initial versions of their keys, its
@@ -289,9 +330,14 @@ impl Builder {
         }
         self.continue_run(draft);
         self.kind.extend_from_slice(run.kinds);
-        self.key.extend(run.keys.iter().map(|&key| run.key_ids[key as usize]));
+        self.key
+            .extend(run.keys.iter().map(|&key| run.key_ids[key as usize]));
         self.value.extend_from_slice(run.values);
-        self.line.extend(run.lines.iter().map(|&line| line.saturating_add(run.lines_before)));
+        self.line.extend(
+            run.lines
+                .iter()
+                .map(|&line| line.saturating_add(run.lines_before)),
+        );
     }
 
     #[inline]
@@ -304,9 +350,17 @@ impl Builder {
 
     /// Bytes that [`finish`](Self::finish) takes beside what is there. O(transactions).
     pub fn finish_needs(&self) -> usize {
-        let (n, is_in_order) = (self.session.len(), self.session.is_sorted() && self.runs.is_sorted());
+        let (n, is_in_order) = (
+            self.session.len(),
+            self.session.is_sorted() && self.runs.is_sorted(),
+        );
         // The order of the transactions and their beginnings; else also where each goes, and one array after the other.
-        n * 8 + if is_in_order { 0 } else { n * 8 + self.runs.len() * 24 + self.kind.len() * 8 }
+        n * 8
+            + if is_in_order {
+                0
+            } else {
+                n * 8 + self.runs.len() * 24 + self.kind.len() * 8
+            }
     }
 
     /// Sorts everything into place. O(operations + transactions).
@@ -323,11 +377,19 @@ impl Builder {
                 return Err(BuildError::TooMany { what });
             }
         }
-        self.is_list.resize(if self.is_list.is_empty() { 0 } else { self.keys.len() }, false);
+        self.is_list.resize(
+            if self.is_list.is_empty() {
+                0
+            } else {
+                self.keys.len()
+            },
+            false,
+        );
         if !self.origin.parts.is_empty() {
             self.part_of_session.resize(self.sessions.len(), 0);
         }
-        let (session_begin, by_session) = counting_sort(self.session.iter().map(|s| s.0), self.sessions.len());
+        let (session_begin, by_session) =
+            counting_sort(self.session.iter().map(|s| s.0), self.sessions.len());
         let (operation_begin, moves) = self.sort_operations(&by_session);
         let transaction_names = self.transaction_names(&by_session);
         let intervals = (!self.interval.is_empty()).then(|| {
@@ -338,21 +400,37 @@ impl Builder {
         let lists = self.sorted_lists(&moves);
         let mut failed: Vec<OperationId> = self.failed.iter().map(|&o| moved(o)).collect();
         failed.sort_unstable();
-        let mut differs: Vec<(OperationId, Value)> = self.differs.iter().map(|&(o, value)| (moved(o), value)).collect();
+        let mut differs: Vec<(OperationId, Value)> = self
+            .differs
+            .iter()
+            .map(|&(o, value)| (moved(o), value))
+            .collect();
         differs.sort_unstable();
         let declared = |&(_, draft): &(usize, &u32)| self.set_up.contains(&Draft(*draft));
         let set_up: Vec<TransactionId> = match self.set_up.is_empty() {
             true => Vec::new(),
-            false => by_session.iter().enumerate().filter(declared).map(|(t, _)| TransactionId::new(t)).collect(),
+            false => by_session
+                .iter()
+                .enumerate()
+                .filter(declared)
+                .map(|(t, _)| TransactionId::new(t))
+                .collect(),
         };
         let mut origin = self.origin;
         let times = || intervals.iter().flatten().flatten();
-        let ends = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
+        let ends = times()
+            .map(|times| times.start)
+            .min()
+            .zip(times().map(|times| times.end).max());
         // Events are counted from the first of the file.
         let ends = ends.filter(|_| !origin.times_are_events);
         origin.zero = ends.map_or(0, |(first, last)| Origin::zero(first, last));
         origin.part_of_session = self.part_of_session;
-        let nodes = if self.nodes.is_empty() { Names::Implicit(0) } else { self.nodes.finish() };
+        let nodes = if self.nodes.is_empty() {
+            Names::Implicit(0)
+        } else {
+            self.nodes.finish()
+        };
         let mut history = History {
             origin,
             cluster: Cluster::new(nodes, self.node_of_session, self.incidents),
@@ -368,7 +446,11 @@ impl Builder {
             values: self.value,
             lines: self.line.into(),
             key_names: self.keys.finish(),
-            value_names: if self.values.is_empty() { Names::Implicit(0) } else { self.values.finish() },
+            value_names: if self.values.is_empty() {
+                Names::Implicit(0)
+            } else {
+                self.values.finish()
+            },
             initial_value: self.initial_value,
             set_up_values: Vec::new(),
             set_up: Vec::new(),
@@ -402,9 +484,17 @@ impl Builder {
                 new_of_draft[draft as usize] = new as u32;
             }
         }
-        let new_of = |draft: Draft| new_of_draft.get(draft.0 as usize).copied().unwrap_or(draft.0) as usize;
+        let new_of = |draft: Draft| {
+            new_of_draft
+                .get(draft.0 as usize)
+                .copied()
+                .unwrap_or(draft.0) as usize
+        };
         let runs = std::mem::take(&mut self.runs);
-        let end_of = |run: usize| runs.get(run + 1).map_or(self.kind.len(), |&(_, begin)| begin as usize);
+        let end_of = |run: usize| {
+            runs.get(run + 1)
+                .map_or(self.kind.len(), |&(_, begin)| begin as usize)
+        };
         let mut begin = vec![0u32; by_session.len() + 1];
         for (run, &(draft, run_begin)) in runs.iter().enumerate() {
             begin[new_of(draft) + 1] += (end_of(run) - run_begin as usize) as u32;
@@ -446,13 +536,21 @@ impl Builder {
         let mut names = Vec::with_capacity(by_session.len());
         for &draft in by_session {
             let session = self.session[draft as usize];
-            position = if previous == Some(session) { position + 1 } else { 0 };
+            position = if previous == Some(session) {
+                position + 1
+            } else {
+                0
+            };
             previous = Some(session);
-            names.push(match (&self.name[draft as usize], self.number[draft as usize]) {
-                (Some(name), _) => name.clone(),
-                (None, UNNUMBERED) => positional_id(&self.sessions.name(session.index()), position).into(),
-                (None, number) => format!("T{number}").into(),
-            });
+            names.push(
+                match (&self.name[draft as usize], self.number[draft as usize]) {
+                    (Some(name), _) => name.clone(),
+                    (None, UNNUMBERED) => {
+                        positional_id(&self.sessions.name(session.index()), position).into()
+                    }
+                    (None, number) => format!("T{number}").into(),
+                },
+            );
         }
         Names::Strings(names)
     }
@@ -493,10 +591,21 @@ mod tests {
         b.operation(u, OperationKind::Write, x, Value(2), 2);
         b.operation(t, OperationKind::Read, x, Value(1), 3);
         let h = b.finish().unwrap();
-        assert_eq!((h.n_sessions(), h.n_transactions(), h.n_operations(), h.n_keys()), (2, 2, 3, 1));
+        assert_eq!(
+            (
+                h.n_sessions(),
+                h.n_transactions(),
+                h.n_operations(),
+                h.n_keys()
+            ),
+            (2, 2, 3, 1)
+        );
         assert_eq!(h.transaction_name(TransactionId(0)), "T41");
         assert_eq!(h.outcome(TransactionId(0)), Outcome::Aborted);
-        assert_eq!(h.operations_of(TransactionId(1)).collect::<Vec<_>>(), [OperationId(1), OperationId(2)]);
+        assert_eq!(
+            h.operations_of(TransactionId(1)).collect::<Vec<_>>(),
+            [OperationId(1), OperationId(2)]
+        );
         assert_eq!(h.line_of(OperationId(2)), 3);
         assert_eq!(h.transaction_of(OperationId(0)), TransactionId(0));
         assert_eq!(h.transaction_of(OperationId(2)), TransactionId(1));

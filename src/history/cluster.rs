@@ -16,7 +16,11 @@ pub struct Cluster {
 impl Default for Cluster {
     /// Nothing is known.
     fn default() -> Cluster {
-        Cluster { nodes: Names::Implicit(0), of_session: Vec::new(), incidents: Vec::new() }
+        Cluster {
+            nodes: Names::Implicit(0),
+            of_session: Vec::new(),
+            incidents: Vec::new(),
+        }
     }
 }
 
@@ -43,8 +47,16 @@ pub struct FaultSpan {
 }
 
 impl Cluster {
-    pub(super) fn new(nodes: Names, of_session: Vec<Option<u32>>, incidents: Vec<Incident>) -> Cluster {
-        Cluster { nodes, of_session, incidents }
+    pub(super) fn new(
+        nodes: Names,
+        of_session: Vec<Option<u32>>,
+        incidents: Vec<Incident>,
+    ) -> Cluster {
+        Cluster {
+            nodes,
+            of_session,
+            incidents,
+        }
     }
 
     /// The names of the nodes, verbatim.
@@ -61,7 +73,10 @@ impl Cluster {
     /// Number of sessions on each node, in the order of [`nodes`](Self::nodes). O(sessions).
     pub fn sessions_by_node(&self) -> Vec<usize> {
         let mut n = vec![0; self.nodes.len()];
-        self.of_session.iter().flatten().for_each(|&node| n[node as usize] += 1);
+        self.of_session
+            .iter()
+            .flatten()
+            .for_each(|&node| n[node as usize] += 1);
         n
     }
 
@@ -83,7 +98,11 @@ impl Cluster {
                 (Some(FaultSpan { end: None, .. }), false) | (None, true) => {}
                 (_, false) => {
                     last.insert(fault, spans.len());
-                    spans.push(FaultSpan { what: fault.to_owned(), start: time, end: None });
+                    spans.push(FaultSpan {
+                        what: fault.to_owned(),
+                        start: time,
+                        end: None,
+                    });
                 }
             }
         }
@@ -96,13 +115,19 @@ impl Cluster {
         for fault in self.faults() {
             match fault.end {
                 Some(end) if end < first => {
-                    before = before.filter(|last: &FaultSpan| last.end > Some(end)).or(Some(fault));
+                    before = before
+                        .filter(|last: &FaultSpan| last.end > Some(end))
+                        .or(Some(fault));
                 }
                 _ if fault.start <= last => during.push(fault),
                 _ => {}
             }
         }
-        if during.is_empty() { before.into_iter().collect() } else { during }
+        if during.is_empty() {
+            before.into_iter().collect()
+        } else {
+            during
+        }
     }
 
     fn incidents_while(&self, first: i64, last: i64) -> Vec<Incident> {
@@ -111,19 +136,35 @@ impl Cluster {
             let within = |time: i64| fault.start <= time && fault.end.is_none_or(|end| time <= end);
             incident.time.is_none_or(within) && fault_of(&incident.what).0 == fault.what
         };
-        let kept = self.incidents.iter().filter(|incident| faults.iter().any(|fault| is_of(incident, fault)));
+        let kept = self
+            .incidents
+            .iter()
+            .filter(|incident| faults.iter().any(|fault| is_of(incident, fault)));
         kept.cloned().collect()
     }
 
     /// The same for a selection of the sessions, and the faults while they ran from `first` to `last`, or else the last one
     /// before. All incidents where no times are known.
-    pub(super) fn select(&self, sessions: impl Iterator<Item = SessionId>, ran: Option<(i64, i64)>) -> Cluster {
+    pub(super) fn select(
+        &self,
+        sessions: impl Iterator<Item = SessionId>,
+        ran: Option<(i64, i64)>,
+    ) -> Cluster {
         let of_session = match self.of_session.is_empty() {
             true => Vec::new(),
-            false => sessions.map(|s| self.of_session.get(s.index()).copied().flatten()).collect(),
+            false => sessions
+                .map(|s| self.of_session.get(s.index()).copied().flatten())
+                .collect(),
         };
-        let incidents = ran.map_or_else(|| self.incidents.clone(), |(first, last)| self.incidents_while(first, last));
-        Cluster { nodes: self.nodes.clone(), of_session, incidents }
+        let incidents = ran.map_or_else(
+            || self.incidents.clone(),
+            |(first, last)| self.incidents_while(first, last),
+        );
+        Cluster {
+            nodes: self.nodes.clone(),
+            of_session,
+            incidents,
+        }
     }
 }
 
@@ -133,7 +174,10 @@ fn fault_of(what: &str) -> (&str, bool) {
         "start" | "restart" => ("kill", true),
         "resume" => ("pause", true),
         "heal" | "stop" => ("partition", true),
-        _ => match what.strip_prefix("stop-").or_else(|| what.strip_prefix("heal-")) {
+        _ => match what
+            .strip_prefix("stop-")
+            .or_else(|| what.strip_prefix("heal-"))
+        {
             Some(fault) => (fault, true),
             None => (what.strip_prefix("start-").unwrap_or(what), false),
         },
@@ -167,27 +211,63 @@ mod tests {
     use super::*;
 
     fn faults(incidents: &[(i64, &str)]) -> Vec<(String, i64, Option<i64>)> {
-        let incident =
-            |&(time, what): &(i64, &str)| Incident { time: Some(time), what: what.to_owned(), detail: String::new() };
-        let cluster = Cluster { incidents: incidents.iter().map(incident).collect(), ..Cluster::default() };
-        cluster.faults().into_iter().map(|span| (span.what, span.start, span.end)).collect()
+        let incident = |&(time, what): &(i64, &str)| Incident {
+            time: Some(time),
+            what: what.to_owned(),
+            detail: String::new(),
+        };
+        let cluster = Cluster {
+            incidents: incidents.iter().map(incident).collect(),
+            ..Cluster::default()
+        };
+        cluster
+            .faults()
+            .into_iter()
+            .map(|span| (span.what, span.start, span.end))
+            .collect()
     }
 
     #[test]
     fn incidents_pair_up_to_faults() {
         // Jepsen records the beginning and the end of each step of the nemesis.
-        let twice = [(1, "start-partition"), (2, "start-partition"), (5, "stop-partition"), (6, "stop-partition")];
+        let twice = [
+            (1, "start-partition"),
+            (2, "start-partition"),
+            (5, "stop-partition"),
+            (6, "stop-partition"),
+        ];
         assert_eq!(faults(&twice), [("partition".to_owned(), 1, Some(6))]);
         let again = [(1, "pause"), (3, "resume"), (4, "pause")];
-        assert_eq!(faults(&again), [("pause".to_owned(), 1, Some(3)), ("pause".to_owned(), 4, None)]);
-        let mixed = [(1, "kill"), (2, "start-slow"), (3, "start"), (4, "stop-slow"), (9, "stop-other")];
-        assert_eq!(faults(&mixed), [("kill".to_owned(), 1, Some(3)), ("slow".to_owned(), 2, Some(4))]);
+        assert_eq!(
+            faults(&again),
+            [
+                ("pause".to_owned(), 1, Some(3)),
+                ("pause".to_owned(), 4, None)
+            ]
+        );
+        let mixed = [
+            (1, "kill"),
+            (2, "start-slow"),
+            (3, "start"),
+            (4, "stop-slow"),
+            (9, "stop-other"),
+        ];
+        assert_eq!(
+            faults(&mixed),
+            [
+                ("kill".to_owned(), 1, Some(3)),
+                ("slow".to_owned(), 2, Some(4))
+            ]
+        );
     }
 
     #[test]
     fn a_part_of_a_history_has_the_faults_of_its_time() {
-        let incident =
-            |&(time, what): &(i64, &str)| Incident { time: Some(time), what: what.to_owned(), detail: String::new() };
+        let incident = |&(time, what): &(i64, &str)| Incident {
+            time: Some(time),
+            what: what.to_owned(),
+            detail: String::new(),
+        };
         let all = [
             (1, "start-partition config"),
             (2, "start-partition shard1"),
@@ -195,12 +275,22 @@ mod tests {
             (7, "stop-partition config"),
             (9, "kill"),
         ];
-        let cluster = Cluster { incidents: all.iter().map(incident).collect(), ..Cluster::default() };
+        let cluster = Cluster {
+            incidents: all.iter().map(incident).collect(),
+            ..Cluster::default()
+        };
         let during = |first, last| {
             let part = cluster.select(std::iter::empty(), Some((first, last)));
-            part.incidents.into_iter().map(|incident| incident.time.unwrap_or_default()).collect::<Vec<_>>()
+            part.incidents
+                .into_iter()
+                .map(|incident| incident.time.unwrap_or_default())
+                .collect::<Vec<_>>()
         };
-        assert_eq!(during(4, 5), [1, 7], "the partition of the other shard is over");
+        assert_eq!(
+            during(4, 5),
+            [1, 7],
+            "the partition of the other shard is over"
+        );
         assert_eq!(during(3, 5), [1, 2, 3, 7]);
         assert_eq!(during(8, 8), [1, 7], "the last one before");
         assert_eq!(during(10, 11), [9]);

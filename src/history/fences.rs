@@ -27,9 +27,15 @@ pub enum Remark<'a> {
 impl<'a> Remark<'a> {
     /// What a line says; none if it is no such comment. O(line).
     pub fn of(line: &'a [u8]) -> Option<Remark<'a>> {
-        let line = std::str::from_utf8(line.strip_prefix(b"; ").map(|_| line)?).ok()?.trim_end();
+        let line = std::str::from_utf8(line.strip_prefix(b"; ").map(|_| line)?)
+            .ok()?
+            .trim_end();
         if let Some(rest) = line.strip_prefix(DECLARED) {
-            return rest.split(',').next().filter(|key| !key.is_empty()).map(Remark::Barriers);
+            return rest
+                .split(',')
+                .next()
+                .filter(|key| !key.is_empty())
+                .map(Remark::Barriers);
         }
         let session = line.strip_prefix(ENDED.0)?.strip_suffix(ENDED.1)?;
         (!session.is_empty()).then_some(Remark::Ended(session))
@@ -48,12 +54,22 @@ pub fn ended(session: u32) -> String {
 
 /// Number of transactions that access a fence or the barrier key, of any outcome. O(keys + operations).
 pub fn n_fences(history: &History) -> usize {
-    let is_fence: Vec<bool> =
-        (0..history.n_keys()).map(|key| history.key_names().get(key).starts_with(FENCES)).collect();
+    let is_fence: Vec<bool> = (0..history.n_keys())
+        .map(|key| history.key_names().get(key).starts_with(FENCES))
+        .collect();
     let accesses_one = |t: &TransactionId| {
-        history.operations_of(*t).any(|o| is_fence.get(history.operation(o).key.index()).copied().unwrap_or(false))
+        history.operations_of(*t).any(|o| {
+            is_fence
+                .get(history.operation(o).key.index())
+                .copied()
+                .unwrap_or(false)
+        })
     };
-    if is_fence.contains(&true) { history.transactions().filter(accesses_one).count() } else { 0 }
+    if is_fence.contains(&true) {
+        history.transactions().filter(accesses_one).count()
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -62,11 +78,19 @@ mod tests {
 
     #[test]
     fn comments_are_read_as_they_are_written() {
-        assert_eq!(Remark::of(declaration(7).as_bytes()), Some(Remark::Barriers(BARRIER)));
+        assert_eq!(
+            Remark::of(declaration(7).as_bytes()),
+            Some(Remark::Barriers(BARRIER))
+        );
         assert_eq!(Remark::of(ended(12).as_bytes()), Some(Remark::Ended("12")));
-        for other in
-            ["", "; session  ended", "; session 7 ended early", "{:index 0}", "; isoscope: x", "session 7 ended"]
-        {
+        for other in [
+            "",
+            "; session  ended",
+            "; session 7 ended early",
+            "{:index 0}",
+            "; isoscope: x",
+            "session 7 ended",
+        ] {
             assert_eq!(Remark::of(other.as_bytes()), None, "{other}");
         }
     }

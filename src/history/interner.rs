@@ -49,7 +49,10 @@ impl Interner {
 
     /// The name of an id.
     pub(super) fn name(&self, id: usize) -> String {
-        match self.all_strings.binary_search_by_key(&(id as u32), |(id, _)| *id) {
+        match self
+            .all_strings
+            .binary_search_by_key(&(id as u32), |(id, _)| *id)
+        {
             Ok(place) => self.all_strings[place].1.to_string(),
             Err(_) => self.all_numbers[id].to_string(),
         }
@@ -67,7 +70,10 @@ impl Interner {
         for (new, &old) in order.iter().enumerate() {
             new_of_old[old as usize] = new as u32;
         }
-        self.all_numbers = order.iter().map(|&old| self.all_numbers[old as usize]).collect();
+        self.all_numbers = order
+            .iter()
+            .map(|&old| self.all_numbers[old as usize])
+            .collect();
         for (id, _) in &mut self.all_strings {
             *id = new_of_old[*id as usize];
         }
@@ -82,7 +88,11 @@ impl Interner {
         if self.all_strings.is_empty() {
             return Names::Numbers(self.all_numbers);
         }
-        let mut names: Vec<Box<str>> = self.all_numbers.iter().map(|n| n.to_string().into()).collect();
+        let mut names: Vec<Box<str>> = self
+            .all_numbers
+            .iter()
+            .map(|n| n.to_string().into())
+            .collect();
         for (id, string) in self.all_strings {
             names[id as usize] = string;
         }
@@ -104,8 +114,14 @@ mod tests {
         interner.number(3);
         interner.string("a");
         assert_eq!(interner.sort_by_number(), [2, 0, 3, 1, 4]);
-        assert_eq!((interner.number(2), interner.number(3), interner.string("a")), (0, 1, 4));
+        assert_eq!(
+            (interner.number(2), interner.number(3), interner.string("a")),
+            (0, 1, 4)
+        );
         assert_eq!(interner.name(3), "b");
-        assert_eq!(interner.finish(), Names::Strings(["2", "3", "6", "b", "a"].map(Box::from).to_vec()));
+        assert_eq!(
+            interner.finish(),
+            Names::Strings(["2", "3", "6", "b", "a"].map(Box::from).to_vec())
+        );
     }
 }

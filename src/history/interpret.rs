@@ -2,9 +2,9 @@
 
 use super::names::{positional_id, positional_name};
 use super::{
-    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names,
-    OperationId, OperationKind, Outcome, Rules, SessionId, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
-    as_typed,
+    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule,
+    Lists, Names, OperationId, OperationKind, Outcome, Rules, SessionId, SetUpRule, TimeRule,
+    TransactionId, UnknownRule, Value, as_typed,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,7 +32,10 @@ impl History {
                 );
             }
             ListRule::Merge if !self.lists.is_empty() => {
-                self.assume("Lists of one key need not be prefixes of each other (--lists merge).".to_owned());
+                self.assume(
+                    "Lists of one key need not be prefixes of each other (--lists merge)."
+                        .to_owned(),
+                );
             }
             _ => {}
         }
@@ -55,7 +58,11 @@ impl History {
 
     fn settle_failed_cas(&mut self) {
         let n = self.set_failed_cas(self.failed_cas());
-        let (they, it) = if n == 1 { ("compare-and-set", "it") } else { ("compare-and-sets", "they") };
+        let (they, it) = if n == 1 {
+            ("compare-and-set", "it")
+        } else {
+            ("compare-and-sets", "they")
+        };
         let sentence = match self.failed_cas() {
             FailedCasRule::Observed => format!(
                 "{n} {they} failed because the comparison failed: {it} observed another value (--failed-cas observed; \
@@ -80,10 +87,18 @@ impl History {
             FailedCasRule::Observed => Outcome::Committed,
             FailedCasRule::Dropped => Outcome::Aborted,
         };
-        let alone = |t: &TransactionId| self.operation_range(*t).len() == 1 && self.outcome(*t) != Outcome::Unknown;
-        let failed: Vec<TransactionId> =
-            self.differs.iter().map(|(o, _)| self.transaction_of(*o)).filter(alone).collect();
-        failed.iter().for_each(|t| self.outcomes[t.index()] = outcome);
+        let alone = |t: &TransactionId| {
+            self.operation_range(*t).len() == 1 && self.outcome(*t) != Outcome::Unknown
+        };
+        let failed: Vec<TransactionId> = self
+            .differs
+            .iter()
+            .map(|(o, _)| self.transaction_of(*o))
+            .filter(alone)
+            .collect();
+        failed
+            .iter()
+            .for_each(|t| self.outcomes[t.index()] = outcome);
         failed.len()
     }
 
@@ -102,19 +117,26 @@ impl History {
 
     fn settle_failed(&mut self, rule: FailedRule) {
         let failed = std::mem::take(&mut self.failed);
-        let mut transactions: Vec<TransactionId> = failed.iter().map(|&o| self.transaction_of(o)).collect();
+        let mut transactions: Vec<TransactionId> =
+            failed.iter().map(|&o| self.transaction_of(o)).collect();
         transactions.dedup();
         transactions.retain(|&t| self.outcome(t) != Outcome::Aborted);
         let (rule, why) = match (rule, self.suggestions.failed) {
             (FailedRule::Auto, FailedRule::Auto) => (FailedRule::Drop, String::new()),
-            (FailedRule::Auto, suggested) => (suggested, format!(" since {}", self.suggestions.because)),
+            (FailedRule::Auto, suggested) => {
+                (suggested, format!(" since {}", self.suggestions.because))
+            }
             (rule, _) => (rule, String::new()),
         };
         if transactions.is_empty() {
             return;
         }
         let n = transactions.len();
-        let (have, them) = if n == 1 { ("transaction has", "it") } else { ("transactions have", "them") };
+        let (have, them) = if n == 1 {
+            ("transaction has", "it")
+        } else {
+            ("transactions have", "them")
+        };
         let meaning = match rule {
             FailedRule::Auto | FailedRule::Drop => {
                 "the failed statements are left out and the rest counts as committed"
@@ -134,30 +156,45 @@ impl History {
         match rule {
             FailedRule::Auto | FailedRule::Drop => {
                 // In aborted transactions a failed statement means nothing either way.
-                let dropped: FxHashSet<OperationId> =
-                    failed.into_iter().filter(|&o| self.outcome(self.transaction_of(o)) != Outcome::Aborted).collect();
+                let dropped: FxHashSet<OperationId> = failed
+                    .into_iter()
+                    .filter(|&o| self.outcome(self.transaction_of(o)) != Outcome::Aborted)
+                    .collect();
                 self.retain_operations(|o| !dropped.contains(&o));
             }
-            FailedRule::Abort => transactions.iter().for_each(|t| self.outcomes[t.index()] = Outcome::Aborted),
+            FailedRule::Abort => transactions
+                .iter()
+                .for_each(|t| self.outcomes[t.index()] = Outcome::Aborted),
             FailedRule::Split => self.split_after(&failed),
         }
     }
 
     /// Keeps only some operations; transactions stay, even empty ones.
     fn retain_operations(&mut self, keep: impl Fn(OperationId) -> bool) {
-        let kept: Vec<OperationId> = (0..self.n_operations()).map(OperationId::new).filter(|&o| keep(o)).collect();
+        let kept: Vec<OperationId> = (0..self.n_operations())
+            .map(OperationId::new)
+            .filter(|&o| keep(o))
+            .collect();
         let begin = |old: &u32| kept.partition_point(|o| o.0 < *old) as u32;
         self.operation_begin = self.operation_begin.iter().map(begin).collect();
         let place = |old: OperationId| kept.binary_search(&old).ok().map(OperationId::new);
         let is_list = if self.lists.is_empty() {
             Vec::new()
         } else {
-            (0..self.n_keys()).map(|key| self.lists.is_list(KeyId::new(key))).collect()
+            (0..self.n_keys())
+                .map(|key| self.lists.is_list(KeyId::new(key)))
+                .collect()
         };
         let lists = std::mem::take(&mut self.lists);
-        let kept_lists = lists.iter().filter_map(|(o, elements)| Some((place(o)?, self.keys[o.index()], elements)));
+        let kept_lists = lists
+            .iter()
+            .filter_map(|(o, elements)| Some((place(o)?, self.keys[o.index()], elements)));
         self.lists = Lists::new(is_list, kept_lists);
-        self.differs = self.differs.iter().filter_map(|&(o, value)| Some((place(o)?, value))).collect();
+        self.differs = self
+            .differs
+            .iter()
+            .filter_map(|&(o, value)| Some((place(o)?, value)))
+            .collect();
         self.kinds = kept.iter().map(|o| self.kinds[o.index()]).collect();
         self.keys = kept.iter().map(|o| self.keys[o.index()]).collect();
         self.values = kept.iter().map(|o| self.values[o.index()]).collect();
@@ -184,11 +221,15 @@ impl History {
                 begin.push(first as u32);
             };
             let end = failed.partition_point(|o| o.index() < range.end);
-            let last = end.checked_sub(1).map(|at| failed[at].index()).filter(|last| range.contains(last));
+            let last = end
+                .checked_sub(1)
+                .map(|at| failed[at].index())
+                .filter(|last| range.contains(last));
             match last {
                 Some(last) if self.outcome(t) != Outcome::Aborted => {
                     add(name.clone(), Outcome::Aborted, range.start);
-                    (last + 1..range.end).for_each(|o| add(format!("{name}+{}", o - last), self.outcome(t), o));
+                    (last + 1..range.end)
+                        .for_each(|o| add(format!("{name}+{}", o - last), self.outcome(t), o));
                 }
                 _ => add(name, self.outcome(t), range.start),
             }
@@ -197,7 +238,11 @@ impl History {
         begin.push(self.n_operations() as u32);
         let new = |old: &u32| new_of_old.get(*old as usize).copied().unwrap_or(n);
         self.session_begin = self.session_begin.iter().map(new).collect();
-        self.set_up = self.set_up.iter().map(|t| TransactionId(new(&t.0))).collect();
+        self.set_up = self
+            .set_up
+            .iter()
+            .map(|t| TransactionId(new(&t.0)))
+            .collect();
         self.transaction_names = Names::Strings(names);
         self.transaction_session = session;
         self.outcomes = outcomes;
@@ -212,33 +257,45 @@ impl History {
             UnknownRule::Committed => Outcome::Committed,
         };
         let mut n = 0;
-        for slot in self.outcomes.iter_mut().filter(|slot| **slot == Outcome::Unknown) {
+        for slot in self
+            .outcomes
+            .iter_mut()
+            .filter(|slot| **slot == Outcome::Unknown)
+        {
             *slot = outcome;
             n += 1;
         }
         if n > 0 {
             let s = if n == 1 { "" } else { "s" };
             let word = rule.word();
-            self.assume(format!("{n} transaction{s} of unknown outcome taken as {word} (--unknown {word})."));
+            self.assume(format!(
+                "{n} transaction{s} of unknown outcome taken as {word} (--unknown {word})."
+            ));
         }
     }
 
     fn settle_initial(&mut self, rule: &InitialRule) -> Result<(), String> {
         let (rule, why) = match rule {
-            InitialRule::Format => (self.suggestions.initial.clone(), self.suggestions.because.clone()),
+            InitialRule::Format => (
+                self.suggestions.initial.clone(),
+                self.suggestions.because.clone(),
+            ),
             rule => (rule.clone(), String::new()),
         };
         match &rule {
             InitialRule::Format => {}
             InitialRule::Nothing => {
                 if self.initial_value.take().is_some() {
-                    self.assume("Only \"nothing\" is the initial version (--initial nothing).".to_owned());
+                    self.assume(
+                        "Only \"nothing\" is the initial version (--initial nothing).".to_owned(),
+                    );
                 }
             }
             InitialRule::AnyUnwritten => self.take_unwritten_as_initial(&why),
             InitialRule::Value(name) => {
                 let value = self.value_called(name);
-                let value = value.ok_or_else(|| format!("--initial {name}: no operation has this value"))?;
+                let value = value
+                    .ok_or_else(|| format!("--initial {name}: no operation has this value"))?;
                 self.initial_value = Some(value);
                 self.assume(format!(
                     "The initial version is {name} where no transaction writes it (--initial {name})."
@@ -258,17 +315,23 @@ impl History {
         for t in self.transactions() {
             let ran = self.interval(t);
             let began = ran.map_or(i64::MIN, |ran| ran.start);
-            let ended = ran.filter(|_| self.outcome(t) != Outcome::Unknown).map_or(i64::MAX, |ran| ran.end);
+            let ended = ran
+                .filter(|_| self.outcome(t) != Outcome::Unknown)
+                .map_or(i64::MAX, |ran| ran.end);
             for o in self.operation_range(t) {
                 ends[o] = ended;
                 if self.kinds[o] == OperationKind::Write {
-                    let first = written.entry((self.keys[o], self.values[o])).or_insert(began);
+                    let first = written
+                        .entry((self.keys[o], self.values[o]))
+                        .or_insert(began);
                     *first = began.min(*first);
                 }
             }
         }
         let was_written = |o: usize| {
-            written.get(&(self.keys[o], self.values[o])).is_some_and(|&began| !why.is_empty() || began <= ends[o])
+            written
+                .get(&(self.keys[o], self.values[o]))
+                .is_some_and(|&began| !why.is_empty() || began <= ends[o])
         };
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
@@ -278,8 +341,10 @@ impl History {
             let named = Some(value) == self.initial_value && !was_written(o);
             self.kinds[o] == OperationKind::Read && (value == Value::INITIAL || named)
         };
-        let known: FxHashSet<KeyId> =
-            (0..self.n_operations()).filter(|&o| is_initial(o)).map(|o| self.keys[o]).collect();
+        let known: FxHashSet<KeyId> = (0..self.n_operations())
+            .filter(|&o| is_initial(o))
+            .map(|o| self.keys[o])
+            .collect();
         let mut n = 0;
         for o in 0..self.n_operations() {
             let (key, value) = (self.keys[o], self.values[o]);
@@ -292,10 +357,18 @@ impl History {
                 n += 1;
             }
         }
-        self.set_up_values = if initial.iter().all(Option::is_none) { Vec::new() } else { initial };
+        self.set_up_values = if initial.iter().all(Option::is_none) {
+            Vec::new()
+        } else {
+            initial
+        };
         if n > 0 {
             let keys = if n == 1 { "key" } else { "keys" };
-            let why = if why.is_empty() { String::new() } else { format!(" since {why}") };
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!(" since {why}")
+            };
             self.assume(format!(
                 "For {n} {keys} the first value that was read without having been written is taken as the initial \
                  version{why} (--initial any-unwritten; --initial nothing makes these reads thin-air reads)."
@@ -307,7 +380,10 @@ impl History {
         match rule {
             SetUpRule::Auto => {}
             SetUpRule::Never => {
-                self.assume("No transaction counts as setting up the initial state (--init none).".to_owned());
+                self.assume(
+                    "No transaction counts as setting up the initial state (--init none)."
+                        .to_owned(),
+                );
                 for t in std::mem::take(&mut self.set_up) {
                     for o in self.operation_range(t) {
                         if let Some(slot) = self.set_up_values.get_mut(self.keys[o].index()) {
@@ -320,9 +396,13 @@ impl History {
                 let mut found = Vec::new();
                 for name in names {
                     let called = self.transactions().find(|&t| self.is_called(t, name));
-                    let t = called.ok_or_else(|| format!("--init txn={name}: there is no such transaction"))?;
+                    let t = called.ok_or_else(|| {
+                        format!("--init txn={name}: there is no such transaction")
+                    })?;
                     if self.outcome(t) == Outcome::Aborted {
-                        return Err(format!("--init txn={name}: this transaction aborted, so it set nothing up"));
+                        return Err(format!(
+                            "--init txn={name}: this transaction aborted, so it set nothing up"
+                        ));
                     }
                     found.push(t);
                 }
@@ -332,9 +412,18 @@ impl History {
             }
         }
         if !self.set_up.is_empty() {
-            let names: Vec<String> = self.set_up.iter().take(5).map(|&t| self.transaction_name(t)).collect();
+            let names: Vec<String> = self
+                .set_up
+                .iter()
+                .take(5)
+                .map(|&t| self.transaction_name(t))
+                .collect();
             let (n, more) = (self.set_up.len(), self.set_up.len().saturating_sub(5));
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
             self.assume(format!(
                 "{}{more} {} as set-up: what {} the initial version of its keys (--init none makes {} like others).",
                 names.join(", "),
@@ -343,8 +432,14 @@ impl History {
                 if n == 1 { "it a transaction" } else { "them transactions" },
             ));
             let reads = |o: usize| self.kinds[o] == OperationKind::Read;
-            if self.set_up.iter().any(|&t| self.operation_range(t).any(reads)) {
-                self.assume("What transactions read that count as set-up is not looked at.".to_owned());
+            if self
+                .set_up
+                .iter()
+                .any(|&t| self.operation_range(t).any(reads))
+            {
+                self.assume(
+                    "What transactions read that count as set-up is not looked at.".to_owned(),
+                );
             }
         }
         Ok(())
@@ -366,14 +461,23 @@ impl History {
     }
 
     /// The same where a session ends only before those of its transactions for which `begins` holds.
-    pub fn with_sessions_split(&self, set_up: &[TransactionId], begins: impl Fn(TransactionId) -> bool) -> History {
+    pub fn with_sessions_split(
+        &self,
+        set_up: &[TransactionId],
+        begins: impl Fn(TransactionId) -> bool,
+    ) -> History {
         let n = self.n_transactions();
-        let names = self.transactions().map(|t| self.display_name(t).into_boxed_str()).collect();
+        let names = self
+            .transactions()
+            .map(|t| self.display_name(t).into_boxed_str())
+            .collect();
         let is_first = |t: &TransactionId| self.position_of(*t) == 0 || begins(*t);
         let first: Vec<TransactionId> = self.transactions().filter(is_first).collect();
         let mut split = self.without_assumed_set_up();
         split.transaction_names = Names::Strings(names);
-        split.cluster = self.cluster.select(first.iter().map(|t| self.session_of(*t)), None);
+        split.cluster = self
+            .cluster
+            .select(first.iter().map(|t| self.session_of(*t)), None);
         split.session_names = Names::Implicit(first.len());
         split.session_begin = first.iter().map(|t| t.0).chain([n as u32]).collect();
         let mut session = 0;
@@ -402,7 +506,10 @@ impl History {
     /// be written without the rule.
     pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
         let mut by_rule = self.set_up_values.clone();
-        for o in self.set_up_that_took_effect().flat_map(|t| self.operation_range(t)) {
+        for o in self
+            .set_up_that_took_effect()
+            .flat_map(|t| self.operation_range(t))
+        {
             if self.kinds[o] == OperationKind::Write {
                 by_rule[self.keys[o].index()] = None;
             }
@@ -425,10 +532,18 @@ impl History {
 
     /// Whether a transaction has this name, or just its number.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
-        let (session, position) = (as_typed(&self.session_name(self.session_of(t))), self.position_of(t));
+        let (session, position) = (
+            as_typed(&self.session_name(self.session_of(t))),
+            self.position_of(t),
+        );
         let (own, name) = (as_typed(&self.transaction_name(t)), as_typed(name));
-        let by_position = [positional_name(&session, position), positional_id(&session, position)];
-        own == name || own.strip_prefix('T') == Some(&*name) || by_position.iter().any(|known| *known == *name)
+        let by_position = [
+            positional_name(&session, position),
+            positional_id(&session, position),
+        ];
+        own == name
+            || own.strip_prefix('T') == Some(&*name)
+            || by_position.iter().any(|known| *known == *name)
     }
 
     /// Lets transactions count as part of ⊥: the last value each writes to a key is the key's initial version.
@@ -442,7 +557,10 @@ impl History {
             if self.outcome(t) == Outcome::Aborted {
                 continue;
             }
-            for o in self.operation_range(t).filter(|&o| self.kinds[o] == OperationKind::Write) {
+            for o in self
+                .operation_range(t)
+                .filter(|&o| self.kinds[o] == OperationKind::Write)
+            {
                 self.set_up_values[self.keys[o].index()] = Some(self.values[o]);
             }
         }
@@ -458,10 +576,16 @@ impl History {
     /// The value that a file would write this way.
     pub(super) fn value_called(&self, name: &str) -> Option<Value> {
         match &self.value_names {
-            Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),
+            Names::Implicit(_) => name
+                .parse()
+                .ok()
+                .map(Value)
+                .filter(|value| value.0 <= Value::MAX_NUMBER),
             names => {
                 let is_called = |name: &str| (0..names.len()).find(|&at| names.text(at) == name);
-                is_called(name).or_else(|| is_called(&as_typed(name))).map(|at| Value(at as u64))
+                is_called(name)
+                    .or_else(|| is_called(&as_typed(name)))
+                    .map(|at| Value(at as u64))
             }
         }
     }

@@ -45,14 +45,17 @@ impl Lines {
     pub(super) fn range(&self, places: Range<usize>) -> impl Iterator<Item = u32> {
         let mut at = match self {
             Lines::Each(_) => 0,
-            Lines::Runs { runs, .. } => {
-                runs.partition_point(|run| run.begin as usize <= places.start).saturating_sub(1)
-            }
+            Lines::Runs { runs, .. } => runs
+                .partition_point(|run| run.begin as usize <= places.start)
+                .saturating_sub(1),
         };
         places.map(move |place| match self {
             Lines::Each(lines) => lines[place],
             Lines::Runs { runs, .. } => {
-                at += usize::from(runs.get(at + 1).is_some_and(|next| next.begin as usize <= place));
+                at += usize::from(
+                    runs.get(at + 1)
+                        .is_some_and(|next| next.begin as usize <= place),
+                );
                 runs[at].line_of(place)
             }
         })
@@ -73,14 +76,28 @@ impl From<Vec<u32>> for Lines {
             if runs.len() * OPERATIONS_PER_RUN > lines.len() {
                 return Lines::Each(lines);
             }
-            let step = lines.get(begin + 1).and_then(|next| next.checked_sub(line)).filter(|step| *step <= 1);
+            let step = lines
+                .get(begin + 1)
+                .and_then(|next| next.checked_sub(line))
+                .filter(|step| *step <= 1);
             let step = step.unwrap_or(0);
-            runs.push(LineRun { begin: begin as u32, line, step: step as u8 });
+            runs.push(LineRun {
+                begin: begin as u32,
+                line,
+                step: step as u8,
+            });
             let follows = |pair: &[u32]| pair[0].checked_add(step) == Some(pair[1]);
-            begin += lines[begin..].array_windows::<2>().take_while(|pair| follows(*pair)).count() + 1;
+            begin += lines[begin..]
+                .array_windows::<2>()
+                .take_while(|pair| follows(*pair))
+                .count()
+                + 1;
         }
         runs.shrink_to_fit();
-        Lines::Runs { n: lines.len(), runs }
+        Lines::Runs {
+            n: lines.len(),
+            runs,
+        }
     }
 }
 
@@ -111,7 +128,10 @@ mod tests {
                 };
             }
             let stored = Lines::from(lines.clone());
-            assert_eq!((0..n).map(|place| stored.get(place)).collect::<Vec<_>>(), lines);
+            assert_eq!(
+                (0..n).map(|place| stored.get(place)).collect::<Vec<_>>(),
+                lines
+            );
             let begin = random.usize(0..=n);
             assert_eq!(stored.range(begin..n).collect::<Vec<_>>(), lines[begin..]);
             match stored {

@@ -22,16 +22,29 @@ pub struct Lists {
 
 impl Lists {
     /// For the keys marked by `is_list` and these reads in ascending order, each with its key and its list.
-    pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, KeyId, &'a [Value])>) -> Lists {
+    pub(super) fn new<'a>(
+        is_list: Vec<bool>,
+        reads: impl Iterator<Item = (OperationId, KeyId, &'a [Value])>,
+    ) -> Lists {
         let mut stems = Stems::default();
-        let reads = reads.map(|(read, key, list)| (read, stems.keep(key.0, list))).collect();
+        let reads = reads
+            .map(|(read, key, list)| (read, stems.keep(key.0, list)))
+            .collect();
         Lists::of_stems(is_list, reads, stems)
     }
 
     /// For reads in ascending order, each with the place of its list.
-    pub(super) fn of_stems(is_list: Vec<bool>, reads: Vec<(OperationId, Prefix)>, stems: Stems<Value>) -> Lists {
-        debug_assert!(reads.is_sorted_by_key(|(read, _)| read), "reads come in order");
-        let mut marks = vec![(0u64, 0u32); reads.last().map_or(0, |(last, _)| last.index() / 64 + 1)];
+    pub(super) fn of_stems(
+        is_list: Vec<bool>,
+        reads: Vec<(OperationId, Prefix)>,
+        stems: Stems<Value>,
+    ) -> Lists {
+        debug_assert!(
+            reads.is_sorted_by_key(|(read, _)| read),
+            "reads come in order"
+        );
+        let mut marks =
+            vec![(0u64, 0u32); reads.last().map_or(0, |(last, _)| last.index() / 64 + 1)];
         for (read, _) in &reads {
             marks[read.index() / 64].0 |= 1 << (read.index() % 64);
         }
@@ -40,7 +53,13 @@ impl Lists {
             *n_before = before;
             before += mark.count_ones();
         }
-        Lists { is_list, reads, marks, stems: stems.into_lists(), ..Lists::default() }
+        Lists {
+            is_list,
+            reads,
+            marks,
+            stems: stems.into_lists(),
+            ..Lists::default()
+        }
     }
 
     /// Whether no key holds lists.

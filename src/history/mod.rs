@@ -54,12 +54,15 @@ pub use origin::{LEVEL_CLAIMED, Origin, Spot, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
-    DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule,
-    UnknownRule, ValueRule,
+    DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions,
+    TimeRule, UnknownRule, ValueRule,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use stems::{Prefix, Stems};
-pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible, visible_line};
+pub use visible::{
+    END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible,
+    visible_line,
+};
 pub(crate) use words::words;
 
 use appends::KnownAppends;
@@ -220,12 +223,19 @@ impl History {
     }
 
     /// The transactions of a session, in session order.
-    pub fn transactions_of(&self, session: SessionId) -> impl ExactSizeIterator<Item = TransactionId> + use<> {
-        (self.session_begin[session.index()]..self.session_begin[session.index() + 1]).map(TransactionId)
+    pub fn transactions_of(
+        &self,
+        session: SessionId,
+    ) -> impl ExactSizeIterator<Item = TransactionId> + use<> {
+        (self.session_begin[session.index()]..self.session_begin[session.index() + 1])
+            .map(TransactionId)
     }
 
     /// The operations of a transaction, in program order.
-    pub fn operations_of(&self, transaction: TransactionId) -> impl ExactSizeIterator<Item = OperationId> + use<> {
+    pub fn operations_of(
+        &self,
+        transaction: TransactionId,
+    ) -> impl ExactSizeIterator<Item = OperationId> + use<> {
         let range = self.operation_range(transaction);
         (range.start as u32..range.end as u32).map(OperationId)
     }
@@ -240,12 +250,20 @@ impl History {
     /// One operation.
     pub fn operation(&self, operation: OperationId) -> Operation {
         let o = operation.index();
-        Operation { kind: self.kinds[o], key: self.keys[o], value: self.values[o] }
+        Operation {
+            kind: self.kinds[o],
+            key: self.keys[o],
+            value: self.values[o],
+        }
     }
 
     /// The transaction an operation belongs to. O(log n).
     pub fn transaction_of(&self, operation: OperationId) -> TransactionId {
-        TransactionId::new(self.operation_begin.partition_point(|&begin| begin <= operation.0) - 1)
+        TransactionId::new(
+            self.operation_begin
+                .partition_point(|&begin| begin <= operation.0)
+                - 1,
+        )
     }
 
     /// The kinds of all operations, by [`OperationId`].
@@ -285,18 +303,26 @@ impl History {
 
     /// When a transaction ran, if the file says so.
     pub fn interval(&self, transaction: TransactionId) -> Option<Interval> {
-        self.intervals.as_ref().and_then(|intervals| intervals[transaction.index()])
+        self.intervals
+            .as_ref()
+            .and_then(|intervals| intervals[transaction.index()])
     }
 
     /// Whether a transaction is known to have ended before another one began: then it saw nothing of that one.
     pub fn ended_before(&self, one: TransactionId, other: TransactionId) -> bool {
         let is_known = self.outcome(one) != Outcome::Unknown;
-        is_known && self.interval(one).zip(self.interval(other)).is_some_and(|(one, other)| one.end < other.start)
+        is_known
+            && self
+                .interval(one)
+                .zip(self.interval(other))
+                .is_some_and(|(one, other)| one.end < other.start)
     }
 
     /// Whether any transaction has times.
     pub fn has_times(&self) -> bool {
-        self.intervals.as_ref().is_some_and(|intervals| intervals.iter().any(Option::is_some))
+        self.intervals
+            .as_ref()
+            .is_some_and(|intervals| intervals.iter().any(Option::is_some))
     }
 
     /// The 1-based line of an operation in the file (or in its part), in binary files the 0-based byte plus one; 0 if
@@ -314,8 +340,15 @@ impl History {
     /// The file and position of an operation, if known.
     pub fn spot_of(&self, operation: OperationId) -> Option<Spot> {
         let number = self.line_of(operation);
-        let part = || self.origin.part_of_session(self.session_of(self.transaction_of(operation)));
-        (number > 0).then(|| Spot { part: part(), unit: self.origin.unit, number })
+        let part = || {
+            self.origin
+                .part_of_session(self.session_of(self.transaction_of(operation)))
+        };
+        (number > 0).then(|| Spot {
+            part: part(),
+            unit: self.origin.unit,
+            number,
+        })
     }
 
     /// A number or name that reads as "the initial version" unless a transaction writes it explicitly (0 in Plume text).
@@ -346,14 +379,20 @@ impl History {
 
     /// Those of them that did not abort: an aborted transaction sets nothing up.
     pub fn set_up_that_took_effect(&self) -> impl Iterator<Item = TransactionId> + '_ {
-        self.set_up.iter().copied().filter(|&t| self.outcome(t) != Outcome::Aborted)
+        self.set_up
+            .iter()
+            .copied()
+            .filter(|&t| self.outcome(t) != Outcome::Aborted)
     }
 
     /// By key that holds a list: the appends of declared set-up transactions to it, in order. Every list of the key
     /// begins with them. O(operations of these transactions).
     pub fn initial_appends(&self) -> FxHashMap<KeyId, Vec<OperationId>> {
         let mut appends: FxHashMap<KeyId, Vec<OperationId>> = FxHashMap::default();
-        for o in self.set_up_that_took_effect().flat_map(|t| self.operations_of(t)) {
+        for o in self
+            .set_up_that_took_effect()
+            .flat_map(|t| self.operations_of(t))
+        {
             let operation = self.operation(o);
             if operation.kind == OperationKind::Write && self.lists.is_list(operation.key) {
                 appends.entry(operation.key).or_default().push(o);
@@ -377,14 +416,19 @@ impl History {
     /// For a read whose result was not recorded: a value that is known not to have been there (a failed
     /// compare-and-set).
     pub fn differs_from(&self, read: OperationId) -> Option<Value> {
-        self.differs.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.differs[at].1)
+        self.differs
+            .binary_search_by_key(&read, |(o, _)| *o)
+            .ok()
+            .map(|at| self.differs[at].1)
     }
 
     /// The keys that a transaction is known to have used, once for each use: a read whose result was not recorded constrains
     /// nothing, so it does not count.
     pub fn keys_used_by(&self, transaction: TransactionId) -> impl Iterator<Item = KeyId> + '_ {
         let places = self.operation_range(transaction);
-        places.filter(|&o| self.values[o] != Value::UNRECORDED).map(|o| self.keys[o])
+        places
+            .filter(|&o| self.values[o] != Value::UNRECORDED)
+            .map(|o| self.keys[o])
     }
 
     /// Whether there is any read of which only a value is known that was not there.
@@ -481,7 +525,9 @@ impl History {
             }
             Names::Strings(strings) => strings[transaction.index()].to_string(),
             _ => {
-                let session = self.session_names.text(self.session_of(transaction).index());
+                let session = self
+                    .session_names
+                    .text(self.session_of(transaction).index());
                 names::positional_id(&session, self.position_of(transaction))
             }
         }
@@ -521,9 +567,19 @@ impl History {
 
     /// Every textual name in the history, and its origin: text that must be displayed whatever script it uses.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        let tables = [Some(&self.session_names), Some(&self.transaction_names), Some(&self.key_names)];
-        let names = tables.into_iter().flatten().chain(self.value_names()).flat_map(Names::strings);
-        names.map(|name| &**name).chain(std::iter::once(self.origin().path.as_str()))
+        let tables = [
+            Some(&self.session_names),
+            Some(&self.transaction_names),
+            Some(&self.key_names),
+        ];
+        let names = tables
+            .into_iter()
+            .flatten()
+            .chain(self.value_names())
+            .flat_map(Names::strings);
+        names
+            .map(|name| &**name)
+            .chain(std::iter::once(self.origin().path.as_str()))
     }
 
     /// Name of a key for people: as in the file, [`visible`]. Verbatim: [`History::key_names`].
@@ -561,7 +617,10 @@ impl History {
             let kept = self.lists.read_by(operation).unwrap_or_default();
             self.shortened(elements, kept)
         };
-        (self.operation_head(operation), self.returned_or_written(operation, list))
+        (
+            self.operation_head(operation),
+            self.returned_or_written(operation, list),
+        )
     }
 
     /// [`operation_text`](Self::operation_text) with all elements of a list.
@@ -579,14 +638,23 @@ impl History {
         match kind {
             OperationKind::Write if self.lists.is_list(key) => format!("append({name}) "),
             OperationKind::Write => format!("w({name}) = "),
-            OperationKind::Read if self.differs_from(operation).is_some() => format!("r({name}) ≠ "),
+            OperationKind::Read if self.differs_from(operation).is_some() => {
+                format!("r({name}) ≠ ")
+            }
             OperationKind::Read => format!("r({name}) = "),
         }
     }
 
-    fn returned_or_written(&self, operation: OperationId, list: impl Fn(&[Value]) -> String) -> String {
+    fn returned_or_written(
+        &self,
+        operation: OperationId,
+        list: impl Fn(&[Value]) -> String,
+    ) -> String {
         let Operation { kind, value, .. } = self.operation(operation);
-        let recorded = self.lists.recorded_by(operation).filter(|_| kind == OperationKind::Read);
+        let recorded = self
+            .lists
+            .recorded_by(operation)
+            .filter(|_| kind == OperationKind::Read);
         match (recorded, self.differs_from(operation)) {
             (Some(elements), _) => list(elements),
             (None, Some(other)) => self.value_name(other),
@@ -600,7 +668,11 @@ impl History {
         const SHOWN: usize = 12;
         let n = elements.len();
         let is_part = kept.len() < n;
-        let (first, last) = if is_part { (1, 1) } else { (SHOWN / 4, SHOWN - SHOWN / 4) };
+        let (first, last) = if is_part {
+            (1, 1)
+        } else {
+            (SHOWN / 4, SHOWN - SHOWN / 4)
+        };
         let mut left = SHOWN;
         let mut text = String::new();
         let mut hidden = 0;

@@ -12,7 +12,9 @@ pub fn positional_name(session: &str, position: usize) -> String {
     let number = position + 1;
     let mut letters = session.chars();
     match letters.next() {
-        Some(letter) if letters.next().is_none() && letter.is_alphabetic() => format!("{session}{number}"),
+        Some(letter) if letters.next().is_none() && letter.is_alphabetic() => {
+            format!("{session}{number}")
+        }
         _ if session.parse::<i128>().is_ok() => format!("S{session}#{number}"),
         _ => format!("{session}#{number}"),
     }
@@ -28,7 +30,11 @@ pub(super) fn positional_id(session: &str, position: usize) -> String {
 
 /// A name, [`visible`]; an empty one as a pair of quotes.
 pub(super) fn visible_name(name: &str) -> String {
-    if name.is_empty() { "\"\"".to_owned() } else { visible(name) }
+    if name.is_empty() {
+        "\"\"".to_owned()
+    } else {
+        visible(name)
+    }
 }
 
 /// A table of names by dense id.
@@ -104,7 +110,9 @@ impl Names {
         match self {
             Names::Implicit(_) => Names::Strings(indices.map(|i| i.to_string().into()).collect()),
             Names::Numbers(numbers) => Names::Numbers(indices.map(|i| numbers[i]).collect()),
-            Names::Strings(strings) => Names::Strings(indices.map(|i| strings[i].clone()).collect()),
+            Names::Strings(strings) => {
+                Names::Strings(indices.map(|i| strings[i].clone()).collect())
+            }
         }
     }
 }

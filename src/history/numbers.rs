@@ -27,7 +27,13 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_by_three() {
-        assert_eq!([0, 12, 123, 1234, 1234567].map(grouped), ["0", "12", "123", "1,234", "1,234,567"]);
-        assert_eq!([1, 1000].map(|n| counted(n, "row")), ["1 row", "1,000 rows"]);
+        assert_eq!(
+            [0, 12, 123, 1234, 1234567].map(grouped),
+            ["0", "12", "123", "1,234", "1,234,567"]
+        );
+        assert_eq!(
+            [1, 1000].map(|n| counted(n, "row")),
+            ["1 row", "1,000 rows"]
+        );
     }
 }

@@ -54,7 +54,8 @@ impl Origin {
 
     /// The time from which those of a recording from `first` to `last` are shown.
     pub(super) fn zero(first: i64, last: i64) -> i64 {
-        let is_from_start = first >= 0 && first <= last.saturating_sub(first).max(1).saturating_mul(FROM_START);
+        let is_from_start =
+            first >= 0 && first <= last.saturating_sub(first).max(1).saturating_mul(FROM_START);
         if is_from_start { 0 } else { first }
     }
 
@@ -76,11 +77,27 @@ impl Origin {
         let Some(seconds) = self.seconds_per_tick().map(|tick| ticks * tick) else {
             return super::grouped(ticks.max(0.0) as u64);
         };
-        let units = [(1e-6, 1e-9, "ns"), (1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (f64::INFINITY, 1.0, "s")];
-        let (_, unit, name) = units.into_iter().find(|(below, ..)| seconds < *below).unwrap_or(units[3]);
+        let units = [
+            (1e-6, 1e-9, "ns"),
+            (1e-3, 1e-6, "µs"),
+            (1.0, 1e-3, "ms"),
+            (f64::INFINITY, 1.0, "s"),
+        ];
+        let (_, unit, name) = units
+            .into_iter()
+            .find(|(below, ..)| seconds < *below)
+            .unwrap_or(units[3]);
         let number = seconds.max(0.0) / unit;
-        let text = if number >= 100.0 { super::grouped(number.round() as u64) } else { format!("{number:.2}") };
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        let text = if number >= 100.0 {
+            super::grouped(number.round() as u64)
+        } else {
+            format!("{number:.2}")
+        };
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
+        };
         format!("{text} {name}")
     }
 
@@ -126,12 +143,32 @@ mod tests {
 
     #[test]
     fn times_are_shown_as_in_the_file_unless_it_counts_from_long_ago() {
-        let shown =
-            |format, first, last, at| Origin { format, zero: Origin::zero(first, last), ..Origin::default() }.time(at);
-        assert_eq!(shown("elle-edn", 20_000_000, 9_000_000_000, 8_730_000_000), "8.73 s");
+        let shown = |format, first, last, at| {
+            Origin {
+                format,
+                zero: Origin::zero(first, last),
+                ..Origin::default()
+            }
+            .time(at)
+        };
+        assert_eq!(
+            shown("elle-edn", 20_000_000, 9_000_000_000, 8_730_000_000),
+            "8.73 s"
+        );
         assert_eq!(shown("text", 100, 140, 130), "130");
         let epoch = 1_700_000_000_000_000_000;
-        assert_eq!(shown("elle-edn", epoch, epoch + 9_000_000_000, epoch + 8_730_000_000), "+8.73 s");
-        assert_eq!(shown("elle-edn", epoch, epoch + 9_000_000_000, epoch - 1_000_000), "−1 ms");
+        assert_eq!(
+            shown(
+                "elle-edn",
+                epoch,
+                epoch + 9_000_000_000,
+                epoch + 8_730_000_000
+            ),
+            "+8.73 s"
+        );
+        assert_eq!(
+            shown("elle-edn", epoch, epoch + 9_000_000_000, epoch - 1_000_000),
+            "−1 ms"
+        );
     }
 }

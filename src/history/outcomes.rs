@@ -8,8 +8,15 @@ impl History {
     pub fn with_outcomes(&self, committed: &[(TransactionId, bool)]) -> History {
         let mut settled = self.clone();
         for &(t, committed) in committed {
-            settled.outcomes[t.index()] = if committed { Outcome::Committed } else { Outcome::Aborted };
-            let interval = settled.intervals.as_mut().and_then(|intervals| intervals[t.index()].as_mut());
+            settled.outcomes[t.index()] = if committed {
+                Outcome::Committed
+            } else {
+                Outcome::Aborted
+            };
+            let interval = settled
+                .intervals
+                .as_mut()
+                .and_then(|intervals| intervals[t.index()].as_mut());
             if let Some(interval) = interval.filter(|_| committed) {
                 interval.end = i64::MAX;
             }

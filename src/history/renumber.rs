@@ -53,9 +53,15 @@ impl History {
         renamed.session_names = Names::Numbers(from_one(self.n_sessions()));
         renamed.transaction_names = Names::Numbers(from_one(self.n_transactions()));
         let table = NameTable {
-            sessions: (1..).zip(self.sessions().map(|s| self.exact_session_name(s))).collect(),
-            transactions: (1..).zip(self.transactions().map(|t| self.exact_transaction_name(t))).collect(),
-            keys: (1..).zip((0..self.n_keys()).map(|key| self.key_names.get(key))).collect(),
+            sessions: (1..)
+                .zip(self.sessions().map(|s| self.exact_session_name(s)))
+                .collect(),
+            transactions: (1..)
+                .zip(self.transactions().map(|t| self.exact_transaction_name(t)))
+                .collect(),
+            keys: (1..)
+                .zip((0..self.n_keys()).map(|key| self.key_names.get(key)))
+                .collect(),
             values,
         };
         (renamed, table)
@@ -74,16 +80,32 @@ impl History {
         let mut renames: Vec<(Value, u64)> = Vec::new();
         renames.extend(zero.map(|zero| (zero, fresh)));
         renames.extend(self.initial_value.map(|initial| (initial, 0)));
-        let told = renames.iter().map(|&(old, new)| NewValue { old: self.value_name(old), new }).collect();
+        let told = renames
+            .iter()
+            .map(|&(old, new)| NewValue {
+                old: self.value_name(old),
+                new,
+            })
+            .collect();
         let mut renamed = self.clone();
         match &mut renamed.value_names {
             Names::Implicit(_) => {
-                renamed
-                    .map_values(|value| Value(renames.iter().find(|(old, _)| *old == value).map_or(value.0, |r| r.1)));
+                renamed.map_values(|value| {
+                    Value(
+                        renames
+                            .iter()
+                            .find(|(old, _)| *old == value)
+                            .map_or(value.0, |r| r.1),
+                    )
+                });
             }
-            Names::Numbers(numbers) => renames.iter().for_each(|(old, new)| numbers[old.0 as usize] = *new),
+            Names::Numbers(numbers) => renames
+                .iter()
+                .for_each(|(old, new)| numbers[old.0 as usize] = *new),
             Names::Strings(names) => {
-                renames.iter().for_each(|(old, new)| names[old.0 as usize] = new.to_string().into());
+                renames
+                    .iter()
+                    .for_each(|(old, new)| names[old.0 as usize] = new.to_string().into());
             }
         }
         Some((renamed, told))
@@ -101,7 +123,10 @@ impl History {
         self.set_up.iter().for_each(|t| is_set_up[t.index()] = true);
         let mut written: FxHashSet<(usize, Value)> = FxHashSet::default();
         for &t in &self.set_up {
-            for o in self.operation_range(t).filter(|&o| self.kinds[o] == OperationKind::Write) {
+            for o in self
+                .operation_range(t)
+                .filter(|&o| self.kinds[o] == OperationKind::Write)
+            {
                 written.insert((self.keys[o].index(), self.values[o]));
             }
         }
@@ -114,7 +139,8 @@ impl History {
                 let is_read = self.kinds[o] == OperationKind::Read;
                 let is_overwritten = written.contains(&(key.index(), value)) && !is_initial;
                 // For keys that a set-up transaction wrote, nothing else is initial.
-                let is_nothing = of_set_up.is_some() && (value == Value::INITIAL || Some(value) == self.initial_value);
+                let is_nothing = of_set_up.is_some()
+                    && (value == Value::INITIAL || Some(value) == self.initial_value);
                 if of_set_up.is_some() && self.lists.is_list(key)
                     || is_overwritten
                     || !is_read && self.may_be_initial(key, value)
@@ -127,12 +153,19 @@ impl History {
                 }
             }
         }
-        if self.differs.iter().any(|(o, value)| written.contains(&(self.keys[o.index()].index(), *value))) {
+        if self
+            .differs
+            .iter()
+            .any(|(o, value)| written.contains(&(self.keys[o.index()].index(), *value)))
+        {
             return None;
         }
         plain.set_up_values = Vec::new();
         plain.set_up = Vec::new();
-        let keep = TransactionSet::of(&plain, self.transactions().filter(|t| !is_set_up[t.index()]));
+        let keep = TransactionSet::of(
+            &plain,
+            self.transactions().filter(|t| !is_set_up[t.index()]),
+        );
         Some(plain.restrict(&keep, |_| true).0)
     }
 
@@ -153,9 +186,15 @@ impl History {
         let of_operation = move |o: usize| {
             let id = OperationId::new(o);
             let elements = self.lists.read_by(id).unwrap_or_default();
-            elements.iter().copied().chain([self.values[o]]).chain(self.differs_from(id))
+            elements
+                .iter()
+                .copied()
+                .chain([self.values[o]])
+                .chain(self.differs_from(id))
         };
-        (0..self.n_operations()).flat_map(of_operation).filter(|value| value.0 <= Value::MAX_NUMBER)
+        (0..self.n_operations())
+            .flat_map(of_operation)
+            .filter(|value| value.0 <= Value::MAX_NUMBER)
     }
 
     /// The smallest number that is larger than all values in use; if that is too large, the smallest unused one.
@@ -164,7 +203,11 @@ impl History {
             Names::Implicit(_) => Some(value.0),
             names => names.text(value.0 as usize).parse().ok(),
         };
-        let used: FxHashSet<u64> = self.values_in_use().chain(self.initial_value).filter_map(number).collect();
+        let used: FxHashSet<u64> = self
+            .values_in_use()
+            .chain(self.initial_value)
+            .filter_map(number)
+            .collect();
         let above = used.iter().max().map_or(1, |most| most.saturating_add(1));
         // Most formats use signed numbers.
         match above <= i64::MAX as u64 {
@@ -180,7 +223,10 @@ impl History {
                 *value = new(*value);
             }
         };
-        self.values.iter_mut().chain(&mut self.initial_value).for_each(map);
+        self.values
+            .iter_mut()
+            .chain(&mut self.initial_value)
+            .for_each(map);
         self.set_up_values.iter_mut().flatten().for_each(map);
         self.differs.iter_mut().for_each(|(_, value)| map(value));
         self.lists.elements_mut().for_each(map);

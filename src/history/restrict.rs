@@ -1,6 +1,9 @@
 //! Sub-histories, the basis of counterexamples.
 
-use super::{History, KeyId, Lists, Names, OperationId, OperationKind, Prefix, SessionId, TransactionId, Value};
+use super::{
+    History, KeyId, Lists, Names, OperationId, OperationKind, Prefix, SessionId, TransactionId,
+    Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of transactions of one history, as a bit per transaction.
@@ -13,16 +16,25 @@ pub struct TransactionSet {
 impl TransactionSet {
     /// The empty set over the transactions of `history`.
     pub fn empty(history: &History) -> TransactionSet {
-        TransactionSet { member: vec![false; history.n_transactions()], len: 0 }
+        TransactionSet {
+            member: vec![false; history.n_transactions()],
+            len: 0,
+        }
     }
 
     /// All transactions of `history`.
     pub fn full(history: &History) -> TransactionSet {
-        TransactionSet { member: vec![true; history.n_transactions()], len: history.n_transactions() }
+        TransactionSet {
+            member: vec![true; history.n_transactions()],
+            len: history.n_transactions(),
+        }
     }
 
     /// The set of these transactions; ⊥ is ignored.
-    pub fn of(history: &History, transactions: impl IntoIterator<Item = TransactionId>) -> TransactionSet {
+    pub fn of(
+        history: &History,
+        transactions: impl IntoIterator<Item = TransactionId>,
+    ) -> TransactionSet {
         let mut set = TransactionSet::empty(history);
         for t in transactions {
             set.insert(t);
@@ -61,7 +73,11 @@ impl TransactionSet {
 
     /// The members in order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = TransactionId> + '_ {
-        self.member.iter().enumerate().filter(|(_, m)| **m).map(|(t, _)| TransactionId::new(t))
+        self.member
+            .iter()
+            .enumerate()
+            .filter(|(_, m)| **m)
+            .map(|(t, _)| TransactionId::new(t))
     }
 }
 
@@ -81,20 +97,31 @@ pub struct Renaming {
 impl Renaming {
     /// The transaction of the whole history; ⊥ stays ⊥.
     pub fn old_transaction(&self, new: TransactionId) -> TransactionId {
-        if new.is_initial() { new } else { self.transactions[new.index()] }
+        if new.is_initial() {
+            new
+        } else {
+            self.transactions[new.index()]
+        }
     }
 
     /// The transaction of the sub-history, if it is there; ⊥ stays ⊥. O(log n).
     pub fn new_transaction(&self, old: TransactionId) -> Option<TransactionId> {
         match old.is_initial() {
             true => Some(old),
-            false => self.transactions.binary_search(&old).ok().map(TransactionId::new),
+            false => self
+                .transactions
+                .binary_search(&old)
+                .ok()
+                .map(TransactionId::new),
         }
     }
 
     /// The operation of the sub-history, if it is there. O(log n).
     pub fn new_operation(&self, old: OperationId) -> Option<OperationId> {
-        self.operations.binary_search(&old).ok().map(OperationId::new)
+        self.operations
+            .binary_search(&old)
+            .ok()
+            .map(OperationId::new)
     }
 }
 
@@ -105,7 +132,11 @@ impl History {
     /// into a thin-air read unless `keep_operation` drops it: the caller decides, since only the resolution of reads
     /// knows writers. A list loses the elements whose appends are not kept, as if they had never been appended.
     /// O(operations kept + transactions kept + keys), with lists O(operations).
-    pub fn restrict(&self, keep: &TransactionSet, keep_operation: impl Fn(OperationId) -> bool) -> (History, Renaming) {
+    pub fn restrict(
+        &self,
+        keep: &TransactionSet,
+        keep_operation: impl Fn(OperationId) -> bool,
+    ) -> (History, Renaming) {
         let mut renaming = Renaming::default();
         let mut new_key = vec![u32::MAX; self.n_keys()];
         let mut session_begin = vec![0u32];
@@ -141,47 +172,96 @@ impl History {
         let positional = |t: &TransactionId| self.transaction_label(*t).is_none();
         let transaction_names = match &self.transaction_names {
             // Positions change, so names derived from positions must be written out.
-            _ if renaming.transactions.iter().any(positional) => {
-                Names::Strings(renaming.transactions.iter().map(|&t| self.display_name(t).into()).collect())
-            }
+            _ if renaming.transactions.iter().any(positional) => Names::Strings(
+                renaming
+                    .transactions
+                    .iter()
+                    .map(|&t| self.display_name(t).into())
+                    .collect(),
+            ),
             names => names.select(renaming.transactions.iter().map(old)),
         };
-        let renamed = |o: &OperationId| renaming.operations.binary_search(o).ok().map(OperationId::new);
+        let renamed = |o: &OperationId| {
+            renaming
+                .operations
+                .binary_search(o)
+                .ok()
+                .map(OperationId::new)
+        };
         let mut origin = self.origin.clone();
         if !origin.part_of_session.is_empty() {
             let part = |s: &SessionId| self.origin.part_of_session(*s).unwrap_or_default();
             origin.part_of_session = renaming.sessions.iter().map(part).collect();
         }
         let (values, lists) = self.restrict_values(&renaming, &keys);
-        let times = || renaming.transactions.iter().filter_map(|&t| self.interval(t));
-        let ran = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
+        let times = || {
+            renaming
+                .transactions
+                .iter()
+                .filter_map(|&t| self.interval(t))
+        };
+        let ran = times()
+            .map(|times| times.start)
+            .min()
+            .zip(times().map(|times| times.end).max());
         let set_up_values = match self.set_up_values.is_empty() {
             true => Vec::new(),
-            false => renaming.keys.iter().map(|key| self.set_up_values[key.index()]).collect(),
+            false => renaming
+                .keys
+                .iter()
+                .map(|key| self.set_up_values[key.index()])
+                .collect(),
         };
         let history = History {
             origin,
             cluster: self.cluster.select(renaming.sessions.iter().copied(), ran),
-            session_names: self.session_names.select(renaming.sessions.iter().map(|s| s.index())),
+            session_names: self
+                .session_names
+                .select(renaming.sessions.iter().map(|s| s.index())),
             session_begin,
             transaction_names,
             transaction_session,
-            outcomes: renaming.transactions.iter().map(|t| self.outcomes[t.index()]).collect(),
-            intervals: self.intervals.as_ref().map(|i| renaming.transactions.iter().map(|t| i[t.index()]).collect()),
+            outcomes: renaming
+                .transactions
+                .iter()
+                .map(|t| self.outcomes[t.index()])
+                .collect(),
+            intervals: self
+                .intervals
+                .as_ref()
+                .map(|i| renaming.transactions.iter().map(|t| i[t.index()]).collect()),
             operation_begin,
-            kinds: renaming.operations.iter().map(|o| self.kinds[o.index()]).collect(),
+            kinds: renaming
+                .operations
+                .iter()
+                .map(|o| self.kinds[o.index()])
+                .collect(),
             keys,
             values,
-            lines: renaming.operations.iter().map(|o| self.line_of(*o)).collect(),
-            key_names: self.key_names.select(renaming.keys.iter().map(|k| k.index())),
+            lines: renaming
+                .operations
+                .iter()
+                .map(|o| self.line_of(*o))
+                .collect(),
+            key_names: self
+                .key_names
+                .select(renaming.keys.iter().map(|k| k.index())),
             value_names: self.value_names.clone(),
             initial_value: self.initial_value,
             set_up_values,
-            set_up: self.set_up.iter().filter_map(|&t| renaming.new_transaction(t)).collect(),
+            set_up: self
+                .set_up
+                .iter()
+                .filter_map(|&t| renaming.new_transaction(t))
+                .collect(),
             lists,
             appends: Default::default(),
             failed: self.failed.iter().filter_map(renamed).collect(),
-            differs: self.differs.iter().filter_map(|(o, v)| Some((renamed(o)?, *v))).collect(),
+            differs: self
+                .differs
+                .iter()
+                .filter_map(|(o, v)| Some((renamed(o)?, *v)))
+                .collect(),
             rules: self.rules.clone(),
             suggestions: self.suggestions.clone(),
             assumptions: self.assumptions.clone(),
@@ -194,7 +274,11 @@ impl History {
     /// out. The meaning of the part does not change. O(elements of its lists).
     pub fn with_lists_as_recorded(mut self, whole: &History, renaming: &Renaming) -> History {
         if !self.lists.is_empty() {
-            let recorded = |o: OperationId| whole.lists.recorded_by(*renaming.operations.get(o.index())?);
+            let recorded = |o: OperationId| {
+                whole
+                    .lists
+                    .recorded_by(*renaming.operations.get(o.index())?)
+            };
             let mut lists = std::mem::take(&mut self.lists);
             lists.remember(|o| recorded(o).map(Box::from));
             self.lists = lists;
@@ -205,14 +289,21 @@ impl History {
     /// The values and lists of the kept operations, which have these keys, lists without elements that are no longer
     /// appended.
     fn restrict_values(&self, renaming: &Renaming, keys: &[KeyId]) -> (Vec<Value>, Lists) {
-        let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
+        let mut values: Vec<Value> = renaming
+            .operations
+            .iter()
+            .map(|o| self.values[o.index()])
+            .collect();
         if self.lists.is_empty() {
             return (values, Lists::default());
         }
         let appends = |o: &OperationId| self.kinds[o.index()] == OperationKind::Write;
         let element = |o: OperationId| (self.keys[o.index()], self.values[o.index()]);
-        let mut gone: FxHashSet<(KeyId, Value)> =
-            (0..self.n_operations()).map(OperationId::new).filter(appends).map(element).collect();
+        let mut gone: FxHashSet<(KeyId, Value)> = (0..self.n_operations())
+            .map(OperationId::new)
+            .filter(appends)
+            .map(element)
+            .collect();
         for kept in renaming.operations.iter().copied().filter(appends) {
             gone.remove(&element(kept));
         }
@@ -220,20 +311,39 @@ impl History {
         let mut left: FxHashMap<u32, (Vec<Value>, Vec<usize>)> = FxHashMap::default();
         let mut lists: Vec<(OperationId, Prefix)> = Vec::new();
         for (new, &old) in renaming.operations.iter().enumerate() {
-            let Some(prefix) = self.lists.prefix_of(old) else { continue };
+            let Some(prefix) = self.lists.prefix_of(old) else {
+                continue;
+            };
             let key = self.keys[old.index()];
             let (elements, places) = left.entry(prefix.stem).or_insert_with(|| {
-                let all = self.lists.stems()[prefix.stem as usize].iter().copied().enumerate();
-                all.filter(|&(_, value)| !gone.contains(&(key, value))).map(|(place, value)| (value, place)).unzip()
+                let all = self.lists.stems()[prefix.stem as usize]
+                    .iter()
+                    .copied()
+                    .enumerate();
+                all.filter(|&(_, value)| !gone.contains(&(key, value)))
+                    .map(|(place, value)| (value, place))
+                    .unzip()
             });
             let n_left = places.partition_point(|&place| place < prefix.length as usize);
-            values[new] = n_left.checked_sub(1).map_or(Value::INITIAL, |last| elements[last]);
-            lists.push((OperationId::new(new), Prefix { length: n_left as u32, ..prefix }));
+            values[new] = n_left
+                .checked_sub(1)
+                .map_or(Value::INITIAL, |last| elements[last]);
+            lists.push((
+                OperationId::new(new),
+                Prefix {
+                    length: n_left as u32,
+                    ..prefix
+                },
+            ));
         }
         let list = |&(o, Prefix { stem, length }): &(OperationId, Prefix)| {
             (o, keys[o.index()], &left[&stem].0[..length as usize])
         };
-        let is_list = renaming.keys.iter().map(|&key| self.lists.is_list(key)).collect();
+        let is_list = renaming
+            .keys
+            .iter()
+            .map(|&key| self.lists.is_list(key))
+            .collect();
         (values, Lists::new(is_list, lists.iter().map(list)))
     }
 }

@@ -177,8 +177,14 @@ impl std::str::FromStr for SetUpRule {
             _ => {}
         }
         let names = text.strip_prefix("txn=").filter(|names| !names.is_empty());
-        let names = names.ok_or("expected auto, none, or txn= and names of transactions with commas between")?;
-        Ok(SetUpRule::Transactions(names.split(',').map(|name| name.trim().to_owned()).collect()))
+        let names = names
+            .ok_or("expected auto, none, or txn= and names of transactions with commas between")?;
+        Ok(SetUpRule::Transactions(
+            names
+                .split(',')
+                .map(|name| name.trim().to_owned())
+                .collect(),
+        ))
     }
 }
 

@@ -20,10 +20,15 @@ impl History {
         }
         if rule == ValueRule::Text {
             self.map_values(|value| one_of.get(&value).copied().unwrap_or(value));
-            self.assume("Values that are the same as text are taken as one value (--values text).".to_owned());
+            self.assume(
+                "Values that are the same as text are taken as one value (--values text)."
+                    .to_owned(),
+            );
             return Ok(());
         }
-        let Some((written, read)) = self.read_as_text(&one_of) else { return Ok(()) };
+        let Some((written, read)) = self.read_as_text(&one_of) else {
+            return Ok(());
+        };
         Err(format!(
             "no read returns a value that was written to its key, yet as text they are the same, such as {} and {}: \
              `--values text` takes them as one value, `--values exact` as two",
@@ -37,18 +42,33 @@ impl History {
     fn read_as_text(&self, one_of: &FxHashMap<Value, Value>) -> Option<(Value, Value)> {
         let as_text = |value: Value| one_of.get(&value).copied().unwrap_or(value);
         let (mut exact, mut forms) = (FxHashSet::default(), FxHashMap::default());
-        let operations = (0..self.n_operations()).map(OperationId::new).map(|o| self.operation(o));
+        let operations = (0..self.n_operations())
+            .map(OperationId::new)
+            .map(|o| self.operation(o));
         for write in operations.filter(|o| o.kind == OperationKind::Write) {
             exact.insert((write.key, write.value));
-            forms.entry((write.key, as_text(write.value))).or_insert(write.value);
+            forms
+                .entry((write.key, as_text(write.value)))
+                .or_insert(write.value);
         }
         let mut first = None;
-        let in_force = self.transactions().filter(|&t| self.outcome(t) != Outcome::Aborted);
+        let in_force = self
+            .transactions()
+            .filter(|&t| self.outcome(t) != Outcome::Aborted);
         for o in in_force.flat_map(|t| self.operations_of(t)) {
             let read = self.operation(o);
-            let values = self.lists.read_by(o).unwrap_or(std::slice::from_ref(&read.value));
-            let is_other = |value: &&Value| value.0 <= Value::MAX_NUMBER && !self.may_be_initial(read.key, **value);
-            for &value in values.iter().filter(is_other).filter(|_| read.kind == OperationKind::Read) {
+            let values = self
+                .lists
+                .read_by(o)
+                .unwrap_or(std::slice::from_ref(&read.value));
+            let is_other = |value: &&Value| {
+                value.0 <= Value::MAX_NUMBER && !self.may_be_initial(read.key, **value)
+            };
+            for &value in values
+                .iter()
+                .filter(is_other)
+                .filter(|_| read.kind == OperationKind::Read)
+            {
                 if exact.contains(&(read.key, value)) {
                     return None;
                 }
@@ -63,7 +83,9 @@ impl History {
 /// For each value that is the same as another one as text: which of them stands for all, the bare text if it is there.
 /// O(1) where no name has quotes or a colon in front.
 fn same_as_text(names: &Names) -> FxHashMap<Value, Value> {
-    let Names::Strings(names) = names else { return FxHashMap::default() };
+    let Names::Strings(names) = names else {
+        return FxHashMap::default();
+    };
     let mut one_of = FxHashMap::default();
     if !names.iter().any(|name| name.starts_with(['"', ':'])) {
         return one_of;
@@ -73,8 +95,16 @@ fn same_as_text(names: &Names) -> FxHashMap<Value, Value> {
         forms.entry(text_of(name)).or_default().push(at);
     }
     for (text, forms) in forms.into_iter().filter(|(_, forms)| forms.len() > 1) {
-        let bare = forms.iter().copied().find(|&at| *names[at] == *text).unwrap_or(forms[0]);
-        one_of.extend(forms.into_iter().map(|at| (Value(at as u64), Value(bare as u64))));
+        let bare = forms
+            .iter()
+            .copied()
+            .find(|&at| *names[at] == *text)
+            .unwrap_or(forms[0]);
+        one_of.extend(
+            forms
+                .into_iter()
+                .map(|at| (Value(at as u64), Value(bare as u64))),
+        );
     }
     one_of
 }

@@ -1,6 +1,8 @@
 //! Statistics of a history.
 
-use super::{Figures, History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use super::{
+    Figures, History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -21,9 +23,14 @@ impl Spread {
         if n == 0 {
             return Spread::default();
         }
-        let (min, max, sum) =
-            numbers.fold((usize::MAX, 0, 0u64), |(min, max, sum), x| (min.min(x), max.max(x), sum + x as u64));
-        Spread { min, mean: sum as f64 / n as f64, max }
+        let (min, max, sum) = numbers.fold((usize::MAX, 0, 0u64), |(min, max, sum), x| {
+            (min.min(x), max.max(x), sum + x as u64)
+        });
+        Spread {
+            min,
+            mean: sum as f64 / n as f64,
+            max,
+        }
     }
 }
 
@@ -114,17 +121,31 @@ impl Statistics {
 
     /// The same while `goes_on`, which is called now and then, returns true; `None` if it returned false.
     pub fn of_while(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Statistics> {
-        let reads = history.kinds().iter().filter(|k| **k == OperationKind::Read).count();
+        let reads = history
+            .kinds()
+            .iter()
+            .filter(|k| **k == OperationKind::Read)
+            .count();
         let mut uses = vec![0usize; history.n_keys()];
         for key in history.keys() {
             uses[key.index()] += 1;
         }
         uses.sort_unstable_by(|a, b| b.cmp(a));
         let hot: usize = uses[..uses.len().div_ceil(10)].iter().sum();
-        let of_time = |Interval { start, end }| TimeFigures { transactions: 1, from: start, to: end };
-        let times = history.transactions().filter_map(|t| history.interval(t)).map(of_time).reduce(|a, b| {
-            TimeFigures { transactions: a.transactions + b.transactions, from: a.from.min(b.from), to: a.to.max(b.to) }
-        });
+        let of_time = |Interval { start, end }| TimeFigures {
+            transactions: 1,
+            from: start,
+            to: end,
+        };
+        let times = history
+            .transactions()
+            .filter_map(|t| history.interval(t))
+            .map(of_time)
+            .reduce(|a, b| TimeFigures {
+                transactions: a.transactions + b.transactions,
+                from: a.from.min(b.from),
+                to: a.to.max(b.to),
+            });
         goes_on().then_some(())?;
         let (write_conflicts, concurrent) = conflicts(history, goes_on)?;
         let (distinct_values, repeated_values) = values(history, goes_on)?;
@@ -132,13 +153,23 @@ impl Statistics {
         let lists = history.lists();
         Some(Statistics {
             recorded: history.recorded(),
-            transactions_of_session: Spread::of(history.sessions().map(|s| history.transactions_of(s).len())),
-            operations_of_transaction: Spread::of(history.transactions().map(|t| history.operation_range(t).len())),
+            transactions_of_session: Spread::of(
+                history.sessions().map(|s| history.transactions_of(s).len()),
+            ),
+            operations_of_transaction: Spread::of(
+                history
+                    .transactions()
+                    .map(|t| history.operation_range(t).len()),
+            ),
             reads,
             writes: history.n_operations() - reads,
             shapes,
             hottest_key_operations: uses.first().copied().unwrap_or(0),
-            hot_tenth_share: if history.n_operations() == 0 { 0.0 } else { hot as f64 / history.n_operations() as f64 },
+            hot_tenth_share: if history.n_operations() == 0 {
+                0.0
+            } else {
+                hot as f64 / history.n_operations() as f64
+            },
             zipf_exponent: zipf_exponent(&uses),
             uses,
             write_conflicts,
@@ -146,9 +177,15 @@ impl Statistics {
             distinct_values,
             repeated_values,
             lists: ListFigures {
-                keys: (0..history.n_keys()).filter(|&key| lists.is_list(KeyId::new(key))).count(),
+                keys: (0..history.n_keys())
+                    .filter(|&key| lists.is_list(KeyId::new(key)))
+                    .count(),
                 reads: lists.iter().len(),
-                longest: lists.iter().map(|(_, elements)| elements.len()).max().unwrap_or(0),
+                longest: lists
+                    .iter()
+                    .map(|(_, elements)| elements.len())
+                    .max()
+                    .unwrap_or(0),
             },
             times,
         })
@@ -209,10 +246,12 @@ fn zipf_exponent(uses: &[usize]) -> Option<f64> {
         return None;
     }
     let n = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
-    let (over, under) = points
-        .iter()
-        .fold((0.0, 0.0), |(over, under), p| (over + (p.0 - x) * (p.1 - y), under + (p.0 - x) * (p.0 - x)));
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| {
+        (x + point.0 / n, y + point.1 / n)
+    });
+    let (over, under) = points.iter().fold((0.0, 0.0), |(over, under), p| {
+        (over + (p.0 - x) * (p.1 - y), under + (p.0 - x) * (p.0 - x))
+    });
     Some((-over / under).max(0.0))
 }
 
@@ -226,8 +265,9 @@ fn conflicts(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<(
         }
         let mut found = pairs(history, writers, has_times);
         // Transactions are numbered by session, so those of a session are contiguous.
-        let same_session =
-            |a: &(KeyId, TransactionId), b: &(KeyId, TransactionId)| session(history, a) == session(history, b);
+        let same_session = |a: &(KeyId, TransactionId), b: &(KeyId, TransactionId)| {
+            session(history, a) == session(history, b)
+        };
         for inside in writers.chunk_by(same_session) {
             let (all, concurrent) = pairs(history, inside, has_times);
             found = (found.0 - all, found.1 - concurrent);
@@ -235,7 +275,10 @@ fn conflicts(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<(
         found
     };
     let keys: Vec<&[(KeyId, TransactionId)]> = writers.chunk_by(|a, b| a.0 == b.0).collect();
-    let found = keys.par_iter().map(|writers| of_key(writers)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let found = keys
+        .par_iter()
+        .map(|writers| of_key(writers))
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     goes_on().then_some(found)
 }
 
@@ -244,15 +287,24 @@ fn session(history: &History, writer: &(KeyId, TransactionId)) -> SessionId {
 }
 
 /// The writers of each key that did not abort, each once.
-fn writers_by_key(history: &History, goes_on: &dyn Fn() -> bool) -> Option<Vec<(KeyId, TransactionId)>> {
+fn writers_by_key(
+    history: &History,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<(KeyId, TransactionId)>> {
     let mut writers = Vec::new();
     let mut last = vec![0usize; history.n_keys()];
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+    for t in history
+        .transactions()
+        .filter(|&t| history.outcome(t) != Outcome::Aborted)
+    {
         if t.index() % STRIDE == 0 {
             goes_on().then_some(())?;
         }
         let range = history.operation_range(t);
-        for o in range.clone().filter(|&o| history.kinds()[o] == OperationKind::Write) {
+        for o in range
+            .clone()
+            .filter(|&o| history.kinds()[o] == OperationKind::Write)
+        {
             let key = history.keys()[o];
             if std::mem::replace(&mut last[key.index()], o + 1) <= range.start {
                 writers.push((key, t));
@@ -269,10 +321,20 @@ fn pairs(history: &History, writers: &[(KeyId, TransactionId)], has_times: bool)
     if !has_times || writers.len() < 2 {
         return (all(writers.len()), 0);
     }
-    let timed = || writers.iter().filter_map(|&(_, t)| history.interval(t).map(|interval| (t, interval)));
+    let timed = || {
+        writers
+            .iter()
+            .filter_map(|&(_, t)| history.interval(t).map(|interval| (t, interval)))
+    };
     let mut starts: Vec<i64> = timed().map(|(_, interval)| interval.start).collect();
     // The end of a transaction of unknown outcome is not known.
-    let end = |t, interval: Interval| if history.outcome(t) == Outcome::Unknown { i64::MAX } else { interval.end };
+    let end = |t, interval: Interval| {
+        if history.outcome(t) == Outcome::Unknown {
+            i64::MAX
+        } else {
+            interval.end
+        }
+    };
     let mut ends: Vec<i64> = timed().map(|(t, interval)| end(t, interval)).collect();
     starts.sort_unstable();
     ends.sort_unstable();
@@ -296,7 +358,9 @@ fn values(history: &History, goes_on: &dyn Fn() -> bool) -> Option<(usize, usize
     goes_on().then_some(())?;
     written.par_sort_unstable();
     goes_on().then_some(())?;
-    let same = |a: &(KeyId, Value, TransactionId), b: &(KeyId, Value, TransactionId)| (a.0, a.1) == (b.0, b.1);
+    let same = |a: &(KeyId, Value, TransactionId), b: &(KeyId, Value, TransactionId)| {
+        (a.0, a.1) == (b.0, b.1)
+    };
     let values = written.chunk_by(same);
     Some(values.fold((0, 0), |(distinct, repeated), writers| {
         let several = writers.first().map(|w| w.2) != writers.last().map(|w| w.2);
@@ -317,27 +381,70 @@ mod tests {
              c: []@0..10",
         );
         let statistics = Statistics::of(&history);
-        let expected = Shapes { empty: 1, read_only: 1, write_only: 1, read_modify_write: 1, mixed: 1 };
+        let expected = Shapes {
+            empty: 1,
+            read_only: 1,
+            write_only: 1,
+            read_modify_write: 1,
+            mixed: 1,
+        };
         assert_eq!(statistics.shapes, expected);
-        assert_eq!(statistics.transactions_of_session, Spread { min: 1, mean: 5.0 / 3.0, max: 3 });
-        assert_eq!(statistics.operations_of_transaction, Spread { min: 0, mean: 7.0 / 5.0, max: 2 });
-        assert_eq!((statistics.distinct_values, statistics.repeated_values), (4, 0));
-        assert_eq!(statistics.times, Some(TimeFigures { transactions: 5, from: 0, to: 50 }));
+        assert_eq!(
+            statistics.transactions_of_session,
+            Spread {
+                min: 1,
+                mean: 5.0 / 3.0,
+                max: 3
+            }
+        );
+        assert_eq!(
+            statistics.operations_of_transaction,
+            Spread {
+                min: 0,
+                mean: 7.0 / 5.0,
+                max: 2
+            }
+        );
+        assert_eq!(
+            (statistics.distinct_values, statistics.repeated_values),
+            (4, 0)
+        );
+        assert_eq!(
+            statistics.times,
+            Some(TimeFigures {
+                transactions: 5,
+                from: 0,
+                to: 50
+            })
+        );
     }
 
     #[test]
     fn conflicts_are_pairs_of_sessions_and_concurrent_ones_overlap() {
-        let history = history("a: [w x 1]@0..10 [w x 1]@20..30\nb: [w x 1]@5..15\nc: [w x 1]@100..110");
+        let history =
+            history("a: [w x 1]@0..10 [w x 1]@20..30\nb: [w x 1]@5..15\nc: [w x 1]@100..110");
         let statistics = Statistics::of(&history);
         // One of six pairs is of one session; only the first and the third run at the same time.
-        assert_eq!((statistics.write_conflicts, statistics.concurrent_write_conflicts), (5, Some(1)));
-        assert_eq!((statistics.distinct_values, statistics.repeated_values), (1, 1));
+        assert_eq!(
+            (
+                statistics.write_conflicts,
+                statistics.concurrent_write_conflicts
+            ),
+            (5, Some(1))
+        );
+        assert_eq!(
+            (statistics.distinct_values, statistics.repeated_values),
+            (1, 1)
+        );
     }
 
     #[test]
     fn the_exponent_of_a_zipf_distribution_is_found() {
-        let uses =
-            |exponent: f64| -> Vec<usize> { (1..500).map(|r| (1e6 / f64::from(r).powf(exponent)) as usize).collect() };
+        let uses = |exponent: f64| -> Vec<usize> {
+            (1..500)
+                .map(|r| (1e6 / f64::from(r).powf(exponent)) as usize)
+                .collect()
+        };
         for exponent in [0.0, 0.7, 1.0] {
             let found = zipf_exponent(&uses(exponent)).expect("there are many keys");
             assert!((found - exponent).abs() < 0.02, "{found} is not {exponent}");

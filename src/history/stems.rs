@@ -27,14 +27,22 @@ pub struct Stems<T> {
 
 impl<T> Default for Stems<T> {
     fn default() -> Stems<T> {
-        Stems { lists: Vec::new(), latest: Vec::new() }
+        Stems {
+            lists: Vec::new(),
+            latest: Vec::new(),
+        }
     }
 }
 
 impl<T: Copy + PartialEq> Stems<T> {
     /// Keeps a list of a key. O(elements).
     pub fn keep(&mut self, key: u32, list: &[T]) -> Prefix {
-        let fits = |stem: &u32| self.lists[*stem as usize].iter().zip(list).all(|(a, b)| a == b);
+        let fits = |stem: &u32| {
+            self.lists[*stem as usize]
+                .iter()
+                .zip(list)
+                .all(|(a, b)| a == b)
+        };
         let found = self.latest(key).find(fits);
         let stem = found.unwrap_or_else(|| {
             self.lists.push(Vec::new());
@@ -45,7 +53,11 @@ impl<T: Copy + PartialEq> Stems<T> {
 
     /// The stems of a key with which its next list is compared, the likeliest first.
     pub fn latest(&self, key: u32) -> impl Iterator<Item = u32> + use<T> {
-        let latest = self.latest.get(key as usize).copied().unwrap_or([NONE; MOST_COMPARED]);
+        let latest = self
+            .latest
+            .get(key as usize)
+            .copied()
+            .unwrap_or([NONE; MOST_COMPARED]);
         latest.into_iter().take_while(|&stem| stem != NONE)
     }
 
@@ -61,11 +73,17 @@ impl<T: Copy + PartialEq> Stems<T> {
         }
         let latest = &mut self.latest[key as usize];
         if latest[0] != stem {
-            let place = latest.iter().position(|&other| other == stem).unwrap_or(MOST_COMPARED - 1);
+            let place = latest
+                .iter()
+                .position(|&other| other == stem)
+                .unwrap_or(MOST_COMPARED - 1);
             latest[..=place].rotate_right(1);
             latest[0] = stem;
         }
-        Prefix { stem, length: length as u32 }
+        Prefix {
+            stem,
+            length: length as u32,
+        }
     }
 
     /// All stems.

@@ -41,9 +41,17 @@ pub fn is_hidden(c: char) -> bool {
 /// [isolated](ISOLATE), from its first such character to its last, so that a number behind it stays behind it. O(length).
 pub fn visible(text: &str) -> String {
     let shown = written_out(text, is_hidden);
-    let (Some(from), Some(last)) = (shown.find(is_right_to_left), shown.rfind(is_right_to_left)) else { return shown };
+    let (Some(from), Some(last)) = (shown.find(is_right_to_left), shown.rfind(is_right_to_left))
+    else {
+        return shown;
+    };
     let to = last + shown[last..].chars().next().map_or(0, char::len_utf8);
-    format!("{}{ISOLATE}{}{END_OF_ISOLATE}{}", &shown[..from], &shown[from..to], &shown[to..])
+    format!(
+        "{}{ISOLATE}{}{END_OF_ISOLATE}{}",
+        &shown[..from],
+        &shown[from..to],
+        &shown[to..]
+    )
 }
 
 /// The same for a line that holds [visible] names, whose isolates it keeps.
@@ -81,10 +89,19 @@ mod tests {
 
     #[test]
     fn what_acts_is_written_out_and_all_else_stays() {
-        assert_eq!(visible("a\u{1b}[31m\u{7}\r\n\t"), "a\\u{1b}[31m\\u{7}\\r\\n\\t");
+        assert_eq!(
+            visible("a\u{1b}[31m\u{7}\r\n\t"),
+            "a\\u{1b}[31m\\u{7}\\r\\n\\t"
+        );
         assert_eq!(visible("\u{9b}x\u{7f}\u{0}"), "\\u{9b}x\\u{7f}\\u{0}");
-        for hidden in ['\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{feff}', '\u{2028}', '\u{ffff}'] {
-            assert_eq!(visible(&hidden.to_string()), format!("\\u{{{:x}}}", u32::from(hidden)));
+        for hidden in [
+            '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{feff}', '\u{2028}',
+            '\u{ffff}',
+        ] {
+            assert_eq!(
+                visible(&hidden.to_string()),
+                format!("\\u{{{:x}}}", u32::from(hidden))
+            );
         }
         let plain = "漢字 é ⊥ → ≠ \u{a0} 🦀 \\ \" <b>";
         assert_eq!(visible(plain), plain);
@@ -92,12 +109,18 @@ mod tests {
 
     #[test]
     fn a_name_from_right_to_left_does_not_turn_what_is_around_it() {
-        for (before, name, after) in
-            [("", "שלום", ""), ("", "مفتاح", "#1"), ("a ", "שלום 5 אב", " 5"), ("(", "אב", ")")]
-        {
+        for (before, name, after) in [
+            ("", "שלום", ""),
+            ("", "مفتاح", "#1"),
+            ("a ", "שלום 5 אב", " 5"),
+            ("(", "אב", ")"),
+        ] {
             let shown = visible(&format!("{before}{name}{after}"));
             assert_eq!(shown, format!("{before}\u{2068}{name}\u{2069}{after}"));
-            assert_eq!(visible_line(&format!("{shown} = 3\u{202e}")), format!("{shown} = 3\\u{{202e}}"));
+            assert_eq!(
+                visible_line(&format!("{shown} = 3\u{202e}")),
+                format!("{shown} = 3\\u{{202e}}")
+            );
         }
         // A name cannot bring an isolate of its own.
         assert_eq!(visible("\u{2068}אב"), "\\u{2068}\u{2068}אב\u{2069}");

@@ -61,8 +61,14 @@ pub struct News<'a> {
 impl News<'_> {
     /// A level that is violated, if any is, and the line of the transaction with which that was decided.
     pub fn violated(&self) -> Option<(u32, Level)> {
-        let Of::Change(line) = self.of else { return None };
-        let violated = self.follower.answers().into_iter().find(|(_, answer)| *answer == Answer::Violated);
+        let Of::Change(line) = self.of else {
+            return None;
+        };
+        let violated = self
+            .follower
+            .answers()
+            .into_iter()
+            .find(|(_, answer)| *answer == Answer::Violated);
         violated.map(|(level, _)| (line, level))
     }
 
@@ -85,12 +91,23 @@ pub enum Of {
 
 /// How these levels are followed, if any of them can be.
 pub fn followable(levels: &[Level]) -> Option<Options> {
-    let levels: Vec<Level> = FOLLOWED.into_iter().filter(|level| levels.contains(level)).collect();
-    (!levels.is_empty()).then(|| Options { levels, ..Options::default() })
+    let levels: Vec<Level> = FOLLOWED
+        .into_iter()
+        .filter(|level| levels.contains(level))
+        .collect();
+    (!levels.is_empty()).then(|| Options {
+        levels,
+        ..Options::default()
+    })
 }
 
 /// Runs `record`, which writes the file, and follows the file meanwhile.
-pub(super) fn followed<T>(path: &Path, recorder: &Recorder, live: Live<'_>, record: impl FnOnce() -> T) -> T {
+pub(super) fn followed<T>(
+    path: &Path,
+    recorder: &Recorder,
+    live: Live<'_>,
+    record: impl FnOnce() -> T,
+) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let is_over = &is_over;
@@ -147,11 +164,28 @@ impl From<io::Error> for Broken {
 }
 
 impl<'r, 'h> Work<'r, 'h> {
-    fn new(recorder: Option<&'r Recorder>, is_over: &'r AtomicBool, live: Live<'h>) -> Work<'r, 'h> {
-        let (follower, hear, to_the_end) = (Follower::new(live.options), live.hear, live.to_the_end);
+    fn new(
+        recorder: Option<&'r Recorder>,
+        is_over: &'r AtomicBool,
+        live: Live<'h>,
+    ) -> Work<'r, 'h> {
+        let (follower, hear, to_the_end) =
+            (Follower::new(live.options), live.hear, live.to_the_end);
         let (behind, longest, over_since) = (Duration::ZERO, Duration::ZERO, None);
         let (told, recent) = (Instant::now(), Recent::default());
-        Work { recorder, is_over, over_since, to_the_end, follower, recent, hear, behind, longest, told, mark: 0 }
+        Work {
+            recorder,
+            is_over,
+            over_since,
+            to_the_end,
+            follower,
+            recent,
+            hear,
+            behind,
+            longest,
+            told,
+            mark: 0,
+        }
     }
 
     /// Whether the recording ended too long ago.
@@ -163,7 +197,9 @@ impl<'r, 'h> Work<'r, 'h> {
     }
 
     fn run(mut self, path: &Path, format: Option<&str>) {
-        let Ok(mut stream) = Stream::new(&path.display().to_string(), format) else { return };
+        let Ok(mut stream) = Stream::new(&path.display().to_string(), format) else {
+            return;
+        };
         let end = match self.read(path, &mut stream) {
             Ok(()) => Ok(()),
             Err(Broken::Enough) => return,
@@ -190,12 +226,21 @@ impl<'r, 'h> Work<'r, 'h> {
             match (n, is_last) {
                 (0, true) => break,
                 (0, false) => {
-                    let is_shorter = || file.metadata().is_ok_and(|now| now.is_file() && now.len() < offset);
+                    let is_shorter = || {
+                        file.metadata()
+                            .is_ok_and(|now| now.is_file() && now.len() < offset)
+                    };
                     // A recorder takes back a line that it cannot write whole.
                     if self.recorder.is_none() && is_shorter() {
-                        return Err(Broken::Unreadable("the file became shorter while it was followed".to_owned()));
+                        return Err(Broken::Unreadable(
+                            "the file became shorter while it was followed".to_owned(),
+                        ));
                     }
-                    std::thread::sleep(if grew.elapsed() < QUIET { LOOK } else { SLOW_LOOK });
+                    std::thread::sleep(if grew.elapsed() < QUIET {
+                        LOOK
+                    } else {
+                        SLOW_LOOK
+                    });
                 }
                 _ => {
                     offset += n as u64;
@@ -251,8 +296,24 @@ impl<'r, 'h> Work<'r, 'h> {
 
     fn say(&mut self, of: Of, stream: &Stream) -> Result<(), Broken> {
         self.told = Instant::now();
-        let &mut Work { recorder, behind, longest, ref mut follower, ref recent, ref mut hear, .. } = self;
-        match hear(News { of, follower, stream, recent, recorder, behind, longest }) {
+        let &mut Work {
+            recorder,
+            behind,
+            longest,
+            ref mut follower,
+            ref recent,
+            ref mut hear,
+            ..
+        } = self;
+        match hear(News {
+            of,
+            follower,
+            stream,
+            recent,
+            recorder,
+            behind,
+            longest,
+        }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Broken::Enough),
         }

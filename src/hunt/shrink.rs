@@ -9,12 +9,30 @@ const FEWEST_TRANSACTIONS: u64 = 10;
 /// transactions. Empty if nothing is left to take away. At least `sessions` sessions stay.
 pub fn smaller(workload: &Workload, sessions: u32) -> Vec<Workload> {
     let Length { least, most } = workload.operations;
-    let has_length = matches!(workload.kind, Kind::General | Kind::DisjointWrites | Kind::ListAppend);
+    let has_length = matches!(
+        workload.kind,
+        Kind::General | Kind::DisjointWrites | Kind::ListAppend
+    );
     let candidates = [
-        Workload { transactions: (workload.transactions / 2).max(FEWEST_TRANSACTIONS), ..*workload },
-        Workload { sessions: (workload.sessions / 2).max(sessions).max(2), ..*workload },
-        Workload { keys: (workload.keys / 2).max(2), ..*workload },
-        Workload { operations: Length { least: least.min(2), most: (most - 1).max(2) }, ..*workload },
+        Workload {
+            transactions: (workload.transactions / 2).max(FEWEST_TRANSACTIONS),
+            ..*workload
+        },
+        Workload {
+            sessions: (workload.sessions / 2).max(sessions).max(2),
+            ..*workload
+        },
+        Workload {
+            keys: (workload.keys / 2).max(2),
+            ..*workload
+        },
+        Workload {
+            operations: Length {
+                least: least.min(2),
+                most: (most - 1).max(2),
+            },
+            ..*workload
+        },
     ];
     let is_smaller = |candidate: &Workload| {
         candidate.transactions < workload.transactions
@@ -31,16 +49,32 @@ mod tests {
 
     #[test]
     fn workloads_get_smaller_until_nothing_is_left_to_take_away() {
-        let mut workload = Workload { kind: Kind::DisjointWrites, ..Workload::default() };
+        let mut workload = Workload {
+            kind: Kind::DisjointWrites,
+            ..Workload::default()
+        };
         let mut steps = 0;
         while let Some(next) = smaller(&workload, 3).pop() {
             workload = next;
             steps += 1;
         }
         assert!(steps > 5);
-        let Workload { sessions, transactions, keys, operations, .. } = workload;
-        assert_eq!((sessions, transactions, keys, operations), (3, 10, 2, Length { least: 2, most: 2 }));
-        let mini = Workload { kind: Kind::Mini, operations: Length::fixed(8), ..workload };
+        let Workload {
+            sessions,
+            transactions,
+            keys,
+            operations,
+            ..
+        } = workload;
+        assert_eq!(
+            (sessions, transactions, keys, operations),
+            (3, 10, 2, Length { least: 2, most: 2 })
+        );
+        let mini = Workload {
+            kind: Kind::Mini,
+            operations: Length::fixed(8),
+            ..workload
+        };
         assert!(smaller(&mini, 3).is_empty());
     }
 }

@@ -4,8 +4,8 @@ use super::HuntError;
 use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
-    self, Address, BARRIERS, Barriers, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan,
-    Faults, Isolation, Recorder, Requirement, Snapshot, Statistics,
+    self, Address, BARRIERS, Barriers, ClientOptions, CollectError, Collection, Database, Driver,
+    Endpoint, FaultPlan, Faults, Isolation, Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
 use crate::formats::recording::{AGAIN, OPTIONS, RECORDED, quoted};
@@ -53,8 +53,15 @@ pub struct Opened {
 
 #[derive(Clone)]
 enum SystemUnderTest {
-    Database { servers: Arc<[Server]>, clients: ClientOptions, faults: Faults },
-    Store { model: Model, faults: Vec<Injection> },
+    Database {
+        servers: Arc<[Server]>,
+        clients: ClientOptions,
+        faults: Faults,
+    },
+    Store {
+        model: Model,
+        faults: Vec<Injection>,
+    },
 }
 
 /// A server that responds.
@@ -68,14 +75,22 @@ impl Target {
     /// Connects to the database. Errors: it does not respond, or there is no such database or level.
     pub fn open(&self) -> Result<Opened, HuntError> {
         let (addresses, isolation, clients, faults) = match self {
-            Target::Database { servers, isolation, clients, faults } => (servers, isolation, *clients, faults),
+            Target::Database {
+                servers,
+                isolation,
+                clients,
+                faults,
+            } => (servers, isolation, *clients, faults),
             Target::Store { model, faults } => {
                 return Ok(Opened {
                     name: "store in memory",
                     version: "store in memory".to_owned(),
                     isolation: model.name(),
                     promise: model.promises().parse().ok(),
-                    place: SystemUnderTest::Store { model: *model, faults: faults.clone() },
+                    place: SystemUnderTest::Store {
+                        model: *model,
+                        faults: faults.clone(),
+                    },
                 });
             }
         };
@@ -87,7 +102,11 @@ impl Target {
             version,
             isolation: isolation.name,
             promise: isolation.promises.and_then(|code| code.parse().ok()),
-            place: SystemUnderTest::Database { servers: servers.into(), clients, faults },
+            place: SystemUnderTest::Database {
+                servers: servers.into(),
+                clients,
+                faults,
+            },
         })
     }
 }
@@ -107,7 +126,9 @@ type Connected = (&'static Database, &'static Isolation, String, Vec<Server>);
 
 /// Connects to the servers, all of one product, none with the name of another; the version is that of the first.
 fn connected(addresses: &[Address], isolation: Option<&str>) -> Result<Connected, HuntError> {
-    let Some(first) = addresses.first() else { return Err(CollectError::Address("none is given".to_owned()).into()) };
+    let Some(first) = addresses.first() else {
+        return Err(CollectError::Address("none is given".to_owned()).into());
+    };
     let database = first.database()?;
     let isolation = database.isolation(isolation)?;
     let (mut servers, mut version) = (Vec::<Server>::new(), String::new());
@@ -115,7 +136,10 @@ fn connected(addresses: &[Address], isolation: Option<&str>) -> Result<Connected
         let row = address.database()?;
         let url = collect::without_password(&address.url);
         if row.name != database.name {
-            let what = format!("{url} is no address of {}, as the first one is", database.name);
+            let what = format!(
+                "{url} is no address of {}, as the first one is",
+                database.name
+            );
             return Err(CollectError::Address(what).into());
         }
         let name = address.name.clone();
@@ -125,26 +149,53 @@ fn connected(addresses: &[Address], isolation: Option<&str>) -> Result<Connected
         }
         let driver = row.open(&address.url, isolation)?;
         let answer = driver.version();
-        let answer =
-            answer.map_err(|failure| HuntError::NoAnswer { url: url.clone(), failure: failure.to_string() })?;
+        let answer = answer.map_err(|failure| HuntError::NoAnswer {
+            url: url.clone(),
+            failure: failure.to_string(),
+        })?;
         if version.is_empty() {
             version = answer;
         }
-        servers.push(Server { address: Address { name, url, ..address.clone() }, driver });
+        servers.push(Server {
+            address: Address {
+                name,
+                url,
+                ..address.clone()
+            },
+            driver,
+        });
     }
     Ok((database, isolation, version, servers))
 }
 
 impl Server {
     fn endpoint(&self) -> Endpoint<'_> {
-        let &Address { ref name, read_only, sessions, .. } = &self.address;
-        Endpoint { name: name.as_deref(), read_only, sessions, driver: &*self.driver }
+        let &Address {
+            ref name,
+            read_only,
+            sessions,
+            ..
+        } = &self.address;
+        Endpoint {
+            name: name.as_deref(),
+            read_only,
+            sessions,
+            driver: &*self.driver,
+        }
     }
 
     /// Name, address and role.
     fn shown(&self) -> String {
-        let Address { name, url, read_only, .. } = &self.address;
-        let name = name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+        let Address {
+            name,
+            url,
+            read_only,
+            ..
+        } = &self.address;
+        let name = name
+            .as_ref()
+            .map(|name| format!("{name}="))
+            .unwrap_or_default();
         format!("{name}{url}{}", if *read_only { ",read-only" } else { "" })
     }
 }
@@ -153,9 +204,9 @@ impl Opened {
     /// Plays every outcome on the first server and says what it does; nothing for a store.
     pub fn conformance(&self) -> Vec<Requirement> {
         match &self.place {
-            SystemUnderTest::Database { servers, .. } => {
-                servers.first().map_or(Vec::new(), |s| collect::conformance(&*s.driver))
-            }
+            SystemUnderTest::Database { servers, .. } => servers
+                .first()
+                .map_or(Vec::new(), |s| collect::conformance(&*s.driver)),
             SystemUnderTest::Store { .. } => Vec::new(),
         }
     }
@@ -168,7 +219,9 @@ impl Opened {
     /// The names of what breaks during a run on a database.
     pub fn faults(&self) -> Vec<&str> {
         match &self.place {
-            SystemUnderTest::Database { faults, .. } => faults.faults.iter().map(|fault| &*fault.name).collect(),
+            SystemUnderTest::Database { faults, .. } => {
+                faults.faults.iter().map(|fault| &*fault.name).collect()
+            }
             SystemUnderTest::Store { .. } => Vec::new(),
         }
     }
@@ -185,9 +238,15 @@ impl Opened {
     /// The same with barriers, as is usual for a run that is checked meanwhile; none if there is nothing to change.
     fn with_usual_barriers(&self, workload: &Workload) -> Option<Opened> {
         let mut opened = self.clone();
-        let SystemUnderTest::Database { servers, clients, .. } = &mut opened.place else { return None };
+        let SystemUnderTest::Database {
+            servers, clients, ..
+        } = &mut opened.place
+        else {
+            return None;
+        };
         let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
-        let is_free = clients.barriers == Barriers::Usual && collect::no_barriers(&endpoints, workload).is_none();
+        let is_free = clients.barriers == Barriers::Usual
+            && collect::no_barriers(&endpoints, workload).is_none();
         clients.barriers = Barriers::Every(BARRIERS);
         is_free.then_some(opened)
     }
@@ -209,16 +268,37 @@ impl Opened {
             return opened.record((workload, time), path, statistics, control, live);
         }
         let shown = || path.display().to_string();
-        let recorder = Recorder::create(path, &self.about(&workload))
-            .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
+        let recorder =
+            Recorder::create(path, &self.about(&workload)).map_err(|error| HuntError::File {
+                path: shown(),
+                problem: error.to_string(),
+            })?;
         let record = || match &self.place {
-            &SystemUnderTest::Database { ref servers, clients, ref faults } => {
-                let collection = Collection { workload, time, clients };
+            &SystemUnderTest::Database {
+                ref servers,
+                clients,
+                ref faults,
+            } => {
+                let collection = Collection {
+                    workload,
+                    time,
+                    clients,
+                };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
-                collect::collect_on(&endpoints, faults, &collection, &recorder, statistics, control)
+                collect::collect_on(
+                    &endpoints,
+                    faults,
+                    &collection,
+                    &recorder,
+                    statistics,
+                    control,
+                )
             }
             SystemUnderTest::Store { model, faults } => {
-                let generation = Generation { faults: faults.clone(), ..Generation::new(workload, *model) };
+                let generation = Generation {
+                    faults: faults.clone(),
+                    ..Generation::new(workload, *model)
+                };
                 let control = time.map_or(control.clone(), |time| control.with_time_limit(time));
                 collect::simulate(&generation, &recorder, statistics, &control)
             }
@@ -231,10 +311,14 @@ impl Opened {
         };
         result.map_err(|error| {
             // A run that never began leaves nothing that would be in the way of the next one.
-            let never_began = recorder.is_empty() && path.is_file() && std::fs::remove_file(path).is_ok();
+            let never_began =
+                recorder.is_empty() && path.is_file() && std::fs::remove_file(path).is_ok();
             match never_began {
                 true => HuntError::Target(error),
-                false => HuntError::BrokenOff { path: shown(), error },
+                false => HuntError::BrokenOff {
+                    path: shown(),
+                    error,
+                },
             }
         })
     }
@@ -242,17 +326,38 @@ impl Opened {
     /// What clients do otherwise than usual and what breaks during a run on a database, as arguments of the command line, for
     /// the first line of a recording.
     fn options(&self) -> String {
-        let SystemUnderTest::Database { servers, clients, faults } = &self.place else { return String::new() };
-        let ClientOptions { retries, patience, write_order, final_reads, barriers } = *clients;
+        let SystemUnderTest::Database {
+            servers,
+            clients,
+            faults,
+        } = &self.place
+        else {
+            return String::new();
+        };
+        let ClientOptions {
+            retries,
+            patience,
+            write_order,
+            final_reads,
+            barriers,
+        } = *clients;
         let usual = ClientOptions::default();
         let mut words: Vec<String> = Vec::new();
         for Address { name, sessions, .. } in servers.iter().map(|server| &server.address) {
             let placed = name.as_ref().zip(*sessions);
-            words.extend(placed.into_iter().flat_map(|(name, n)| ["--sessions-on".to_owned(), format!("{name}={n}")]));
+            words.extend(
+                placed
+                    .into_iter()
+                    .flat_map(|(name, n)| ["--sessions-on".to_owned(), format!("{name}={n}")]),
+            );
         }
         let values = [
             (retries != usual.retries, "--retries", f64::from(retries)),
-            (patience != usual.patience, "--patience", patience.as_secs_f64()),
+            (
+                patience != usual.patience,
+                "--patience",
+                patience.as_secs_f64(),
+            ),
         ];
         let given = values.into_iter().filter(|(is_given, ..)| *is_given);
         words.extend(given.flat_map(|(_, option, value)| [option.to_owned(), value.to_string()]));
@@ -263,16 +368,31 @@ impl Opened {
             Barriers::Never => Some("none".to_owned()),
             Barriers::Every(time) => Some(time.as_secs_f64().to_string()),
         };
-        words.extend(barriers.into_iter().flat_map(|time| ["--barrier".to_owned(), time]));
-        words.extend(faults.faults.iter().flat_map(|fault| fault.arguments.clone()));
+        words.extend(
+            barriers
+                .into_iter()
+                .flat_map(|time| ["--barrier".to_owned(), time]),
+        );
+        words.extend(
+            faults
+                .faults
+                .iter()
+                .flat_map(|fault| fault.arguments.clone()),
+        );
         if !faults.faults.is_empty() {
             let times = [("--every", faults.every), ("--for", faults.lasting)];
             words.extend(
-                times.into_iter().flat_map(|(option, time)| [option.to_owned(), time.as_secs_f64().to_string()]),
+                times
+                    .into_iter()
+                    .flat_map(|(option, time)| [option.to_owned(), time.as_secs_f64().to_string()]),
             );
         }
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        if words.is_empty() { String::new() } else { format!("{OPTIONS}{}", words.join(" ")) }
+        if words.is_empty() {
+            String::new()
+        } else {
+            format!("{OPTIONS}{}", words.join(" "))
+        }
     }
 
     /// The first line of a recording.
@@ -281,16 +401,31 @@ impl Opened {
             SystemUnderTest::Database { servers, .. } => {
                 let servers: Vec<String> = servers.iter().map(Server::shown).collect();
                 let names = self.faults();
-                let faults = if names.is_empty() { String::new() } else { format!(", faults {}", names.join(", ")) };
+                let faults = if names.is_empty() {
+                    String::new()
+                } else {
+                    format!(", faults {}", names.join(", "))
+                };
                 format!("{} on {}{faults}", self.name, servers.join(" and "))
             }
             SystemUnderTest::Store { faults, .. } if faults.is_empty() => "no faults".to_owned(),
             SystemUnderTest::Store { faults, .. } => {
-                let faults: Vec<String> = faults.iter().map(|i| format!("{}={}", i.fault.name, i.times)).collect();
+                let faults: Vec<String> = faults
+                    .iter()
+                    .map(|i| format!("{}={}", i.fault.name, i.times))
+                    .collect();
                 format!("faults {}", faults.join(", "))
             }
         };
-        let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
+        let Workload {
+            kind,
+            seed,
+            sessions,
+            transactions,
+            keys,
+            distribution,
+            ..
+        } = workload;
         format!(
             "{RECORDED}{} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
              {keys} keys, {distribution}{}{AGAIN}--isolation {} {}",
@@ -305,8 +440,17 @@ impl Opened {
 
 /// A workload as arguments of the command line.
 pub fn arguments(workload: &Workload) -> String {
-    let Workload { kind, seed, sessions, transactions, operations, keys, distribution, read_share, update_share } =
-        workload;
+    let Workload {
+        kind,
+        seed,
+        sessions,
+        transactions,
+        operations,
+        keys,
+        distribution,
+        read_share,
+        update_share,
+    } = workload;
     format!(
         "--workload {kind} --seed {seed} --sessions {sessions} --transactions {transactions} --operations {operations} \
          --keys {keys} --distribution {distribution} --read-share {read_share} --update-share {update_share}"

@@ -10,7 +10,11 @@ pub fn discard<T: Send + 'static>(value: T) {
     let sender = DROPPER.get_or_init(|| {
         let (sender, receiver) = unbounded::<Box<dyn Send>>();
         let body = move || receiver.into_iter().for_each(drop);
-        std::thread::Builder::new().name("drop".to_owned()).spawn(body).ok().map(|_detached| sender)
+        std::thread::Builder::new()
+            .name("drop".to_owned())
+            .spawn(body)
+            .ok()
+            .map(|_detached| sender)
     });
     if let Some(sender) = sender {
         // A refused value comes back inside the error, and is dropped with it.
@@ -43,10 +47,16 @@ mod tests {
         let (sender, receiver) = channel();
         let mut slot = Some(Told(sender.clone()));
         replace(&mut slot, Some(Told(sender)));
-        let first = receiver.recv_timeout(Duration::from_secs(20)).expect("the old value is dropped");
+        let first = receiver
+            .recv_timeout(Duration::from_secs(20))
+            .expect("the old value is dropped");
         assert_ne!(first, thread::current().id());
         assert!(receiver.try_recv().is_err(), "the new value stays");
         discard(slot);
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(first), "one thread for all");
+        assert_eq!(
+            receiver.recv_timeout(Duration::from_secs(20)),
+            Ok(first),
+            "one thread for all"
+        );
     }
 }

@@ -102,12 +102,22 @@ impl<T: Send + 'static> Job<T> {
                 (outbox.wake)();
             }
         };
-        let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(body);
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(body);
         let state = match thread {
             Ok(_detached) => JobState::Running,
             Err(error) => JobState::Failed(format!("no thread could be started: {error}")),
         };
-        Job { control, receiver, revision, started: Instant::now(), ended: None, state }
+        Job {
+            control,
+            receiver,
+            revision,
+            started: Instant::now(),
+            ended: None,
+            state,
+        }
     }
 
     /// The messages that came since the last call, oldest first. Never blocks.
@@ -176,7 +186,8 @@ impl<T: Send + 'static> Drop for Job<T> {
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown cause".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown cause".to_owned())
 }
 
 /// The threads for parallel work of all jobs: one fewer than there are cores, so that a frame is never late.
@@ -193,9 +204,16 @@ impl Pool {
     /// A pool of `cores − 1` threads, at least one.
     pub fn new() -> Pool {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let builder =
-            rayon::ThreadPoolBuilder::new().num_threads(cores.saturating_sub(1).max(1)).stack_size(STACK_BYTES);
-        Pool(builder.thread_name(|i| format!("worker {i}")).build().ok().map(Arc::new))
+        let builder = rayon::ThreadPoolBuilder::new()
+            .num_threads(cores.saturating_sub(1).max(1))
+            .stack_size(STACK_BYTES);
+        Pool(
+            builder
+                .thread_name(|i| format!("worker {i}"))
+                .build()
+                .ok()
+                .map(Arc::new),
+        )
     }
 
     /// Runs `work` with this pool as the current one, and waits for it. Without threads, runs it right here.
@@ -239,13 +257,19 @@ mod tests {
         });
         assert_eq!(wait(&mut job), [0, 1, 2]);
         assert_eq!(job.state(), &JobState::Finished);
-        assert_eq!(wakes.load(Ordering::SeqCst), 4, "one per message and one for the end");
+        assert_eq!(
+            wakes.load(Ordering::SeqCst),
+            4,
+            "one per message and one for the end"
+        );
         assert_eq!(job.control().progress().phase, "counting");
     }
 
     #[test]
     fn a_panic_is_a_failed_job() {
-        let mut job = Job::<()>::start("test", Revision::default(), silent(), |_, _| panic!("on purpose"));
+        let mut job = Job::<()>::start("test", Revision::default(), silent(), |_, _| {
+            panic!("on purpose")
+        });
         wait(&mut job);
         assert_eq!(job.state(), &JobState::Failed("on purpose".to_owned()));
     }

@@ -30,7 +30,12 @@ pub struct Queue<T> {
 impl<T: Send + 'static> Queue<T> {
     /// An empty queue; its thread, named `name` for debuggers, starts with the first piece.
     pub fn new(name: &'static str) -> Queue<T> {
-        Queue { name, thread: None, answers: unbounded(), n_open: 0 }
+        Queue {
+            name,
+            thread: None,
+            answers: unbounded(),
+            n_open: 0,
+        }
     }
 
     /// Appends a piece; `wake` is called when it is done. Without a thread it is done right here, because it must not
@@ -40,7 +45,10 @@ impl<T: Send + 'static> Queue<T> {
         if self.thread.is_none() {
             self.thread = self.start();
         }
-        let piece = Piece { work: Box::new(work), wake };
+        let piece = Piece {
+            work: Box::new(work),
+            wake,
+        };
         let refused = match &self.thread {
             Some(thread) => thread.sender.send(piece).err().map(|refused| refused.0),
             None => Some(piece),
@@ -53,8 +61,15 @@ impl<T: Send + 'static> Queue<T> {
     fn start(&self) -> Option<Thread<T>> {
         let (sender, receiver) = unbounded();
         let answers = self.answers.0.clone();
-        let body = move || receiver.into_iter().for_each(|piece| do_piece(piece, &answers));
-        let handle = std::thread::Builder::new().name(self.name.to_owned()).spawn(body).ok()?;
+        let body = move || {
+            receiver
+                .into_iter()
+                .for_each(|piece| do_piece(piece, &answers))
+        };
+        let handle = std::thread::Builder::new()
+            .name(self.name.to_owned())
+            .spawn(body)
+            .ok()?;
         Some(Thread { sender, handle })
     }
 
@@ -89,7 +104,8 @@ impl<T> Drop for Queue<T> {
 }
 
 fn do_piece<T>(piece: Piece<T>, answers: &Sender<Answer<T>>) {
-    let done = catch_unwind(AssertUnwindSafe(piece.work)).map_err(|panic| panic_text(panic.as_ref()));
+    let done =
+        catch_unwind(AssertUnwindSafe(piece.work)).map_err(|panic| panic_text(panic.as_ref()));
     if answers.send(done).is_ok() {
         (piece.wake)();
     }
@@ -118,7 +134,10 @@ mod tests {
         }
         assert!(queue.is_busy());
         drop(queue);
-        assert_eq!(*done.lock().expect("no job panics"), (0..20).collect::<Vec<_>>());
+        assert_eq!(
+            *done.lock().expect("no job panics"),
+            (0..20).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
 use super::{Input, be_sat, c4, plume, published, strong, vl_lwt};
 use crate::checkers::{
-    self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Order, Pattern, Verdict,
-    Violation, Witness, evidence, weak,
+    self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Order,
+    Pattern, Verdict, Violation, Witness, evidence, weak,
 };
 use crate::control::Control;
 use crate::relations::{Axiom, Node, n_ambiguous_elements};
@@ -38,9 +38,18 @@ pub(super) fn ask(
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Asked {
     let (checker, levels) = (choice.checker, options.levels.as_slice());
-    let mut run = PaperCheck { input: &input, choice, control, asked: Asked::default() };
-    run.asked.assumptions.extend_from_slice(input.resolution.assumptions());
-    run.asked.assumptions.extend(as_published(choice).map(str::to_owned));
+    let mut run = PaperCheck {
+        input: &input,
+        choice,
+        control,
+        asked: Asked::default(),
+    };
+    run.asked
+        .assumptions
+        .extend_from_slice(input.resolution.assumptions());
+    run.asked
+        .assumptions
+        .extend(as_published(choice).map(str::to_owned));
     run.asked.found.counts = match checker.is_plume() {
         true => input.reads.counts.clone(),
         false => BTreeMap::new(),
@@ -48,7 +57,12 @@ pub(super) fn ask(
     for &level in levels {
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
-        let result = LevelResult::new(level, verdict, checker.name(), begin.elapsed().as_secs_f64());
+        let result = LevelResult::new(
+            level,
+            verdict,
+            checker.name(),
+            begin.elapsed().as_secs_f64(),
+        );
         observe(&result);
         control.advance(1);
         run.asked.levels.push(result);
@@ -60,7 +74,11 @@ pub(super) fn ask(
         true => strong::found(input, checker, options, &asked.levels, control),
         false => {
             let violations = violations(input, &asked.levels, options.max_instances, control);
-            Instances { counts, violations, more: Vec::new() }
+            Instances {
+                counts,
+                violations,
+                more: Vec::new(),
+            }
         }
     };
     asked
@@ -68,12 +86,12 @@ pub(super) fn ask(
 
 /// Requested rules that deviate from the default ones here.
 fn as_published(choice: &Choice) -> impl Iterator<Item = &'static str> {
-    let one =
-        "As published (Plume, Algorithm 1), one commit order, built with the causal axiom, is used for all levels.";
+    let one = "As published (Plume, Algorithm 1), one commit order, built with the causal axiom, is used for all levels.";
     let rc = "Read committed is Plume's (Definition 4): two reads of one key in a transaction may go backwards.";
     let plume = choice.checker.is_plume();
     let one = (plume && choice.one_commit_order).then_some(one);
-    one.into_iter().chain((plume && choice.rc == RcRule::Plume).then_some(rc))
+    one.into_iter()
+        .chain((plume && choice.rc == RcRule::Plume).then_some(rc))
 }
 
 /// How a variant of Plume or C4 finds out who precedes whom.
@@ -101,11 +119,15 @@ impl PaperCheck<'_> {
     fn decide(&mut self, level: Level) -> Result<Verdict, Cause> {
         let checker = self.choice.checker;
         if !checker.decides(level) {
-            return Err(Cause::Unsupported(format!("the checker {checker} does not decide {level}")));
+            return Err(Cause::Unsupported(format!(
+                "the checker {checker} does not decide {level}"
+            )));
         }
         let resolution = self.input.resolution;
         if resolution.has_multiple_sources() {
-            return Err(Cause::AmbiguousReads(resolution.reads_with_multiple_sources().len()));
+            return Err(Cause::AmbiguousReads(
+                resolution.reads_with_multiple_sources().len(),
+            ));
         }
         self.control.check()?;
         if level.is_of_reads() {
@@ -115,20 +137,35 @@ impl PaperCheck<'_> {
             });
         }
         if checker == Checker::VlLwt {
-            let Input { history, resolution, ref reads, .. } = *self.input;
+            let Input {
+                history,
+                resolution,
+                ref reads,
+                ..
+            } = *self.input;
             // A read that is wrong by itself has no place in any order.
             let order = match reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
                 true => vl_lwt::applies(history, resolution).map(|()| None)?,
                 false => vl_lwt::check(history, resolution)?,
             };
-            return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order.into()))));
+            return Ok(order.map_or(Verdict::Violated, |order| {
+                Verdict::Satisfied(Witness::CommitOrder(order.into()))
+            }));
         }
         let order = match checker {
             _ if checker.is_strong() => match self.violated_by_reads(level) {
                 true => None,
-                false => strong::decide(self.input, checker, level, &mut self.asked.assumptions, self.control)?,
+                false => strong::decide(
+                    self.input,
+                    checker,
+                    level,
+                    &mut self.asked.assumptions,
+                    self.control,
+                )?,
             },
-            _ => self.weak(checker, level)?.map(|order| Order::Commits(order.into())),
+            _ => self
+                .weak(checker, level)?
+                .map(|order| Order::Commits(order.into())),
         };
         let unordered = n_ambiguous_elements(self.input.history, resolution);
         match order {
@@ -171,14 +208,27 @@ impl PaperCheck<'_> {
 
     /// Whether the reads of single transactions violate a level above CI.
     fn violated_by_reads(&self, level: Level) -> bool {
-        self.input.reads.counts.keys().any(|pattern| pattern.is_wrong_read())
-            || (level.implies(Pattern::NonRepeatableRead.row().level) && self.occurs(Pattern::NonRepeatableRead))
+        self.input
+            .reads
+            .counts
+            .keys()
+            .any(|pattern| pattern.is_wrong_read())
+            || (level.implies(Pattern::NonRepeatableRead.row().level)
+                && self.occurs(Pattern::NonRepeatableRead))
     }
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
     fn plume(&mut self, level: Level) -> Result<Option<Vec<Node>>, Cause> {
         let choice = *self.choice;
-        let ask = |choice: Choice| plume::check(self.input.index, level, means(choice.checker), choice, self.control);
+        let ask = |choice: Choice| {
+            plume::check(
+                self.input.index,
+                level,
+                means(choice.checker),
+                choice,
+                self.control,
+            )
+        };
         let found = ask(choice)?;
         for (&pattern, &count) in &found.counts {
             let known = self.asked.found.counts.entry(pattern).or_default();
@@ -188,7 +238,15 @@ impl PaperCheck<'_> {
             return Ok(None);
         }
         let is_published = choice.one_commit_order && level.axiom() != Axiom::Causal;
-        if found.order.is_none() && is_published && ask(Choice { one_commit_order: false, ..choice })?.order.is_some() {
+        if found.order.is_none()
+            && is_published
+            && ask(Choice {
+                one_commit_order: false,
+                ..choice
+            })?
+            .order
+            .is_some()
+        {
             let name = level.long_name().replace('-', " ");
             self.asked.assumptions.push(format!(
                 "{level} is violated as published, one commit order for all levels: an order that the causal axiom \
@@ -213,9 +271,18 @@ impl PaperCheck<'_> {
 }
 
 /// What violates the violated levels by the axioms, except levels that an algorithm calls satisfied.
-fn violations(input: Input<'_>, levels: &[LevelResult], max_instances: usize, control: &Control) -> Vec<Violation> {
+fn violations(
+    input: Input<'_>,
+    levels: &[LevelResult],
+    max_instances: usize,
+    control: &Control,
+) -> Vec<Violation> {
     let of = |wanted: fn(&Verdict) -> bool| -> LevelSet {
-        levels.iter().filter(|result| wanted(&result.verdict)).map(|result| result.level).collect()
+        levels
+            .iter()
+            .filter(|result| wanted(&result.verdict))
+            .map(|result| result.level)
+            .collect()
     };
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_)));
@@ -224,16 +291,29 @@ fn violations(input: Input<'_>, levels: &[LevelResult], max_instances: usize, co
         return Vec::new();
     }
     if violated.contains(Level::Linearizability) {
-        let options = Options { levels: vec![Level::Linearizability], max_instances, ..Options::default() };
+        let options = Options {
+            levels: vec![Level::Linearizability],
+            max_instances,
+            ..Options::default()
+        };
         return checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
     let more = input.index.canonical(input.history, control);
-    let more = more.and_then(|index| weak::instances(input.history, &index, violated, max_instances, control));
+    let more = more
+        .and_then(|index| weak::instances(input.history, &index, violated, max_instances, control));
     if let Ok(more) = more {
         let is_new = |pattern: Pattern| pattern != Pattern::NonRepeatableRead;
-        found.violations.extend(more.violations.into_iter().filter(|violation| is_new(violation.id.pattern)));
+        found.violations.extend(
+            more.violations
+                .into_iter()
+                .filter(|violation| is_new(violation.id.pattern)),
+        );
     }
-    evidence::arrange(&mut found, satisfied.union(LevelSet::not_asked(&[])), max_instances);
+    evidence::arrange(
+        &mut found,
+        satisfied.union(LevelSet::not_asked(&[])),
+        max_instances,
+    );
     found.violations
 }

@@ -24,11 +24,17 @@ const CLOSURE_BYTES: u64 = 2 << 30;
 
 /// Algorithm 1 for RC, RA or TCC, any other level being treated as TCC: a commit order, or `None` if the level is
 /// violated.
-pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Cause> {
+pub(super) fn check(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Vec<Node>>, Cause> {
     let n = index.n_nodes();
     let mut co = so_and_wr(index, control)?;
     let graph = Digraph::new(n, co.iter().copied());
-    let Some(order) = topological_order(&graph) else { return Ok(None) };
+    let Some(order) = topological_order(&graph) else {
+        return Ok(None);
+    };
     let axiom = level.axiom();
     let past = match axiom {
         Axiom::ReadCommitted | Axiom::ReadAtomic => Vec::new(),
@@ -51,7 +57,8 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
                 control.tick(step + 1)?;
                 let t2 = index.slot_node[slot];
                 let (reader, first) = read_by[t2 as usize];
-                let in_session = t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize];
+                let in_session =
+                    t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize];
                 // Line 6.
                 let sees = match axiom {
                     Axiom::ReadCommitted => reader == t3 && (first as usize) < read,
@@ -69,7 +76,12 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
         }
     }
     co.extend(forced.into_edges());
-    co.extend(index.listed().into_iter().map(|pair| (pair.older, pair.newer)));
+    co.extend(
+        index
+            .listed()
+            .into_iter()
+            .map(|pair| (pair.older, pair.newer)),
+    );
     Ok(topological_order(&Digraph::new(n, co.iter().copied())))
 }
 
@@ -80,13 +92,21 @@ fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Caus
         control.tick(t3 as usize)?;
         edges.extend(index.successor(t3).map(|next| (t3, next)));
         let writers = index.reads_of(t3).map(|read| index.writer_of_read(read));
-        edges.extend(writers.filter(|&writer| writer != NONE).map(|writer| (writer, t3)));
+        edges.extend(
+            writers
+                .filter(|&writer| writer != NONE)
+                .map(|writer| (writer, t3)),
+        );
     }
     Ok(edges)
 }
 
 /// By transaction: all transactions that precede it.
-fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<FixedBitSet>, Cause> {
+fn closure(
+    reversed: &Digraph,
+    order: &[Node],
+    control: &Control,
+) -> Result<Vec<FixedBitSet>, Cause> {
     let n = order.len();
     let bytes = n.div_ceil(64) as u64 * 8 * n as u64;
     let most = most_at_once(CLOSURE_BYTES, control);

@@ -37,8 +37,17 @@ pub(super) struct C4Findings {
 }
 
 /// Algorithm 2.
-pub(super) fn check(input: &Input<'_>, means: Reachability, control: &Control) -> Result<C4Findings, Cause> {
-    let Input { resolution, index, ref reads, .. } = *input;
+pub(super) fn check(
+    input: &Input<'_>,
+    means: Reachability,
+    control: &Control,
+) -> Result<C4Findings, Cause> {
+    let Input {
+        resolution,
+        index,
+        ref reads,
+        ..
+    } = *input;
     let mut counts = wrong_reads(input, control)?;
     let is_first = |read: usize| {
         let operation = index.read_operation[read];
@@ -47,28 +56,47 @@ pub(super) fn check(input: &Input<'_>, means: Reachability, control: &Control) -
     let view = View::new(index, &is_first, control)?;
     let mut cycles = BTreeMap::new();
     add_cycles(&view, &mut cycles);
-    add(&mut counts, C4Pattern::CyclicCO, cycles.get(&Pattern::CyclicCO).copied().unwrap_or(0));
+    add(
+        &mut counts,
+        C4Pattern::CyclicCO,
+        cycles.get(&Pattern::CyclicCO).copied().unwrap_or(0),
+    );
     let mut co = Order::new(&view.causal, index, means, control)?;
     let axiom = Axiom::of(Level::TransactionalCausalConsistency, RcRule::BiswasEnea);
     let commit = build_cm(&view, axiom, &mut co, control)?;
     let mut cm = Order::new(&commit, index, means, control)?;
     // `CheckCOTAP`, j, and `CheckCMTAP`, h, i, k, l.
-    wrong_triples(&view, axiom, (&mut co, &mut cm), control, |triple, is_causal| {
-        let pattern = match (is_causal, triple.sight.other_key) {
-            (true, true) => C4Pattern::FracturedReadCO,
-            (true, false) => C4Pattern::COConflictCM,
-            (false, true) => C4Pattern::FracturedReadCM,
-            (false, false) => C4Pattern::ConflictCM,
-        };
-        add(&mut counts, pattern, 1);
-        add(&mut counts, C4Pattern::WriteCOInitRead, u64::from(triple.t1 == NONE));
-    })?;
+    wrong_triples(
+        &view,
+        axiom,
+        (&mut co, &mut cm),
+        control,
+        |triple, is_causal| {
+            let pattern = match (is_causal, triple.sight.other_key) {
+                (true, true) => C4Pattern::FracturedReadCO,
+                (true, false) => C4Pattern::COConflictCM,
+                (false, true) => C4Pattern::FracturedReadCM,
+                (false, false) => C4Pattern::ConflictCM,
+            };
+            add(&mut counts, pattern, 1);
+            add(
+                &mut counts,
+                C4Pattern::WriteCOInitRead,
+                u64::from(triple.t1 == NONE),
+            );
+        },
+    )?;
     let wrong_lists = reads.counts.keys().any(|pattern| pattern.is_of_lists());
     let order = match counts.is_empty() && !wrong_lists {
         true => topological_order(&commit),
         false => None,
     };
-    let order = order.map(|order| order.into_iter().filter(|&node| node < view.n() as Node).collect());
+    let order = order.map(|order| {
+        order
+            .into_iter()
+            .filter(|&node| node < view.n() as Node)
+            .collect()
+    });
     Ok(C4Findings { order, counts })
 }
 
@@ -80,7 +108,10 @@ fn add(counts: &mut BTreeMap<C4Pattern, u64>, pattern: C4Pattern, more: u64) {
 
 fn after_own_write(source: Source) -> bool {
     match source {
-        Source::Initial { after_own_write } | Source::Transaction { after_own_write, .. } => after_own_write,
+        Source::Initial { after_own_write }
+        | Source::Transaction {
+            after_own_write, ..
+        } => after_own_write,
         _ => false,
     }
 }
@@ -89,10 +120,26 @@ fn after_own_write(source: Source) -> bool {
 fn wrong_reads(input: &Input<'_>, control: &Control) -> Result<BTreeMap<C4Pattern, u64>, Cause> {
     let mut counts = BTreeMap::new();
     let plume = |pattern: Pattern| input.reads.counts.get(&pattern).copied().unwrap_or(0);
-    add(&mut counts, C4Pattern::ThinAirRead, plume(Pattern::ThinAirRead));
-    add(&mut counts, C4Pattern::AbortedRead, plume(Pattern::AbortedRead));
-    add(&mut counts, C4Pattern::FutureRead, plume(Pattern::FutureRead));
-    add(&mut counts, C4Pattern::NotMyOwnWrite, plume(Pattern::NotMyOwnWrite));
+    add(
+        &mut counts,
+        C4Pattern::ThinAirRead,
+        plume(Pattern::ThinAirRead),
+    );
+    add(
+        &mut counts,
+        C4Pattern::AbortedRead,
+        plume(Pattern::AbortedRead),
+    );
+    add(
+        &mut counts,
+        C4Pattern::FutureRead,
+        plume(Pattern::FutureRead),
+    );
+    add(
+        &mut counts,
+        C4Pattern::NotMyOwnWrite,
+        plume(Pattern::NotMyOwnWrite),
+    );
     let (mut both, mut pairs) = (0, 0);
     for (step, &t) in input.index.transaction.iter().enumerate() {
         control.tick(step)?;
@@ -104,7 +151,14 @@ fn wrong_reads(input: &Input<'_>, control: &Control) -> Result<BTreeMap<C4Patter
                 continue;
             }
             let source = input.resolution.source_in(t, o);
-            let is_both = matches!(source, Source::Transaction { intermediate: true, after_own_write: true, .. });
+            let is_both = matches!(
+                source,
+                Source::Transaction {
+                    intermediate: true,
+                    after_own_write: true,
+                    ..
+                }
+            );
             both += u64::from(is_both);
             match keys.get(&key) {
                 Some(Last::OwnWrite) => {}
@@ -117,7 +171,11 @@ fn wrong_reads(input: &Input<'_>, control: &Control) -> Result<BTreeMap<C4Patter
             }
         }
     }
-    add(&mut counts, C4Pattern::IntermediateRead, plume(Pattern::IntermediateRead).saturating_sub(both));
+    add(
+        &mut counts,
+        C4Pattern::IntermediateRead,
+        plume(Pattern::IntermediateRead).saturating_sub(both),
+    );
     add(&mut counts, C4Pattern::NonRepeatableRead, pairs);
     Ok(counts)
 }

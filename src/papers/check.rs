@@ -5,8 +5,8 @@ use super::ask::ask;
 use super::choice::Choice;
 use crate::checkers::applicable::decide_applicable;
 use crate::checkers::{
-    self, Cause, Checker, Findings, Instances, Level, LevelResult, Options, ShardAssignment, Verdict, read_consistency,
-    verify_assumed_setup,
+    self, Cause, Checker, Findings, Instances, Level, LevelResult, Options, ShardAssignment,
+    Verdict, read_consistency, verify_assumed_setup,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::History;
@@ -35,7 +35,14 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, Some(resolution), &choice.into(), options, control, observe)
+    check_with(
+        history,
+        Some(resolution),
+        &choice.into(),
+        options,
+        control,
+        observe,
+    )
 }
 
 fn check_with(
@@ -48,10 +55,14 @@ fn check_with(
 ) -> Findings {
     match (choice.checker, resolution) {
         (Checker::Fast, None) => checkers::check(history, options, control, observe),
-        (Checker::Fast, Some(resolved)) => checkers::check_resolved(history, resolved, options, control, observe),
-        (checker, resolution) => decide_applicable(history, checker, options, observe, |options, observe| {
-            check_applicable(history, resolution, choice, options, control, observe)
-        }),
+        (Checker::Fast, Some(resolved)) => {
+            checkers::check_resolved(history, resolved, options, control, observe)
+        }
+        (checker, resolution) => {
+            decide_applicable(history, checker, options, observe, |options, observe| {
+                check_applicable(history, resolution, choice, options, control, observe)
+            })
+        }
     }
 }
 
@@ -64,14 +75,22 @@ fn check_applicable(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
-    let findings = Findings { checker: choice.checker, shared, ..Findings::default() };
+    let shared = options
+        .share
+        .map(|share| ShardAssignment::whole(share, options.levels.clone()));
+    let findings = Findings {
+        checker: choice.checker,
+        shared,
+        ..Findings::default()
+    };
     if options.share.is_some_and(|share| !share.is_first()) {
         return findings;
     }
     control.phase("indexing", 0);
     let begin = Instant::now();
-    let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
+    let prepared = control.timed(Stage::Build, || {
+        Prepared::new(history, resolution, options, control)
+    });
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let mut prepared = match prepared {
@@ -82,13 +101,26 @@ fn check_applicable(
                 observe(result);
                 control.advance(1);
             });
-            let shared = options.share.map(|share| ShardAssignment::unknown(share, options.levels.clone()));
-            return Findings { levels, index_seconds, shared, ..findings };
+            let shared = options
+                .share
+                .map(|share| ShardAssignment::unknown(share, options.levels.clone()));
+            return Findings {
+                levels,
+                index_seconds,
+                shared,
+                ..findings
+            };
         }
     };
     let assumes_set_up = prepared.resolution.assumes_set_up(history);
     control.phase("checking", options.levels.len() as u64);
-    let asked = ask(prepared.input(history, options, control), choice, options, control, observe);
+    let asked = ask(
+        prepared.input(history, options, control),
+        choice,
+        options,
+        control,
+        observe,
+    );
     let mut findings = Findings {
         levels: asked.levels,
         patterns: asked.found.counts,
@@ -131,22 +163,43 @@ impl Prepared {
             None => Arc::new(resolve(history, control)?),
         };
         let index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
-        let reads = read_consistency::instances(history, &resolution, &index, options.max_instances, control)?;
-        Ok(Prepared { resolution, index, reads })
+        let reads = read_consistency::instances(
+            history,
+            &resolution,
+            &index,
+            options.max_instances,
+            control,
+        )?;
+        Ok(Prepared {
+            resolution,
+            index,
+            reads,
+        })
     }
 
     /// Chooses among equally long lists in the same way as the program's own engines.
-    fn input<'a>(&'a mut self, history: &'a History, options: &Options, control: &Control) -> Input<'a> {
+    fn input<'a>(
+        &'a mut self,
+        history: &'a History,
+        options: &Options,
+        control: &Control,
+    ) -> Input<'a> {
         if !history.lists().is_empty()
             && let Ok(canonical) = self.index.canonical(history, control)
         {
             self.index.choose_lists_as(history, &canonical);
             let max = options.max_instances;
-            let again = read_consistency::instances(history, &self.resolution, &canonical, max, control);
+            let again =
+                read_consistency::instances(history, &self.resolution, &canonical, max, control);
             if let Ok(again) = again {
                 self.reads = again;
             }
         }
-        Input { history, resolution: &self.resolution, index: &self.index, reads: std::mem::take(&mut self.reads) }
+        Input {
+            history,
+            resolution: &self.resolution,
+            index: &self.index,
+            reads: std::mem::take(&mut self.reads),
+        }
     }
 }

@@ -18,7 +18,10 @@ pub struct Choice {
 
 impl From<Checker> for Choice {
     fn from(checker: Checker) -> Choice {
-        Choice { checker, ..Choice::default() }
+        Choice {
+            checker,
+            ..Choice::default()
+        }
     }
 }
 

@@ -92,14 +92,22 @@ pub(super) struct Edges {
 impl Edges {
     /// None yet.
     pub(super) fn new(control: &Control) -> Edges {
-        Edges { packed: Vec::new(), limit: 0, most: most_in_time(EDGE_BYTES, control) }
+        Edges {
+            packed: Vec::new(),
+            limit: 0,
+            most: most_in_time(EDGE_BYTES, control),
+        }
     }
 
     /// Adds a pair. Fails if there are too many.
     #[inline]
     pub(super) fn add(&mut self, from: Node, to: Node) -> Result<(), Cause> {
         self.packed.push(u64::from(from) << 32 | u64::from(to));
-        if self.packed.len() >= self.limit { self.shrink() } else { Ok(()) }
+        if self.packed.len() >= self.limit {
+            self.shrink()
+        } else {
+            Ok(())
+        }
     }
 
     fn shrink(&mut self) -> Result<(), Cause> {
@@ -117,6 +125,9 @@ impl Edges {
     pub(super) fn into_edges(mut self) -> Vec<(Node, Node)> {
         self.packed.sort_unstable();
         self.packed.dedup();
-        self.packed.into_iter().map(|packed| ((packed >> 32) as Node, packed as Node)).collect()
+        self.packed
+            .into_iter()
+            .map(|packed| ((packed >> 32) as Node, packed as Node))
+            .collect()
     }
 }

@@ -19,14 +19,16 @@ pub fn obstacle(
         return Ok(None);
     }
     if resolution.has_multiple_sources() {
-        return Ok(Some(Cause::AmbiguousReads(resolution.reads_with_multiple_sources().len())));
+        return Ok(Some(Cause::AmbiguousReads(
+            resolution.reads_with_multiple_sources().len(),
+        )));
     }
     Ok(match checker {
-        Checker::VlLwt => {
-            not_linear(history, has_real_time(history)).or_else(|| vl_lwt::applies(history, resolution).err())
-        }
+        Checker::VlLwt => not_linear(history, has_real_time(history))
+            .or_else(|| vl_lwt::applies(history, resolution).err()),
         Checker::MiniTransactions => {
-            let index = Index::build_with(history, resolution, &resolution.choice_of_none(), control)?;
+            let index =
+                Index::build_with(history, resolution, &resolution.choice_of_none(), control)?;
             strong::unfit(history, &index, control)?
         }
         _ => None,

@@ -55,11 +55,19 @@ impl<'a> Order<'a> {
         let components = strong_components(graph);
         let most = most_at_once(CLOCK_BYTES, control);
         let reach = match means {
-            Reachability::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, most, control)?),
-            Reachability::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?),
+            Reachability::Vectors => {
+                Reach::Vectors(Vectors::new(graph, &components, index, most, control)?)
+            }
+            Reachability::TreeClocks => {
+                Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?)
+            }
             Reachability::Search => Reach::Search(Box::new(FixedEndSearch::new(graph))),
         };
-        Ok(Order { index, components, reach })
+        Ok(Order {
+            index,
+            components,
+            reach,
+        })
     }
 
     /// Whether a path leads from `a` to another node `b`.

@@ -63,11 +63,20 @@ pub(super) fn check(
     add_cycles(&view, &mut counts);
     let mut co = Order::new(&view.causal, index, means, control)?;
     let own = Axiom::of(level, choice.rc);
-    let published = if choice.one_commit_order { Axiom::Causal } else { own };
+    let published = if choice.one_commit_order {
+        Axiom::Causal
+    } else {
+        own
+    };
     let commit = build_cm(&view, published, &mut co, control)?;
     let mut cm = Order::new(&commit, index, means, control)?;
     let tally = check_cm_tap(&view, level, own, (&mut co, &mut cm), control)?;
-    counts.extend(PATTERNS.into_iter().zip(tally.counts).filter(|(_, count)| *count > 0));
+    counts.extend(
+        PATTERNS
+            .into_iter()
+            .zip(tally.counts)
+            .filter(|(_, count)| *count > 0),
+    );
     let violated = tally.any || !counts.is_empty();
     let order = match violated {
         true => None,
@@ -76,7 +85,12 @@ pub(super) fn check(
         false => topological_order(&commit),
     };
     // ⊥ is not part of the order.
-    let order = order.map(|order| order.into_iter().filter(|&node| node < view.n() as Node).collect());
+    let order = order.map(|order| {
+        order
+            .into_iter()
+            .filter(|&node| node < view.n() as Node)
+            .collect()
+    });
     Ok(PlumeFindings { order, counts })
 }
 
@@ -92,9 +106,14 @@ pub(super) fn add_cycles(view: &View<'_>, counts: &mut BTreeMap<Pattern, u64>) {
     }
     let with_lists: Digraph = view.with(&view.listed);
     let components = strong_components(&with_lists);
-    let is_new = |&&(a, b): &&(Node, Node)| components.share_cycle(a, b) && !view.on_one_cycle(a, b);
-    let mut cyclic: Vec<u32> =
-        view.listed.iter().filter(is_new).map(|edge| components.component[edge.0 as usize]).collect();
+    let is_new =
+        |&&(a, b): &&(Node, Node)| components.share_cycle(a, b) && !view.on_one_cycle(a, b);
+    let mut cyclic: Vec<u32> = view
+        .listed
+        .iter()
+        .filter(is_new)
+        .map(|edge| components.component[edge.0 as usize])
+        .collect();
     cyclic.sort_unstable();
     cyclic.dedup();
     if !cyclic.is_empty() {
@@ -117,7 +136,10 @@ fn check_cm_tap(
     (co, cm): (&mut Order<'_>, &mut Order<'_>),
     control: &Control,
 ) -> Result<Tally, Cause> {
-    let mut tally = Tally { counts: [0; 6], any: false };
+    let mut tally = Tally {
+        counts: [0; 6],
+        any: false,
+    };
     wrong_triples(view, axiom, (co, cm), control, |triple, is_causal| {
         tally.any = true;
         if let Some(trigger) = trigger(level, &triple.sight) {

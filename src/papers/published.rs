@@ -57,7 +57,12 @@ pub(super) fn count(
         program.triples(&mut co, &mut cm, control)?;
     }
     let mut counts = program.counts;
-    counts.retain(|pattern, n| *n > 0 && levels.iter().any(|level| level.implies(pattern.row().level)));
+    counts.retain(|pattern, n| {
+        *n > 0
+            && levels
+                .iter()
+                .any(|level| level.implies(pattern.row().level))
+    });
     Ok(counts)
 }
 
@@ -126,13 +131,22 @@ impl<'a> Program<'a> {
 
     fn version(&self, o: OperationId) -> Version {
         let (key, value) = (self.key(o), self.history.values()[o.index()]);
-        (key, if self.history.may_be_initial(key, value) { Value::INITIAL } else { value })
+        (
+            key,
+            if self.history.may_be_initial(key, value) {
+                Value::INITIAL
+            } else {
+                value
+            },
+        )
     }
 
     fn operations(&self, t: Node) -> impl Iterator<Item = OperationId> + use<'a> {
         let history = self.history;
         let recorded = |o: &OperationId| history.values()[o.index()] != Value::UNRECORDED;
-        history.operations_of(self.index.transaction[t as usize]).filter(recorded)
+        history
+            .operations_of(self.index.transaction[t as usize])
+            .filter(recorded)
     }
 
     /// All non-empty transactions, in rounds: the first of each session, the second of each session, … Those that set
@@ -142,11 +156,16 @@ impl<'a> Program<'a> {
         let mut places = Vec::with_capacity(index.n_nodes());
         for session in history.sessions() {
             let does_something = |&t: &TransactionId| {
-                let takes_part = index.node[t.index()] != NONE || history.outcome(t) == Outcome::Committed;
+                let takes_part =
+                    index.node[t.index()] != NONE || history.outcome(t) == Outcome::Committed;
                 takes_part && !history.operation_range(t).is_empty()
             };
             let mut last = NONE;
-            for (round, t) in history.transactions_of(session).filter(does_something).enumerate() {
+            for (round, t) in history
+                .transactions_of(session)
+                .filter(does_something)
+                .enumerate()
+            {
                 let node = index.node[t.index()];
                 if node != NONE {
                     self.previous[node as usize] = last;
@@ -193,7 +212,12 @@ impl<'a> Program<'a> {
             return self.add(Pattern::NonRepeatableRead, 1);
         }
         let is_same = |&o: &OperationId| !self.is_read(o) && self.version(o) == version;
-        match self.operations(t).take_while(|&o| o < before).filter(is_same).count() as u64 {
+        match self
+            .operations(t)
+            .take_while(|&o| o < before)
+            .filter(is_same)
+            .count() as u64
+        {
             0 => self.add(Pattern::NotMyOwnWrite, 1),
             n => self.add(Pattern::NotMyLastWrite, n),
         }
@@ -204,7 +228,11 @@ impl<'a> Program<'a> {
         match self.written.get(&version) {
             _ if version.1 == Value::INITIAL => self.initial.push((t3, read)),
             Some(&(t1, _)) => self.explain(t3, read, t1),
-            None => self.unexplained.entry(version).or_default().push((t3, read)),
+            None => self
+                .unexplained
+                .entry(version)
+                .or_default()
+                .push((t3, read)),
         }
     }
 
@@ -223,44 +251,70 @@ impl<'a> Program<'a> {
     fn explain(&mut self, t3: Node, read: OperationId, t1: Node) {
         self.explained.push((t3, read));
         if t1 != t3 {
-            self.external.push(Read { t3, read, key: self.key(read), t1 });
+            self.external.push(Read {
+                t3,
+                read,
+                key: self.key(read),
+                t1,
+            });
         }
     }
 
     /// TAP-a, b, c and f.
     fn wrong_reads(&mut self) {
         let history = self.history;
-        let of_aborted = history.transactions().filter(|&t| history.outcome(t) == Outcome::Aborted);
-        let of_aborted = of_aborted.flat_map(|t| history.operations_of(t)).filter(|&o| !self.is_read(o));
+        let of_aborted = history
+            .transactions()
+            .filter(|&t| history.outcome(t) == Outcome::Aborted);
+        let of_aborted = of_aborted
+            .flat_map(|t| history.operations_of(t))
+            .filter(|&o| !self.is_read(o));
         let aborted: FxHashSet<Version> = of_aborted.map(|o| self.version(o)).collect();
-        let n_aborted = self.unexplained.keys().filter(|version| aborted.contains(version)).count();
+        let n_aborted = self
+            .unexplained
+            .keys()
+            .filter(|version| aborted.contains(version))
+            .count();
         let is_other = |write: &(Node, OperationId), t: Node| write.0 != t;
         let (mut future, mut intermediate) = (0, 0);
         for &(t, read) in &self.explained {
             let (key, value) = self.version(read);
             let write = self.written[&(key, value)];
             intermediate += u64::from(is_other(&write, t) && self.overwritten.contains(&write.1));
-            let elements = history.lists().read_by(read).unwrap_or(std::slice::from_ref(&value));
+            let elements = history
+                .lists()
+                .read_by(read)
+                .unwrap_or(std::slice::from_ref(&value));
             let later = |element: &&Value| {
-                self.written.get(&(key, **element)).is_some_and(|write| !is_other(write, t) && write.1 > read)
+                self.written
+                    .get(&(key, **element))
+                    .is_some_and(|write| !is_other(write, t) && write.1 > read)
             };
             future += elements.iter().filter(later).count() as u64;
         }
         self.add(Pattern::AbortedRead, n_aborted as u64);
-        self.add(Pattern::ThinAirRead, u64::from(n_aborted < self.unexplained.len()));
+        self.add(
+            Pattern::ThinAirRead,
+            u64::from(n_aborted < self.unexplained.len()),
+        );
         self.add(Pattern::FutureRead, future);
         self.add(Pattern::IntermediateRead, intermediate);
     }
 
     /// SO ∪ WR.
     fn causal_edges(&self) -> impl Iterator<Item = (Node, Node)> + Clone + '_ {
-        let session = (0..self.index.n_nodes() as Node).filter_map(|t| Some((t, self.index.successor(t)?)));
+        let session =
+            (0..self.index.n_nodes() as Node).filter_map(|t| Some((t, self.index.successor(t)?)));
         session.chain(self.external.iter().map(|read| (read.t1, read.t3)))
     }
 
     /// The write-read edges, each once.
     fn write_read(&self) -> Vec<(Node, KeyId, Node)> {
-        let mut edges: Vec<_> = self.external.iter().map(|read| (read.t3, read.key, read.t1)).collect();
+        let mut edges: Vec<_> = self
+            .external
+            .iter()
+            .map(|read| (read.t3, read.key, read.t1))
+            .collect();
         edges.sort_unstable();
         edges.dedup();
         edges
@@ -268,7 +322,11 @@ impl<'a> Program<'a> {
 
     /// TAP-g.
     fn cycles(&mut self, co: &mut Order<'_>) {
-        let on_cycle = self.write_read().into_iter().filter(|&(t3, _, t1)| co.precedes(t3, t1, Fixed::End)).count();
+        let on_cycle = self
+            .write_read()
+            .into_iter()
+            .filter(|&(t3, _, t1)| co.precedes(t3, t1, Fixed::End))
+            .count();
         self.add(Pattern::CyclicCO, on_cycle as u64);
     }
 
@@ -279,7 +337,8 @@ impl<'a> Program<'a> {
             control.check()?;
             let t3 = of_one[0].0;
             let reads = self.operations(t3).filter(|&o| self.is_read(o));
-            let mut reads: Vec<(Version, OperationId)> = reads.map(|o| (self.version(o), o)).collect();
+            let mut reads: Vec<(Version, OperationId)> =
+                reads.map(|o| (self.version(o), o)).collect();
             reads.sort_unstable();
             for &(_, read) in of_one {
                 let x = self.key(read);
@@ -293,10 +352,17 @@ impl<'a> Program<'a> {
                         continue;
                     }
                     let mut any = false;
-                    for write in self.operations(t2).filter(|&o| !self.is_read(o) && self.key(o) != x) {
+                    for write in self
+                        .operations(t2)
+                        .filter(|&o| !self.is_read(o) && self.key(o) != x)
+                    {
                         for matching in equal(&reads, |entry| entry.0, self.version(write)) {
                             any = true;
-                            *(if matching.1 < read { &mut before } else { &mut after }) += 1;
+                            *(if matching.1 < read {
+                                &mut before
+                            } else {
+                                &mut after
+                            }) += 1;
                         }
                     }
                     neither += u64::from(!any);
@@ -323,7 +389,11 @@ impl<'a> Program<'a> {
         }
         for &(_, read) in &self.explained {
             let elements = self.history.lists().read_by(read).unwrap_or_default();
-            let writer = |element: &Value| self.written.get(&(self.key(read), *element)).map(|write| write.0);
+            let writer = |element: &Value| {
+                self.written
+                    .get(&(self.key(read), *element))
+                    .map(|write| write.0)
+            };
             let writers: Vec<Node> = elements.iter().filter_map(writer).collect();
             for pair in writers.windows(2).filter(|pair| pair[0] != pair[1]) {
                 forced.add(pair[0], pair[1])?;
@@ -333,7 +403,12 @@ impl<'a> Program<'a> {
     }
 
     /// TAP-h to n if t1 is a transaction.
-    fn triples(&mut self, co: &mut Order<'_>, cm: &mut Order<'_>, control: &Control) -> Result<(), Cause> {
+    fn triples(
+        &mut self,
+        co: &mut Order<'_>,
+        cm: &mut Order<'_>,
+        control: &Control,
+    ) -> Result<(), Cause> {
         let external = std::mem::take(&mut self.external);
         // Before, later and neither; in causal order, then in commit order.
         let mut counts = [[0u64; 3]; 2];
@@ -356,17 +431,35 @@ impl<'a> Program<'a> {
                     let is_previous = self.previous[t3 as usize] == t2;
                     *later += u64::from(is_previous);
                     *neither += u64::from(!is_previous && from_t2.is_empty());
-                    for other in from_t2.iter().filter(|other| !in_causal_order || other.key != key) {
-                        *(if other.read < read { &mut *before } else { &mut *later }) += 1;
+                    for other in from_t2
+                        .iter()
+                        .filter(|other| !in_causal_order || other.key != key)
+                    {
+                        *(if other.read < read {
+                            &mut *before
+                        } else {
+                            &mut *later
+                        }) += 1;
                     }
                 }
             }
         }
         let patterns = [
-            [Pattern::NonMonoReadCO, Pattern::FracturedReadCO, Pattern::COConflictCM],
-            [Pattern::NonMonoReadCM, Pattern::FracturedReadCM, Pattern::ConflictCM],
+            [
+                Pattern::NonMonoReadCO,
+                Pattern::FracturedReadCO,
+                Pattern::COConflictCM,
+            ],
+            [
+                Pattern::NonMonoReadCM,
+                Pattern::FracturedReadCM,
+                Pattern::ConflictCM,
+            ],
         ];
-        let counted = patterns.into_iter().flatten().zip(counts.into_iter().flatten());
+        let counted = patterns
+            .into_iter()
+            .flatten()
+            .zip(counts.into_iter().flatten());
         counted.for_each(|(pattern, n)| self.add(pattern, n));
         Ok(())
     }

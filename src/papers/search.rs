@@ -25,8 +25,18 @@ pub(super) struct FixedEndSearch<'a> {
 impl<'a> FixedEndSearch<'a> {
     /// Reverses the graph.
     pub(super) fn new(graph: &'a Digraph) -> FixedEndSearch<'a> {
-        let last = || Last { root: None, number: 0, reached: vec![0; graph.n_vertices()], open: Vec::new() };
-        FixedEndSearch { graph, reversed: graph.reversed(), from: last(), to: last() }
+        let last = || Last {
+            root: None,
+            number: 0,
+            reached: vec![0; graph.n_vertices()],
+            open: Vec::new(),
+        };
+        FixedEndSearch {
+            graph,
+            reversed: graph.reversed(),
+            from: last(),
+            to: last(),
+        }
     }
 
     /// Whether a path of at least one edge leads from `a` to `b`.

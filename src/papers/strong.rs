@@ -5,8 +5,8 @@ use crate::checkers::decide::Decisions;
 use crate::checkers::mini_transactions;
 use crate::checkers::rest::Sought;
 use crate::checkers::{
-    Cause, Checker, Decision, Instances, Level, LevelResult, LevelSet, Options, Order, Pattern, Verdict, evidence,
-    strong_patterns,
+    Cause, Checker, Decision, Instances, Level, LevelResult, LevelSet, Options, Order, Pattern,
+    Verdict, evidence, strong_patterns,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId};
@@ -23,7 +23,10 @@ pub(super) fn decide(
 ) -> Result<Option<Order>, Cause> {
     match checker {
         _ if checker.is_polysi() => {
-            let how = polysi::Variant { prune: checker == Checker::PolySi, compact: checker != Checker::PolySiPlain };
+            let how = polysi::Variant {
+                prune: checker == Checker::PolySi,
+                compact: checker != Checker::PolySiPlain,
+            };
             let (found, sizes) = polysi::check(input.index, level, how, control)?;
             assumptions.push(format!("PolySI's check of {level}: {sizes}."));
             match found {
@@ -42,7 +45,11 @@ pub(super) fn decide(
 }
 
 /// MTC. SSER is decided after SER, so that a broken clock hides no violation of SER.
-fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
+fn mini_transactions(
+    input: &Input<'_>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Order>, Cause> {
     let Input { history, index, .. } = *input;
     if level.counts_real_time()
         && let Some((earlier, later)) = index.clock_against_session_order()
@@ -59,22 +66,31 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
     }
     match mini_transactions::decide(index, level, control)? {
         Some(decision) => Ok(decision.order()),
-        None => {
-            Err(unfit(history, index, control)?
-                .unwrap_or_else(|| Cause::Unsupported("not mini-transactions".to_owned())))
-        }
+        None => Err(unfit(history, index, control)?
+            .unwrap_or_else(|| Cause::Unsupported("not mini-transactions".to_owned()))),
     }
 }
 
 /// Why MTC is not for this history, if it is not. O(n + reads).
-pub(super) fn unfit(history: &History, index: &Index, control: &Control) -> Result<Option<Cause>, Interrupt> {
+pub(super) fn unfit(
+    history: &History,
+    index: &Index,
+    control: &Control,
+) -> Result<Option<Cause>, Interrupt> {
     if !index.lists.is_empty() {
-        return Ok(Some(Cause::Unsupported("not mini-transactions: values are lists".to_owned())));
+        return Ok(Some(Cause::Unsupported(
+            "not mini-transactions: values are lists".to_owned(),
+        )));
     }
     let misfit = mini_transactions::misfit(index, control)?;
     Ok(misfit.map(|(node, key)| {
-        let (name, key) = (history.transaction_name(index.transaction[node as usize]), history.key_name(KeyId(key)));
-        Cause::Unsupported(format!("not mini-transactions: {name} writes key {key} without reading it first"))
+        let (name, key) = (
+            history.transaction_name(index.transaction[node as usize]),
+            history.key_name(KeyId(key)),
+        );
+        Cause::Unsupported(format!(
+            "not mini-transactions: {name} writes key {key} without reading it first"
+        ))
     }))
 }
 
@@ -86,11 +102,18 @@ pub(super) fn found(
     levels: &[LevelResult],
     control: &Control,
 ) -> Instances {
-    let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
+    let of =
+        |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
-    let decisions: Decisions =
-        violated.map(|result| (result.level, (Ok(Decision::violated()), result.seconds))).collect();
-    let Input { history, index, reads, .. } = input;
+    let decisions: Decisions = violated
+        .map(|result| (result.level, (Ok(Decision::violated()), result.seconds)))
+        .collect();
+    let Input {
+        history,
+        index,
+        reads,
+        ..
+    } = input;
     let max = options.max_instances;
     let mut counts = BTreeMap::new();
     if !decisions.is_empty()
@@ -101,10 +124,30 @@ pub(super) fn found(
     }
     // The program's own engine takes longer to find what to list than the paper's took for the verdict.
     if decisions.is_empty() || max == 0 {
-        return Instances { counts, ..Instances::default() };
+        return Instances {
+            counts,
+            ..Instances::default()
+        };
     }
-    let mut found = evidence::collect(history, index, reads, Sought::of(&decisions), None, max, control);
-    let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_))).map(|result| result.level);
-    evidence::arrange(&mut found, LevelSet::downward(satisfied).union(LevelSet::not_asked(&[])), max);
-    Instances { counts, violations: found.violations, more: Vec::new() }
+    let mut found = evidence::collect(
+        history,
+        index,
+        reads,
+        Sought::of(&decisions),
+        None,
+        max,
+        control,
+    );
+    let satisfied =
+        of(|verdict| matches!(verdict, Verdict::Satisfied(_))).map(|result| result.level);
+    evidence::arrange(
+        &mut found,
+        LevelSet::downward(satisfied).union(LevelSet::not_asked(&[])),
+        max,
+    );
+    Instances {
+        counts,
+        violations: found.violations,
+        more: Vec::new(),
+    }
 }

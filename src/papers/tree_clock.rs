@@ -32,7 +32,14 @@ struct Entry {
     previous: u32,
 }
 
-const ABSENT: Entry = Entry { count: 0, attached: 0, parent: NONE, child: NONE, next: NONE, previous: NONE };
+const ABSENT: Entry = Entry {
+    count: 0,
+    attached: 0,
+    parent: NONE,
+    child: NONE,
+    next: NONE,
+    previous: NONE,
+};
 
 /// A clock of one component.
 #[derive(Clone, Debug, Default)]
@@ -130,7 +137,12 @@ impl TreeClock {
     }
 
     fn detach(&mut self, session: u32) {
-        let Entry { parent, next, previous, .. } = self.entries[session as usize];
+        let Entry {
+            parent,
+            next,
+            previous,
+            ..
+        } = self.entries[session as usize];
         match previous {
             NONE if parent != NONE => self.entries[parent as usize].child = next,
             NONE => {}
@@ -171,12 +183,16 @@ impl TreeClocks {
             return Err(too_large("tree clocks", bytes, budget));
         }
         let reversed = graph.reversed();
-        let mut made = TreeClocks { clocks: vec![TreeClock::default(); components.len()] };
+        let mut made = TreeClocks {
+            clocks: vec![TreeClock::default(); components.len()],
+        };
         // An edge between two components leads from the larger number to the smaller one.
         for c in (0..components.len() as u32).rev() {
             control.tick(c as usize)?;
             let clock = match components.members(c) {
-                &[vertex] if !components.is_cyclic(c) => made.of_one(vertex, &reversed, components, index),
+                &[vertex] if !components.is_cyclic(c) => {
+                    made.of_one(vertex, &reversed, components, index)
+                }
                 _ => made.of_component(c, &reversed, components, index),
             };
             made.clocks[c as usize] = clock;
@@ -191,14 +207,24 @@ impl TreeClocks {
     }
 
     /// The clock of a transaction on no cycle.
-    fn of_one(&self, vertex: u32, reversed: &Digraph, components: &Components, index: &Index) -> TreeClock {
+    fn of_one(
+        &self,
+        vertex: u32,
+        reversed: &Digraph,
+        components: &Components,
+        index: &Index,
+    ) -> TreeClock {
         let clock_of = |vertex: u32| &self.clocks[components.component[vertex as usize] as usize];
         let (session, position) = (index.session[vertex as usize], index.position(vertex));
         let mut clock = match position {
             0 => TreeClock::new(index.n_sessions(), session, 1),
             _ => match clock_of(vertex - 1) {
                 before if before.root == session => before.clone(),
-                before => TreeClock::flat(&before.vector().collect::<Vec<u32>>(), session, position + 1),
+                before => TreeClock::flat(
+                    &before.vector().collect::<Vec<u32>>(),
+                    session,
+                    position + 1,
+                ),
             },
         };
         clock.advance(position + 1);
@@ -209,18 +235,30 @@ impl TreeClocks {
     }
 
     /// The clock of transactions on one cycle.
-    fn of_component(&self, c: u32, reversed: &Digraph, components: &Components, index: &Index) -> TreeClock {
+    fn of_component(
+        &self,
+        c: u32,
+        reversed: &Digraph,
+        components: &Components,
+        index: &Index,
+    ) -> TreeClock {
         let mut vector = vec![0; index.n_sessions()];
         for &member in components.members(c) {
             mark(&mut vector, index, member);
             for &before in reversed.successors(member) {
                 let d = components.component[before as usize];
                 if d != c {
-                    join(&mut vector, &self.clocks[d as usize].vector().collect::<Vec<u32>>());
+                    join(
+                        &mut vector,
+                        &self.clocks[d as usize].vector().collect::<Vec<u32>>(),
+                    );
                 }
             }
         }
-        let of_session = components.members(c).iter().find(|&&member| (member as usize) < index.n_nodes());
+        let of_session = components
+            .members(c)
+            .iter()
+            .find(|&&member| (member as usize) < index.n_nodes());
         let root = of_session.map_or(0, |&member| index.session[member as usize]);
         let count = vector.get(root as usize).copied().unwrap_or(0);
         TreeClock::flat(&vector, root, count)

@@ -20,12 +20,17 @@ impl Numbers {
 
 /// Sessions of these lengths and nothing else.
 fn sessions(lengths: &[usize]) -> Index {
-    let mut index = Index { session_begin: vec![0], ..Index::default() };
+    let mut index = Index {
+        session_begin: vec![0],
+        ..Index::default()
+    };
     for (session, &length) in lengths.iter().enumerate() {
         index.session.extend((0..length).map(|_| session as u32));
         index.session_begin.push(index.session.len() as u32);
     }
-    index.transaction = (0..index.session.len()).map(crate::history::TransactionId::new).collect();
+    index.transaction = (0..index.session.len())
+        .map(crate::history::TransactionId::new)
+        .collect();
     index
 }
 
@@ -41,7 +46,11 @@ fn is_well_formed(clock: &TreeClock) -> bool {
         let (mut session, mut before, mut latest) = (of_parent.child, NONE, of_parent.count);
         while session != NONE {
             let entry = clock.entries[session as usize];
-            if entry.parent != parent || entry.previous != before || entry.attached > latest || entry.count == 0 {
+            if entry.parent != parent
+                || entry.previous != before
+                || entry.attached > latest
+                || entry.count == 0
+            {
                 return false;
             }
             latest = entry.attached;
@@ -49,7 +58,11 @@ fn is_well_formed(clock: &TreeClock) -> bool {
             (before, session) = (session, entry.next);
         }
     }
-    clock.entries.iter().zip(&seen).all(|(entry, seen)| (entry.count > 0) == *seen)
+    clock
+        .entries
+        .iter()
+        .zip(&seen)
+        .all(|(entry, seen)| (entry.count > 0) == *seen)
 }
 
 /// Compares all entries of all clocks on random graphs; if edges may go backwards, there are cycles.
@@ -57,7 +70,9 @@ fn compare(backwards: bool) {
     let mut numbers = Numbers(u64::from(backwards));
     let mut cyclic = 0;
     for _ in 0..3000 {
-        let lengths: Vec<usize> = (0..1 + numbers.below(6)).map(|_| numbers.below(7)).collect();
+        let lengths: Vec<usize> = (0..1 + numbers.below(6))
+            .map(|_| numbers.below(7))
+            .collect();
         let index = sessions(&lengths);
         let n = index.n_nodes();
         if n == 0 {
@@ -66,11 +81,16 @@ fn compare(backwards: bool) {
         // Any order of the transactions that keeps sessions in order makes random edges acyclic.
         let mut time = vec![0; n];
         for v in 0..n {
-            let after = if index.position(v as Node) > 0 { time[v - 1] } else { 0 };
+            let after = if index.position(v as Node) > 0 {
+                time[v - 1]
+            } else {
+                0
+            };
             time[v] = after + 1 + numbers.below(20);
         }
-        let mut edges: Vec<(Node, Node)> =
-            (0..n as Node).filter_map(|v| index.successor(v).map(|next| (v, next))).collect();
+        let mut edges: Vec<(Node, Node)> = (0..n as Node)
+            .filter_map(|v| index.successor(v).map(|next| (v, next)))
+            .collect();
         for _ in 0..numbers.below(3 * n) {
             let (a, b) = (numbers.below(n), numbers.below(n));
             if time[a] < time[b] || (backwards && a != b && numbers.below(8) == 0) {
@@ -81,12 +101,21 @@ fn compare(backwards: bool) {
         let components = strong_components(&graph);
         cyclic += usize::from(components.any_cyclic());
         let control = Control::new();
-        let vectors = Vectors::new(&graph, &components, &index, u64::MAX, &control).expect("no limit");
-        let trees = TreeClocks::new(&graph, &components, &index, u64::MAX, &control).expect("no limit");
+        let vectors =
+            Vectors::new(&graph, &components, &index, u64::MAX, &control).expect("no limit");
+        let trees =
+            TreeClocks::new(&graph, &components, &index, u64::MAX, &control).expect("no limit");
         for c in 0..components.len() as u32 {
-            assert!(is_well_formed(&trees.clocks[c as usize]), "{lengths:?} {edges:?}");
+            assert!(
+                is_well_formed(&trees.clocks[c as usize]),
+                "{lengths:?} {edges:?}"
+            );
             for session in 0..index.n_sessions() as u32 {
-                assert_eq!(trees.count(c, session), vectors.count(c, session), "{lengths:?} {edges:?}");
+                assert_eq!(
+                    trees.count(c, session),
+                    vectors.count(c, session),
+                    "{lengths:?} {edges:?}"
+                );
             }
         }
     }
@@ -114,7 +143,11 @@ fn a_join_looks_at_what_is_new_only() {
     assert_eq!(third.count(2), 6);
     third.advance(7);
     assert_eq!(old.join(&third), 1);
-    assert_eq!(mine.join(&old), 3, "the root, the new child, and the first child known");
+    assert_eq!(
+        mine.join(&old),
+        3,
+        "the root, the new child, and the first child known"
+    );
     assert_eq!(mine.vector().collect::<Vec<_>>(), [1, 6, 7, 5, 5, 5, 5, 5]);
     assert_eq!(mine.join(&old), 1, "the root is known");
 }

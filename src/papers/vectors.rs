@@ -70,5 +70,7 @@ pub(super) fn mark(row: &mut [u32], index: &Index, vertex: u32) {
 
 /// The element-wise maximum.
 pub(super) fn join(row: &mut [u32], other: &[u32]) {
-    row.iter_mut().zip(other).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+    row.iter_mut()
+        .zip(other)
+        .for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
 }

@@ -29,7 +29,11 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// `BuildCO`: the external reads of the index for which `counts` is true make the write-read relation.
-    pub(super) fn new(index: &'a Index, counts: &dyn Fn(usize) -> bool, control: &Control) -> Result<View<'a>, Cause> {
+    pub(super) fn new(
+        index: &'a Index,
+        counts: &dyn Fn(usize) -> bool,
+        control: &Control,
+    ) -> Result<View<'a>, Cause> {
         let n = index.n_nodes();
         let mut begin = Vec::with_capacity(n + 1);
         let mut reads = Vec::with_capacity(index.read_key.len());
@@ -50,8 +54,19 @@ impl<'a> View<'a> {
         begin.push(reads.len() as u32);
         let causal = Digraph::new(n, edges.iter().copied());
         let components = strong_components(&causal);
-        let listed = index.listed().into_iter().map(|pair| (pair.older, pair.newer)).collect();
-        Ok(View { index, begin, reads, causal, components, listed })
+        let listed = index
+            .listed()
+            .into_iter()
+            .map(|pair| (pair.older, pair.newer))
+            .collect();
+        Ok(View {
+            index,
+            begin,
+            reads,
+            causal,
+            components,
+            listed,
+        })
     }
 
     /// Number of transactions.
@@ -76,7 +91,10 @@ impl<'a> View<'a> {
         let after_initial = (0..if initial { n } else { 0 }).map(|node| (n, node));
         let known = self.causal.edges().map(|arc| (arc.from, arc.to));
         let more = more.iter().map(|&(from, to)| (from, to.min(n)));
-        Digraph::new(self.n() + usize::from(initial), known.chain(more).chain(after_initial))
+        Digraph::new(
+            self.n() + usize::from(initial),
+            known.chain(more).chain(after_initial),
+        )
     }
 }
 
@@ -124,7 +142,13 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(n: usize) -> Reader {
         let none = || vec![NONE; n];
-        Reader { t3: NONE, valid: none(), first: none(), first_of_other_key: none(), pairs: Vec::new() }
+        Reader {
+            t3: NONE,
+            valid: none(),
+            first: none(),
+            first_of_other_key: none(),
+            pairs: Vec::new(),
+        }
     }
 
     /// Loads the reads of a transaction. O(r log r).
@@ -133,7 +157,10 @@ impl Reader {
         self.t3 = t3;
         self.pairs.clear();
         for &read in view.reads_of(t3) {
-            let (key, writer) = (index.read_key[read as usize], index.writer_of_read(read as usize));
+            let (key, writer) = (
+                index.read_key[read as usize],
+                index.writer_of_read(read as usize),
+            );
             if view.on_one_cycle(writer, t3) {
                 continue;
             }
@@ -146,12 +173,15 @@ impl Reader {
                 self.valid[w] = t3;
                 self.first[w] = read;
                 self.first_of_other_key[w] = NONE;
-            } else if self.first_of_other_key[w] == NONE && index.read_key[self.first[w] as usize] != key {
+            } else if self.first_of_other_key[w] == NONE
+                && index.read_key[self.first[w] as usize] != key
+            {
                 self.first_of_other_key[w] = read;
             }
         }
         // The last read of each key from each writer.
-        self.pairs.sort_unstable_by_key(|&(key, writer, read)| (key, writer, std::cmp::Reverse(read)));
+        self.pairs
+            .sort_unstable_by_key(|&(key, writer, read)| (key, writer, std::cmp::Reverse(read)));
         self.pairs.dedup_by_key(|pair| (pair.0, pair.1));
     }
 
@@ -167,8 +197,14 @@ impl Reader {
             for (step, slot) in index.slots_of(key).enumerate() {
                 control.tick(step + 1)?;
                 let t2 = index.slot_node[slot];
-                if t2 != t1 && t2 != t3 && !view.on_one_cycle(t2, t3) && !view.on_one_cycle(t1, t2) {
-                    visit(Triple { t1, t2, t3, sight: self.sight(view, key, t2, last) })?;
+                if t2 != t1 && t2 != t3 && !view.on_one_cycle(t2, t3) && !view.on_one_cycle(t1, t2)
+                {
+                    visit(Triple {
+                        t1,
+                        t2,
+                        t3,
+                        sight: self.sight(view, key, t2, last),
+                    })?;
                 }
             }
         }
@@ -180,7 +216,13 @@ impl Reader {
         let w = t2 as usize;
         let session = t2 < self.t3 && index.session[w] == index.session[self.t3 as usize];
         if self.valid[w] != self.t3 {
-            return Sight { before: false, other_key_before: false, reads: false, other_key: false, session };
+            return Sight {
+                before: false,
+                other_key_before: false,
+                reads: false,
+                other_key: false,
+                session,
+            };
         }
         let first = self.first[w];
         let other = match index.read_key[first as usize] == key {
@@ -188,6 +230,12 @@ impl Reader {
             false => first,
         };
         // NONE is greater than every place.
-        Sight { before: first < last, other_key_before: other < last, reads: true, other_key: other != NONE, session }
+        Sight {
+            before: first < last,
+            other_key_before: other < last,
+            reads: true,
+            other_key: other != NONE,
+            session,
+        }
     }
 }

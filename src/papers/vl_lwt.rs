@@ -35,7 +35,10 @@ pub(super) fn applies(history: &History, resolution: &Resolution) -> Result<(), 
 ///
 /// # Errors
 /// The algorithm does not apply to this history.
-pub(super) fn check(history: &History, resolution: &Resolution) -> Result<Option<Vec<TransactionId>>, Cause> {
+pub(super) fn check(
+    history: &History,
+    resolution: &Resolution,
+) -> Result<Option<Vec<TransactionId>>, Cause> {
     let swaps = swaps(history, resolution)?;
     let mut number_of_write = vec![NONE; history.n_operations()];
     for (number, swap) in (0..).zip(&swaps) {
@@ -81,7 +84,12 @@ pub(super) fn check(history: &History, resolution: &Resolution) -> Result<Option
     }
     // The moments of a chain ascend, and equal ones keep their places.
     moments.sort_by_key(|&(moment, _)| moment);
-    Ok(Some(moments.into_iter().map(|(_, number)| swaps[number as usize].transaction).collect()))
+    Ok(Some(
+        moments
+            .into_iter()
+            .map(|(_, number)| swaps[number as usize].transaction)
+            .collect(),
+    ))
 }
 
 /// All operations, if they are what the algorithm is for.
@@ -95,43 +103,81 @@ fn swaps(history: &History, resolution: &Resolution) -> Result<Vec<Swap>, Cause>
         let operations: Vec<OperationId> = history.operations_of(t).collect();
         let takes_part = match resolution.standing(t) {
             Standing::Committed | Standing::Promoted => !operations.is_empty(),
-            Standing::Initial => return Err(unfit(format!("{} sets up the initial state", name()))),
+            Standing::Initial => {
+                return Err(unfit(format!("{} sets up the initial state", name())));
+            }
             Standing::Dropped | Standing::Possible | Standing::Aborted => false,
         };
         if !takes_part {
             continue;
         }
         let [read, write] = *operations.as_slice() else {
-            return Err(unfit(format!("{} is no successful compare-and-set or insert", name())));
+            return Err(unfit(format!(
+                "{} is no successful compare-and-set or insert",
+                name()
+            )));
         };
         let (of_read, of_write) = (history.operation(read), history.operation(write));
         let replaces = match resolution.glance(read) {
             Glance::Write(write) => Some(write),
-            Glance::Unrecorded => return Err(unfit(format!("what {} replaced is not recorded", name()))),
+            Glance::Unrecorded => {
+                return Err(unfit(format!("what {} replaced is not recorded", name())));
+            }
             Glance::Initial => None,
             // No transaction wrote what it replaced: it is on no chain.
             _ => Some(write),
         };
         let is_swap = (of_read.kind, of_write.kind) == (OperationKind::Read, OperationKind::Write);
         if !is_swap || of_read.key != of_write.key {
-            return Err(unfit(format!("{} is no successful compare-and-set or insert", name())));
+            return Err(unfit(format!(
+                "{} is no successful compare-and-set or insert",
+                name()
+            )));
         }
-        let Some(known) = history.interval(t) else { return Err(unfit(format!("{} has no times", name()))) };
-        let end = if history.outcome(t) == Outcome::Unknown { i64::MAX } else { known.end };
+        let Some(known) = history.interval(t) else {
+            return Err(unfit(format!("{} has no times", name())));
+        };
+        let end = if history.outcome(t) == Outcome::Unknown {
+            i64::MAX
+        } else {
+            known.end
+        };
         is_used[of_read.key.index()] = true;
         if replaces.is_none() && std::mem::replace(&mut is_inserted[of_read.key.index()], true) {
-            return Err(unfit(format!("key {} is inserted twice", history.key_name(of_read.key))));
+            return Err(unfit(format!(
+                "key {} is inserted twice",
+                history.key_name(of_read.key)
+            )));
         }
-        let before = swaps.last().filter(|before| history.session_of(before.transaction) == history.session_of(t));
+        let before = swaps
+            .last()
+            .filter(|before| history.session_of(before.transaction) == history.session_of(t));
         if let Some(before) = before.filter(|before| before.interval.end >= known.start) {
             let before = history.transaction_name(before.transaction);
-            return Err(unfit(format!("{before} had not ended when {} began in its session", name())));
+            return Err(unfit(format!(
+                "{before} had not ended when {} began in its session",
+                name()
+            )));
         }
-        let interval = Interval { start: known.start, end };
-        swaps.push(Swap { transaction: t, key: of_read.key.0, replaces, interval });
+        let interval = Interval {
+            start: known.start,
+            end,
+        };
+        swaps.push(Swap {
+            transaction: t,
+            key: of_read.key.0,
+            replaces,
+            interval,
+        });
     }
-    match swaps.iter().find(|swap| is_used[swap.key as usize] && !is_inserted[swap.key as usize]) {
-        Some(swap) => Err(unfit(format!("key {} is never inserted", history.key_names().get(swap.key as usize)))),
+    match swaps
+        .iter()
+        .find(|swap| is_used[swap.key as usize] && !is_inserted[swap.key as usize])
+    {
+        Some(swap) => Err(unfit(format!(
+            "key {} is never inserted",
+            history.key_names().get(swap.key as usize)
+        ))),
         None => Ok(swaps),
     }
 }

@@ -16,7 +16,10 @@ pub(super) struct Ahead<T> {
 
 impl<T> Ahead<T> {
     pub(super) fn new() -> Ahead<T> {
-        Ahead { begin: 0, things: Vec::with_capacity(STRETCH) }
+        Ahead {
+            begin: 0,
+            things: Vec::with_capacity(STRETCH),
+        }
     }
 }
 

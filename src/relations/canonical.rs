@@ -31,7 +31,8 @@ impl Index {
         let (session_rank, key_rank) = ranks(self, &lists, control)?;
         let mut sessions: Vec<u32> = (0..self.n_sessions() as u32).collect();
         let is_empty = |s: usize| self.session_begin[s] == self.session_begin[s + 1];
-        sessions.sort_by_key(|&session| (is_empty(session as usize), session_rank.0[session as usize]));
+        sessions
+            .sort_by_key(|&session| (is_empty(session as usize), session_rank.0[session as usize]));
         let mut keys: Vec<u32> = (0..self.n_keys() as u32).collect();
         keys.sort_by_key(|&key| key_rank.0[key as usize]);
         control.check()?;
@@ -47,30 +48,53 @@ impl Index {
 
     /// The index with sessions and keys in these orders.
     fn renumbered(&self, history: &History, sessions: &[u32], keys: &[u32]) -> Index {
-        let nodes: Vec<Node> =
-            sessions.iter().flat_map(|&s| self.session_begin[s as usize]..self.session_begin[s as usize + 1]).collect();
+        let nodes: Vec<Node> = sessions
+            .iter()
+            .flat_map(|&s| self.session_begin[s as usize]..self.session_begin[s as usize + 1])
+            .collect();
         let (node_of, key_of) = (inverse(&nodes), inverse(keys));
         let mut index = Index {
-            transaction: nodes.iter().map(|&t| self.transaction[t as usize]).collect(),
-            node: self.node.iter().map(|&t| if t == NONE { NONE } else { node_of[t as usize] }).collect(),
+            transaction: nodes
+                .iter()
+                .map(|&t| self.transaction[t as usize])
+                .collect(),
+            node: self
+                .node
+                .iter()
+                .map(|&t| if t == NONE { NONE } else { node_of[t as usize] })
+                .collect(),
             session_begin: vec![0],
             ..Index::default()
         };
         for (new, &old) in (0..).zip(sessions) {
             let length = self.session_begin[old as usize + 1] - self.session_begin[old as usize];
-            index.session.extend(std::iter::repeat_n(new, length as usize));
+            index
+                .session
+                .extend(std::iter::repeat_n(new, length as usize));
             index.session_begin.push(index.session.len() as u32);
         }
         index.key_id = keys.iter().map(|&key| self.key_id(key)).collect();
         let slot_of = index.take_versions_of(self, keys, &node_of);
         index.take_accesses_of(self, &nodes, &key_of, &slot_of);
         let times = !self.interval.is_empty();
-        index.interval = nodes.iter().filter(|_| times).map(|&t| self.interval[t as usize]).collect();
+        index.interval = nodes
+            .iter()
+            .filter(|_| times)
+            .map(|&t| self.interval[t as usize])
+            .collect();
         let recorded = !self.recorded_at.is_empty();
-        index.recorded_at = nodes.iter().filter(|_| recorded).map(|&t| self.recorded_at[t as usize]).collect();
+        index.recorded_at = nodes
+            .iter()
+            .filter(|_| recorded)
+            .map(|&t| self.recorded_at[t as usize])
+            .collect();
         // A guess depends on the order of sessions in the file.
         let guessed = self.is_guessed();
-        index.guess = nodes.iter().filter(|_| guessed).map(|&t| self.guess[t as usize]).collect();
+        index.guess = nodes
+            .iter()
+            .filter(|_| guessed)
+            .map(|&t| self.guess[t as usize])
+            .collect();
         index.lists = list_orders(history, &index, &key_of, &|node| node);
         index
     }
@@ -82,7 +106,10 @@ impl Index {
         self.key_begin.push(0);
         for (new_key, &key) in (0..).zip(keys) {
             order.clear();
-            order.extend(old.slots_of(key).map(|slot| (node_of[old.slot_node[slot] as usize], slot)));
+            order.extend(
+                old.slots_of(key)
+                    .map(|slot| (node_of[old.slot_node[slot] as usize], slot)),
+            );
             order.sort_unstable();
             for &(node, slot) in &order {
                 slot_of[slot] = self.slot_node.len() as Slot;
@@ -102,21 +129,28 @@ impl Index {
         self.write_begin.push(0);
         for &t in nodes {
             for read in old.reads_of(t) {
-                let slot = slot_of.get(old.read_slot[read] as usize).copied().unwrap_or(INITIAL_SLOT);
+                let slot = slot_of
+                    .get(old.read_slot[read] as usize)
+                    .copied()
+                    .unwrap_or(INITIAL_SLOT);
                 self.read_key.push(key_of[old.read_key[read] as usize]);
                 self.read_slot.push(slot);
-                self.read_writer.push(self.slot_node.get(slot as usize).copied().unwrap_or(NONE));
+                self.read_writer
+                    .push(self.slot_node.get(slot as usize).copied().unwrap_or(NONE));
                 self.read_operation.push(old.read_operation[read]);
             }
             self.read_begin.push(self.read_key.len() as u32);
             written.clear();
-            written.extend(
-                old.writes_of(t)
-                    .map(|write| (key_of[old.write_key[write] as usize], slot_of[old.write_slot[write] as usize])),
-            );
+            written.extend(old.writes_of(t).map(|write| {
+                (
+                    key_of[old.write_key[write] as usize],
+                    slot_of[old.write_slot[write] as usize],
+                )
+            }));
             written.sort_unstable();
             self.write_key.extend(written.iter().map(|&(key, _)| key));
-            self.write_slot.extend(written.iter().map(|&(_, slot)| slot));
+            self.write_slot
+                .extend(written.iter().map(|&(_, slot)| slot));
             self.write_begin.push(self.write_key.len() as u32);
         }
     }
@@ -124,7 +158,10 @@ impl Index {
 
 fn inverse(order: &[u32]) -> Vec<u32> {
     let mut place = vec![0; order.len()];
-    order.iter().zip(0..).for_each(|(&old, new)| place[old as usize] = new);
+    order
+        .iter()
+        .zip(0..)
+        .for_each(|(&old, new)| place[old as usize] = new);
     place
 }
 
@@ -148,22 +185,31 @@ impl ListReads {
         if history.lists().is_empty() {
             return lists;
         }
-        lists.appended_by.resize_with(history.lists().stems().len(), Vec::new);
+        lists
+            .appended_by
+            .resize_with(history.lists().stems().len(), Vec::new);
         let number = inverse(&index.key_id.iter().map(|key| key.0).collect::<Vec<u32>>());
         for (t, read, elements) in history.reads_of_lists() {
             let node = index.node[t.index()];
-            let Some(prefix) = history.lists().prefix_of(read).filter(|_| node != NONE) else { continue };
+            let Some(prefix) = history.lists().prefix_of(read).filter(|_| node != NONE) else {
+                continue;
+            };
             let key = history.keys()[read.index()];
             let number = number.get(key.index()).copied().unwrap_or(key.0);
             lists.reads.push((node, number, prefix));
             lists.n_elements += elements.len();
             let known = &mut lists.appended_by[prefix.stem as usize];
             let new = elements.get(known.len()..).unwrap_or_default();
-            known.extend(new.iter().map(|&element| match history.appends().of(key, element) {
-                Some(Appended::Once(write)) => index.node[history.transaction_of(write).index()],
-                Some(Appended::Several) => SEVERAL,
-                _ => NONE,
-            }));
+            known.extend(
+                new.iter()
+                    .map(|&element| match history.appends().of(key, element) {
+                        Some(Appended::Once(write)) => {
+                            index.node[history.transaction_of(write).index()]
+                        }
+                        Some(Appended::Several) => SEVERAL,
+                        _ => NONE,
+                    }),
+            );
         }
         lists
     }
@@ -183,12 +229,18 @@ struct Colours {
 impl Colours {
     /// Each colour combined with those of its accesses.
     fn next(&self, index: &Index, lists: &ListReads) -> Colours {
-        let mut next = Colours { session: self.session.clone(), key: self.key.clone() };
+        let mut next = Colours {
+            session: self.session.clone(),
+            key: self.key.clone(),
+        };
         // By session: the readers of its versions.
         let mut read_by = vec![0; index.n_sessions()];
         let mut note = |writer: Node, reader: u64| {
             if let Some(&session) = index.session.get(writer as usize) {
-                add(&mut read_by[session as usize], mix(u64::from(index.position(writer)), reader));
+                add(
+                    &mut read_by[session as usize],
+                    mix(u64::from(index.position(writer)), reader),
+                );
             }
         };
         let mut listed = 0;
@@ -214,13 +266,19 @@ impl Colours {
                 if let Some(Some(interval)) = index.interval.get(t as usize) {
                     colour = mix(colour, mix(interval.start as u64, interval.end as u64));
                 }
-                while lists.reads.get(listed).is_some_and(|&(reader, _, _)| reader == t) {
+                while lists
+                    .reads
+                    .get(listed)
+                    .is_some_and(|&(reader, _, _)| reader == t)
+                {
                     let key = lists.reads[listed].1 as usize;
                     let elements = lists.elements(listed).iter();
                     for (place, &by) in (0..).zip(elements.clone()) {
                         note(by, mix(mix(here, place), mix(8, self.key[key])));
                     }
-                    let list = elements.fold(mix(6, self.key[key]), |list, &by| mix(list, self.node(index, by)));
+                    let list = elements.fold(mix(6, self.key[key]), |list, &by| {
+                        mix(list, self.node(index, by))
+                    });
                     colour = mix(colour, list);
                     add(&mut next.key[key], mix(here, list));
                     listed += 1;
@@ -245,8 +303,13 @@ impl Colours {
     fn break_a_tie(&mut self) {
         let mut order: Vec<usize> = (0..self.session.len()).collect();
         order.sort_by_key(|&session| self.session[session]);
-        let equal = order.chunk_by(|&a, &b| self.session[a] == self.session[b]).filter(|equal| equal.len() > 1);
-        if let Some(&first) = equal.min_by_key(|equal| equal.len()).and_then(|equal| equal.first()) {
+        let equal = order
+            .chunk_by(|&a, &b| self.session[a] == self.session[b])
+            .filter(|equal| equal.len() > 1);
+        if let Some(&first) = equal
+            .min_by_key(|equal| equal.len())
+            .and_then(|equal| equal.first())
+        {
             self.session[first] = mix(self.session[first], 7);
         }
     }
@@ -264,12 +327,17 @@ impl Ranks {
         let mut ranks = vec![0; colours.len()];
         for (place, &thing) in order.iter().enumerate() {
             let before = place.checked_sub(1).map(|place| order[place]);
-            let is_next = before.is_some_and(|b| (self.0[b], colours[b]) != (self.0[thing], colours[thing]));
+            let is_next =
+                before.is_some_and(|b| (self.0[b], colours[b]) != (self.0[thing], colours[thing]));
             rank += u32::from(is_next);
             ranks[thing] = rank;
         }
         self.0 = ranks;
-        if colours.is_empty() { 0 } else { rank as usize + 1 }
+        if colours.is_empty() {
+            0
+        } else {
+            rank as usize + 1
+        }
     }
 }
 
@@ -279,9 +347,16 @@ fn ranks(index: &Index, lists: &ListReads, control: &Control) -> Result<(Ranks, 
     let length = |s: usize| u64::from(index.session_begin[s + 1] - index.session_begin[s]);
     // Sessions without transactions do not matter: each has a colour of its own.
     let first = |s: usize| mix(length(s), if length(s) == 0 { s as u64 } else { 1 });
-    let mut colours = Colours { session: (0..index.n_sessions()).map(first).collect(), key: vec![0; index.n_keys()] };
-    let (mut sessions, mut keys) = (Ranks(vec![0; index.n_sessions()]), Ranks(vec![0; index.n_keys()]));
-    let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.n_elements + 1;
+    let mut colours = Colours {
+        session: (0..index.n_sessions()).map(first).collect(),
+        key: vec![0; index.n_keys()],
+    };
+    let (mut sessions, mut keys) = (
+        Ranks(vec![0; index.n_sessions()]),
+        Ranks(vec![0; index.n_keys()]),
+    );
+    let size =
+        index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.n_elements + 1;
     let mut passes = (LITTLE / size).max(MOST_PASSES);
     let mut n_before = 0;
     loop {

@@ -39,10 +39,17 @@ impl Index {
     pub fn with_writers_of_shared_keys(&self, mut nodes: Vec<Node>) -> Vec<Node> {
         let mut users: FxHashMap<u32, u32> = FxHashMap::default();
         for &node in &nodes {
-            self.keys_used_by(node).for_each(|key| *users.entry(key).or_default() += 1);
+            self.keys_used_by(node)
+                .for_each(|key| *users.entry(key).or_default() += 1);
         }
-        let reads = nodes.iter().flat_map(|&node| self.reads_of(node)).filter(|&read| users[&self.read_key[read]] > 1);
-        let writers: Vec<Node> = reads.map(|read| self.read_writer[read]).filter(|&writer| writer != NONE).collect();
+        let reads = nodes
+            .iter()
+            .flat_map(|&node| self.reads_of(node))
+            .filter(|&read| users[&self.read_key[read]] > 1);
+        let writers: Vec<Node> = reads
+            .map(|read| self.read_writer[read])
+            .filter(|&writer| writer != NONE)
+            .collect();
         nodes.extend(writers);
         nodes.sort_unstable();
         nodes.dedup();
@@ -51,7 +58,10 @@ impl Index {
 
     /// The keys that a node reads or writes; some may come more than once.
     pub(super) fn keys_used_by(&self, node: Node) -> impl Iterator<Item = u32> + '_ {
-        let (read, written) = (&self.read_key[self.reads_of(node)], &self.write_key[self.writes_of(node)]);
+        let (read, written) = (
+            &self.read_key[self.reads_of(node)],
+            &self.write_key[self.writes_of(node)],
+        );
         read.iter().chain(written).copied()
     }
 
@@ -65,7 +75,11 @@ impl Index {
                 }
             }
         }
-        users.iter().map(|users| TimeChain::of(self, users)).filter(|chain| !chain.began.is_empty()).collect()
+        users
+            .iter()
+            .map(|users| TimeChain::of(self, users))
+            .filter(|chain| !chain.began.is_empty())
+            .collect()
     }
 }
 
@@ -92,7 +106,14 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn new(index: &'a Index) -> Plan<'a> {
         let n_nodes = index.n_nodes() as Node;
-        Plan { index, session_sizes: Vec::new(), n_nodes, writers: Vec::new(), reads: Vec::new(), misses: Vec::new() }
+        Plan {
+            index,
+            session_sizes: Vec::new(),
+            n_nodes,
+            writers: Vec::new(),
+            reads: Vec::new(),
+            misses: Vec::new(),
+        }
     }
 
     /// The key that a node writes for those that read from it.
@@ -107,13 +128,19 @@ impl<'a> Plan<'a> {
         self.n_nodes += chain.ends.len() as Node;
         for &(node, at) in &chain.ended {
             let key = self.key_of(node);
-            self.reads.push(Access { node: first + at, key });
+            self.reads.push(Access {
+                node: first + at,
+                key,
+            });
         }
         match clock {
             Clock::OfCommits => {
                 for &(at, node) in &chain.began {
                     let key = self.key_of(node);
-                    self.misses.push(Access { node: first + at, key });
+                    self.misses.push(Access {
+                        node: first + at,
+                        key,
+                    });
                 }
             }
             Clock::Whole | Clock::ByKey => {
@@ -139,7 +166,11 @@ impl<'a> Plan<'a> {
         }
         let old = self.index.n_nodes();
         new.guess.resize(self.n_nodes as usize, 0);
-        for access in self.reads.iter().filter(|access| access.node as usize >= old) {
+        for access in self
+            .reads
+            .iter()
+            .filter(|access| access.node as usize >= old)
+        {
             let seen = new.guess[self.writers[access.key as usize] as usize];
             let own = &mut new.guess[access.node as usize];
             *own = seen.max(*own);
@@ -152,15 +183,24 @@ impl<'a> Plan<'a> {
     }
 
     fn index(mut self) -> Index {
-        let (old, n_keys, n_slots) = (self.index, self.index.n_keys() as u32, self.index.slot_node.len());
-        let mut new = Index { readers: Default::default(), recorded_at: Vec::new(), ..old.clone() };
+        let (old, n_keys, n_slots) = (
+            self.index,
+            self.index.n_keys() as u32,
+            self.index.slot_node.len(),
+        );
+        let mut new = Index {
+            readers: Default::default(),
+            recorded_at: Vec::new(),
+            ..old.clone()
+        };
         let n = self.n_nodes as usize;
         new.transaction.resize(n, TransactionId::INITIAL);
         if !new.interval.is_empty() {
             new.interval.resize(n, None);
         }
         for (session, &size) in (old.n_sessions() as u32..).zip(&self.session_sizes) {
-            new.session.resize(new.session.len() + size as usize, session);
+            new.session
+                .resize(new.session.len() + size as usize, session);
             new.session_begin.push(new.session.len() as u32);
         }
         if new.key_id.is_empty() {
@@ -176,14 +216,19 @@ impl<'a> Plan<'a> {
         self.guess(&mut new);
         let slot = |key: u32| (n_slots + key as usize) as Slot;
         // Keys were added in the order of their numbers, so those of a node are ascending, after all others.
-        let mut writes: Vec<Access> = (0..).zip(&self.writers).map(|(key, &node)| Access { node, key }).collect();
+        let mut writes: Vec<Access> = (0..)
+            .zip(&self.writers)
+            .map(|(key, &node)| Access { node, key })
+            .collect();
         writes.sort_unstable();
         let (mut begin, mut writes) = (vec![0], writes.into_iter().peekable());
         (new.write_key, new.write_slot) = (Vec::new(), Vec::new());
         for node in 0..self.n_nodes {
             if (node as usize) < old.n_nodes() {
-                new.write_key.extend_from_slice(&old.write_key[old.writes_of(node)]);
-                new.write_slot.extend_from_slice(&old.write_slot[old.writes_of(node)]);
+                new.write_key
+                    .extend_from_slice(&old.write_key[old.writes_of(node)]);
+                new.write_slot
+                    .extend_from_slice(&old.write_slot[old.writes_of(node)]);
             }
             while let Some(access) = writes.next_if(|access| access.node == node) {
                 new.write_key.push(n_keys + access.key);
@@ -193,24 +238,45 @@ impl<'a> Plan<'a> {
         }
         new.write_begin = begin;
         let missed = self.misses.drain(..).map(|access| (access, true));
-        let mut reads: Vec<(Access, bool)> = self.reads.drain(..).map(|access| (access, false)).chain(missed).collect();
+        let mut reads: Vec<(Access, bool)> = self
+            .reads
+            .drain(..)
+            .map(|access| (access, false))
+            .chain(missed)
+            .collect();
         reads.sort_unstable();
         let (mut begin, mut reads) = (vec![0], reads.into_iter().peekable());
-        (new.read_key, new.read_slot, new.read_writer, new.read_operation) = Default::default();
+        (
+            new.read_key,
+            new.read_slot,
+            new.read_writer,
+            new.read_operation,
+        ) = Default::default();
         for node in 0..self.n_nodes {
             // What had ended is seen before anything is read.
             while let Some((access, misses)) = reads.next_if(|(access, _)| access.node == node) {
                 new.read_key.push(n_keys + access.key);
-                new.read_slot.push(if misses { INITIAL_SLOT } else { slot(access.key) });
-                new.read_writer.push(if misses { NONE } else { self.writers[access.key as usize] });
+                new.read_slot.push(if misses {
+                    INITIAL_SLOT
+                } else {
+                    slot(access.key)
+                });
+                new.read_writer.push(if misses {
+                    NONE
+                } else {
+                    self.writers[access.key as usize]
+                });
                 new.read_operation.push(OperationId(0));
             }
             if (node as usize) < old.n_nodes() {
                 let range = old.reads_of(node);
                 new.read_key.extend_from_slice(&old.read_key[range.clone()]);
-                new.read_slot.extend_from_slice(&old.read_slot[range.clone()]);
-                new.read_writer.extend_from_slice(&old.read_writer[range.clone()]);
-                new.read_operation.extend_from_slice(&old.read_operation[range]);
+                new.read_slot
+                    .extend_from_slice(&old.read_slot[range.clone()]);
+                new.read_writer
+                    .extend_from_slice(&old.read_writer[range.clone()]);
+                new.read_operation
+                    .extend_from_slice(&old.read_operation[range]);
             }
             begin.push(new.read_key.len() as u32);
         }

@@ -24,13 +24,18 @@ impl Communication {
     pub fn new(index: &Index) -> Communication {
         let graph = Graph::new(index);
         let edges = graph.edges.iter().copied();
-        Communication { blocks: biconnected_components(index.n_sessions(), edges), writers: graph.writers }
+        Communication {
+            blocks: biconnected_components(index.n_sessions(), edges),
+            writers: graph.writers,
+        }
     }
 
     /// Whether the writers of keys alone make all sessions one component. A quick test: `false` does not mean that there
     /// are several. O(keys + writes), and much less in most histories.
     pub fn is_plainly_one(index: &Index) -> bool {
-        let active = (0..index.n_sessions()).filter(|&s| index.session_begin[s] < index.session_begin[s + 1]).count();
+        let active = (0..index.n_sessions())
+            .filter(|&s| index.session_begin[s] < index.session_begin[s + 1])
+            .count();
         active < 2 || Core::new(index, active).n_members == active
     }
 
@@ -38,7 +43,11 @@ impl Communication {
     /// nodes are in none.
     pub fn components<'a>(&'a self, index: &'a Index) -> impl Iterator<Item = &'a [u32]> + 'a {
         let blocks = (0..self.blocks.len() as u32).map(|block| self.blocks.members(block));
-        blocks.filter(|sessions| sessions.iter().any(|&s| !index.nodes_of_session(s).is_empty()))
+        blocks.filter(|sessions| {
+            sessions
+                .iter()
+                .any(|&s| !index.nodes_of_session(s).is_empty())
+        })
     }
 
     /// Number of blocks: components, and sessions without nodes.
@@ -96,9 +105,14 @@ impl Breadth {
             sessions: sessions.len(),
             transactions: sessions.iter().map(|&s| transactions(s)).sum(),
         };
-        let mut components: Vec<ComponentSize> = Communication::new(index).components(index).map(size).collect();
+        let mut components: Vec<ComponentSize> = Communication::new(index)
+            .components(index)
+            .map(size)
+            .collect();
         components.sort_unstable_by(|a, b| b.cmp(a));
-        let width = (0..index.n_sessions() as u32).filter(|&s| transactions(s) > 0).count();
+        let width = (0..index.n_sessions() as u32)
+            .filter(|&s| transactions(s) > 0)
+            .count();
         Breadth { width, components }
     }
 }
@@ -112,10 +126,12 @@ impl Index {
     /// The sessions that write a key, ascending, each once. O(writes of the key).
     pub(super) fn sessions_writing(&self, key: u32) -> impl Iterator<Item = u32> + '_ {
         let mut last = NONE;
-        self.slot_node[self.slots_of(key)].iter().filter_map(move |&t| {
-            let session = self.session[t as usize];
-            (std::mem::replace(&mut last, session) != session).then_some(session)
-        })
+        self.slot_node[self.slots_of(key)]
+            .iter()
+            .filter_map(move |&t| {
+                let session = self.session[t as usize];
+                (std::mem::replace(&mut last, session) != session).then_some(session)
+            })
     }
 }
 
@@ -128,7 +144,10 @@ struct Core {
 impl Core {
     /// Goes through the keys once, until all `active` sessions are members.
     fn new(index: &Index, active: usize) -> Core {
-        let mut core = Core { is_member: vec![false; index.n_sessions()], n_members: 0 };
+        let mut core = Core {
+            is_member: vec![false; index.n_sessions()],
+            n_members: 0,
+        };
         let mut writers: Vec<u32> = Vec::new();
         for key in 0..index.n_keys() as u32 {
             if core.n_members == active {
@@ -136,7 +155,10 @@ impl Core {
             }
             writers.clear();
             writers.extend(index.sessions_writing(key));
-            let known = writers.iter().filter(|&&s| core.is_member[s as usize]).count();
+            let known = writers
+                .iter()
+                .filter(|&&s| core.is_member[s as usize])
+                .count();
             if writers.len() > 1 && (known > 1 || core.n_members == 0) {
                 writers.iter().for_each(|&s| core.insert(s));
             }
@@ -145,7 +167,10 @@ impl Core {
     }
 
     fn insert(&mut self, session: u32) {
-        self.n_members += usize::from(!std::mem::replace(&mut self.is_member[session as usize], true));
+        self.n_members += usize::from(!std::mem::replace(
+            &mut self.is_member[session as usize],
+            true,
+        ));
     }
 
     fn contains(&self, a: u32, b: u32) -> bool {
@@ -156,7 +181,8 @@ impl Core {
     fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let members = || (0..self.is_member.len() as u32).filter(|&s| self.is_member[s as usize]);
         let hubs: Vec<u32> = members().take(2).collect();
-        hubs.into_iter().flat_map(move |hub| members().map(move |s| (hub, s)))
+        hubs.into_iter()
+            .flat_map(move |hub| members().map(move |s| (hub, s)))
     }
 }
 
@@ -176,17 +202,27 @@ impl Graph {
         let core = Core::new(index, usize::MAX);
         let edges = core.edges().collect();
         let writers = Vec::with_capacity(index.n_keys());
-        let mut graph = Graph { writers, edges, limit: 1 << 16, core };
+        let mut graph = Graph {
+            writers,
+            edges,
+            limit: 1 << 16,
+            core,
+        };
         for key in 0..index.n_keys() as u32 {
             let mut sessions = index.sessions_writing(key);
-            let writers = [sessions.next().unwrap_or(NONE), sessions.next().unwrap_or(NONE)];
+            let writers = [
+                sessions.next().unwrap_or(NONE),
+                sessions.next().unwrap_or(NONE),
+            ];
             graph.writers.push(writers);
             graph.join(writers[0], key);
             sessions.for_each(|session| graph.join(session, key));
         }
         for t in 0..index.n_nodes() as Node {
             let session = index.session[t as usize];
-            index.reads_of(t).for_each(|read| graph.join(session, index.read_key[read]));
+            index
+                .reads_of(t)
+                .for_each(|read| graph.join(session, index.read_key[read]));
         }
         for order in &index.lists {
             graph.join(index.session[order.reader as usize], order.key);
@@ -226,8 +262,16 @@ mod tests {
         let mut uses: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
         for t in 0..index.n_nodes() as Node {
             let session = index.session[t as usize];
-            uses.extend(index.reads_of(t).map(|read| (index.read_key[read], session, false)));
-            uses.extend(index.writes_of(t).map(|write| (index.write_key[write], session, true)));
+            uses.extend(
+                index
+                    .reads_of(t)
+                    .map(|read| (index.read_key[read], session, false)),
+            );
+            uses.extend(
+                index
+                    .writes_of(t)
+                    .map(|write| (index.write_key[write], session, true)),
+            );
         }
         let edges: Vec<(u32, u32)> = uses
             .iter()
@@ -237,11 +281,19 @@ mod tests {
             .collect();
         let blocks = biconnected_components(index.n_sessions(), edges.iter().copied());
         let all = (0..blocks.len() as u32).map(|block| blocks.members(block).to_vec());
-        all.filter(|sessions| sessions.iter().any(|&s| !index.nodes_of_session(s).is_empty())).collect()
+        all.filter(|sessions| {
+            sessions
+                .iter()
+                .any(|&s| !index.nodes_of_session(s).is_empty())
+        })
+        .collect()
     }
 
     fn components(index: &Index) -> Vec<Vec<u32>> {
-        Communication::new(index).components(index).map(<[u32]>::to_vec).collect()
+        Communication::new(index)
+            .components(index)
+            .map(<[u32]>::to_vec)
+            .collect()
     }
 
     #[test]
@@ -275,15 +327,29 @@ mod tests {
                 let members = || (0..n).filter(|t| set & (1 << t) != 0);
                 members().all(|a| members().all(|b| a == b || index.session[a] != index.session[b]))
             };
-            let width = (0..1u32 << n).filter(is_unordered).map(u32::count_ones).max().unwrap_or(0);
+            let width = (0..1u32 << n)
+                .filter(is_unordered)
+                .map(u32::count_ones)
+                .max()
+                .unwrap_or(0);
             let breadth = Breadth::of(&index);
             assert_eq!(breadth.width, width as usize);
             widths.insert(width);
-            let transactions = |sessions: &[u32]| (0..n).filter(|&t| sessions.contains(&index.session[t])).count();
-            let sizes = by_definition(&index).into_iter().map(|sessions| (sessions.len(), transactions(&sessions)));
+            let transactions = |sessions: &[u32]| {
+                (0..n)
+                    .filter(|&t| sessions.contains(&index.session[t]))
+                    .count()
+            };
+            let sizes = by_definition(&index)
+                .into_iter()
+                .map(|sessions| (sessions.len(), transactions(&sessions)));
             let mut sizes: Vec<(usize, usize)> = sizes.collect();
             sizes.sort_by(|a, b| b.cmp(a));
-            let found: Vec<(usize, usize)> = breadth.components.iter().map(|c| (c.sessions, c.transactions)).collect();
+            let found: Vec<(usize, usize)> = breadth
+                .components
+                .iter()
+                .map(|c| (c.sessions, c.transactions))
+                .collect();
             assert_eq!(found, sizes);
         }
         assert!(widths.len() > 2, "{widths:?}");
@@ -291,13 +357,17 @@ mod tests {
 
     #[test]
     fn sessions_in_a_chain_are_components_two_by_two() {
-        let chain = index(&history("a: [w x 1]\nb: [r x 1] [w y 1] [r x 1]\nc: [r y 1]"));
+        let chain = index(&history(
+            "a: [w x 1]\nb: [r x 1] [w y 1] [r x 1]\nc: [r y 1]",
+        ));
         assert_eq!(components(&chain), [vec![0, 1], vec![1, 2]]);
     }
 
     #[test]
     fn readers_of_one_writer_do_not_communicate() {
-        let star = index(&history("a: [w x 1]\nb: [r x 1] [r y 0]\nc: [r x 1] [r y 0]"));
+        let star = index(&history(
+            "a: [w x 1]\nb: [r x 1] [r y 0]\nc: [r x 1] [r y 0]",
+        ));
         assert_eq!(components(&star), [vec![0, 1], vec![0, 2]]);
     }
 

@@ -31,10 +31,19 @@ impl Component {
         if communication.components(index).take(2).count() < 2 {
             return None;
         }
-        let mut shares = Shares { index, communication: &communication, contents: Vec::new() };
-        shares.contents.resize_with(communication.n_blocks(), Contents::default);
+        let mut shares = Shares {
+            index,
+            communication: &communication,
+            contents: Vec::new(),
+        };
+        shares
+            .contents
+            .resize_with(communication.n_blocks(), Contents::default);
         shares.share_out()?;
-        let parts = shares.contents.into_iter().filter(|contents| !contents.nodes.is_empty());
+        let parts = shares
+            .contents
+            .into_iter()
+            .filter(|contents| !contents.nodes.is_empty());
         let components: Vec<Component> = parts.map(|contents| Component { contents }).collect();
         (components.len() > 1).then_some(components)
     }
@@ -68,16 +77,22 @@ impl Shares<'_> {
         for t in 0..self.index.n_nodes() as Node {
             self.share_reads(t)?;
         }
-        for key in (0..self.index.n_keys() as u32).filter(|&key| self.communication.has_several_writers(key)) {
+        for key in (0..self.index.n_keys() as u32)
+            .filter(|&key| self.communication.has_several_writers(key))
+        {
             let slots = self.index.slots_of(key);
             let session = self.index.session[self.index.slot_node[slots.start] as usize];
             let block = self.communication.block_of(session, key)?;
-            self.contents[block as usize].slots.extend(slots.map(|slot| slot as u32));
+            self.contents[block as usize]
+                .slots
+                .extend(slots.map(|slot| slot as u32));
         }
         for (place, order) in (0..).zip(&self.index.lists) {
             // Lists of elements that no transaction wrote order nothing.
             let session = self.index.session[order.reader as usize];
-            let Some(block) = self.communication.block_of(session, order.key) else { continue };
+            let Some(block) = self.communication.block_of(session, order.key) else {
+                continue;
+            };
             let contents = &mut self.contents[block as usize];
             contents.lists.push(place);
             contents.nodes.push(order.reader);
@@ -95,14 +110,24 @@ impl Shares<'_> {
             if slots.is_empty() {
                 continue;
             }
-            let block = self.communication.block_of(index.session[t as usize], key)?;
+            let block = self
+                .communication
+                .block_of(index.session[t as usize], key)?;
             let contents = &mut self.contents[block as usize];
             contents.reads.push(read as u32);
             contents.nodes.push(t);
             if !self.communication.has_several_writers(key) {
-                let next = if slot == INITIAL_SLOT { slots.start } else { slot as usize + 1 };
-                contents.slots.extend((slot != INITIAL_SLOT).then_some(slot));
-                contents.slots.extend((next < slots.end).then_some(next as u32));
+                let next = if slot == INITIAL_SLOT {
+                    slots.start
+                } else {
+                    slot as usize + 1
+                };
+                contents
+                    .slots
+                    .extend((slot != INITIAL_SLOT).then_some(slot));
+                contents
+                    .slots
+                    .extend((next < slots.end).then_some(next as u32));
             }
         }
         Some(())
@@ -115,15 +140,25 @@ impl Shares<'_> {
         for contents in &mut self.contents {
             contents.slots.sort_unstable();
             contents.slots.dedup();
-            contents.nodes.extend(contents.slots.iter().map(|&slot| index.slot_node[slot as usize]));
+            contents.nodes.extend(
+                contents
+                    .slots
+                    .iter()
+                    .map(|&slot| index.slot_node[slot as usize]),
+            );
             contents.nodes.sort_unstable();
             contents.nodes.dedup();
-            contents.nodes.iter().for_each(|&t| is_placed[t as usize] = true);
+            contents
+                .nodes
+                .iter()
+                .for_each(|&t| is_placed[t as usize] = true);
         }
         for t in (0..index.n_nodes() as Node).filter(|&t| !is_placed[t as usize]) {
             let home = self.communication.home(index.session[t as usize]);
             self.contents[home as usize].nodes.push(t);
         }
-        self.contents.iter_mut().for_each(|contents| contents.nodes.sort_unstable());
+        self.contents
+            .iter_mut()
+            .for_each(|contents| contents.nodes.sort_unstable());
     }
 }

@@ -127,9 +127,16 @@ impl Readers {
     fn new(index: &Index) -> Readers {
         let reads = || index.read_key.iter().zip(&index.read_slot).zip(0u32..);
         let is_initial = |slot: u32| slot == INITIAL_SLOT;
-        let external = reads().filter(|((_, slot), _)| !is_initial(**slot)).map(|((_, &slot), read)| (slot, read));
-        let initial = reads().filter(|((_, slot), _)| is_initial(**slot)).map(|((&key, _), read)| (key, read));
-        Readers { of_slot: Rows::new(index.slot_node.len(), external), of_initial: Rows::new(index.n_keys(), initial) }
+        let external = reads()
+            .filter(|((_, slot), _)| !is_initial(**slot))
+            .map(|((_, &slot), read)| (slot, read));
+        let initial = reads()
+            .filter(|((_, slot), _)| is_initial(**slot))
+            .map(|((&key, _), read)| (key, read));
+        Readers {
+            of_slot: Rows::new(index.slot_node.len(), external),
+            of_initial: Rows::new(index.n_keys(), initial),
+        }
     }
 }
 
@@ -232,7 +239,15 @@ impl Index {
             INITIAL_SLOT => (TransactionId::INITIAL, None),
             slot => {
                 let writer = self.transaction[self.slot_node[slot as usize] as usize];
-                (writer, write_that_was_read(history, writer, self.transaction[reader as usize], to_operation))
+                (
+                    writer,
+                    write_that_was_read(
+                        history,
+                        writer,
+                        self.transaction[reader as usize],
+                        to_operation,
+                    ),
+                )
             }
         };
         Edge::write_read(history, from, from_operation, to_operation)
@@ -240,12 +255,18 @@ impl Index {
 
     /// The session order edge between two nodes of a session.
     pub fn session_edge(&self, from: Node, to: Node) -> Edge {
-        Edge::session_order(self.transaction[from as usize], self.transaction[to as usize])
+        Edge::session_order(
+            self.transaction[from as usize],
+            self.transaction[to as usize],
+        )
     }
 
     /// The edge between the writers of two versions that a list orders.
     pub fn listed_edge(&self, listed: &Listed) -> Edge {
-        let write = |node: Node| self.slot_of(node, listed.key).map(|slot| self.slot_operation[slot as usize]);
+        let write = |node: Node| {
+            self.slot_of(node, listed.key)
+                .map(|slot| self.slot_operation[slot as usize])
+        };
         Edge {
             from: self.transaction[listed.older as usize],
             to: self.transaction[listed.newer as usize],
@@ -253,13 +274,19 @@ impl Index {
             key: Some(self.key_id(listed.key)),
             from_operation: write(listed.older),
             to_operation: write(listed.newer),
-            because: Reason::Listed { reader: self.transaction[listed.reader as usize], read: listed.read },
+            because: Reason::Listed {
+                reader: self.transaction[listed.reader as usize],
+                read: listed.read,
+            },
         }
     }
 
     /// The real-time edge between two nodes of which the first ended before the second began.
     pub fn real_time_edge(&self, from: Node, to: Node) -> Edge {
-        Edge { relation: Relation::RealTime, ..self.session_edge(from, to) }
+        Edge {
+            relation: Relation::RealTime,
+            ..self.session_edge(from, to)
+        }
     }
 
     /// The slot of a node's write of a key, if it writes it. O(log of its writes).

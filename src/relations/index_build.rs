@@ -22,7 +22,11 @@ impl Index {
     /// Builds the index of a resolved history; ambiguous reads take their first candidate.
     ///
     /// See [`Index::build_with`].
-    pub fn build(history: &History, resolution: &Resolution, control: &Control) -> Result<Index, Interrupt> {
+    pub fn build(
+        history: &History,
+        resolution: &Resolution,
+        control: &Control,
+    ) -> Result<Index, Interrupt> {
         Index::build_with(history, resolution, &resolution.default_choice(), control)
     }
 
@@ -53,7 +57,11 @@ impl Index {
     ) -> Result<Index, Interrupt> {
         control.needs(most_needed(history))?;
         let mut index = Index::default();
-        index.number_nodes(history, &resolution.promoted_by(choice, joining), resolution);
+        index.number_nodes(
+            history,
+            &resolution.promoted_by(choice, joining),
+            resolution,
+        );
         let parts = parts(history, &index);
         let version_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;
@@ -62,17 +70,33 @@ impl Index {
         control.check()?;
         index.lists = lists::list_orders(history, &index, &[], &|node| node);
         if history.origin().parts.is_empty() {
-            let first = |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
-            let line = |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));
-            index.recorded_at = index.transaction.par_iter().with_min_len(LONG).map(line).collect();
+            let first =
+                |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
+            let line =
+                |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));
+            index.recorded_at = index
+                .transaction
+                .par_iter()
+                .with_min_len(LONG)
+                .map(line)
+                .collect();
         }
         if history.has_times() {
-            index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
+            index.interval = index
+                .transaction
+                .iter()
+                .map(|&t| real_time::interval(history, t))
+                .collect();
         }
         Ok(index)
     }
 
-    fn number_nodes(&mut self, history: &History, promoted: &[TransactionId], resolution: &Resolution) {
+    fn number_nodes(
+        &mut self,
+        history: &History,
+        promoted: &[TransactionId],
+        resolution: &Resolution,
+    ) {
         self.node = vec![NONE; history.n_transactions()];
         self.session_begin.push(0);
         for session in history.sessions() {
@@ -101,17 +125,21 @@ impl Index {
         control: &Control,
     ) -> Result<Vec<SlotWriter>, Interrupt> {
         let n_keys = history.n_keys();
-        let counted: Vec<Counted> = parts.par_iter().map(|part| Counted::new(history, self, part)).collect();
+        let counted: Vec<Counted> = parts
+            .par_iter()
+            .map(|part| Counted::new(history, self, part))
+            .collect();
         control.check()?;
         let mut next: Vec<Vec<u32>> = Vec::with_capacity(parts.len());
         self.write_begin = Vec::with_capacity(self.n_nodes() + 1);
         let mut n_writes = 0u32;
         for counted in counted {
-            self.write_begin.extend(counted.writes_of_node.iter().map(|&writes| {
-                let begin = n_writes;
-                n_writes += writes;
-                begin
-            }));
+            self.write_begin
+                .extend(counted.writes_of_node.iter().map(|&writes| {
+                    let begin = n_writes;
+                    n_writes += writes;
+                    begin
+                }));
             next.push(counted.of_key);
         }
         self.write_begin.push(n_writes);
@@ -128,28 +156,48 @@ impl Index {
 
         let n_slots = n_writes as usize;
         // For a slot, the node and the operation together, since the writes are scattered.
-        let slots: Vec<AtomicU64> =
-            (0..n_slots).into_par_iter().with_min_len(LONG).map(|_| AtomicU64::new(0)).collect();
+        let slots: Vec<AtomicU64> = (0..n_slots)
+            .into_par_iter()
+            .with_min_len(LONG)
+            .map(|_| AtomicU64::new(0))
+            .collect();
         self.write_key = vec![0; n_slots];
         self.write_slot = vec![0; n_slots];
-        let operations = (0..history.n_operations()).into_par_iter().with_min_len(LONG);
+        let operations = (0..history.n_operations())
+            .into_par_iter()
+            .with_min_len(LONG);
         let mut version_of_write: Vec<SlotWriter> = operations.map(|_| SlotWriter::NONE).collect();
         let mut work = Vec::with_capacity(parts.len());
-        let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), version_of_write.as_mut_slice());
+        let mut rest = (
+            self.write_key.as_mut_slice(),
+            self.write_slot.as_mut_slice(),
+            version_of_write.as_mut_slice(),
+        );
         for (part, next) in parts.iter().zip(next) {
             let n_writes = self.write_begin[part.nodes.end] - self.write_begin[part.nodes.start];
             let (keys, other_keys) = rest.0.split_at_mut(n_writes as usize);
             let (write_slots, other_slots) = rest.1.split_at_mut(n_writes as usize);
             let (of_write, others_of_write) = rest.2.split_at_mut(part.operations.len());
             rest = (other_keys, other_slots, others_of_write);
-            work.push(Numbering { part, next, keys, write_slots, of_write, slots: &slots });
+            work.push(Numbering {
+                part,
+                next,
+                keys,
+                write_slots,
+                of_write,
+                slots: &slots,
+            });
         }
         let transactions = &self.transaction;
-        work.into_par_iter().for_each(|work| work.run(history, transactions));
+        work.into_par_iter()
+            .for_each(|work| work.run(history, transactions));
         let slots: Vec<u64> = slots.into_iter().map(AtomicU64::into_inner).collect();
         let slots = || slots.par_iter().with_min_len(LONG);
         let node_and_operation = || {
-            (slots().map(|slot| (slot >> 32) as u32).collect(), slots().map(|&slot| OperationId(slot as u32)).collect())
+            (
+                slots().map(|slot| (slot >> 32) as u32).collect(),
+                slots().map(|&slot| OperationId(slot as u32)).collect(),
+            )
         };
         let key_begin = &self.key_begin;
         let keys = || {
@@ -159,7 +207,8 @@ impl Index {
             }
             slot_key
         };
-        ((self.slot_node, self.slot_operation), self.slot_key) = rayon::join(node_and_operation, keys);
+        ((self.slot_node, self.slot_operation), self.slot_key) =
+            rayon::join(node_and_operation, keys);
         Ok(version_of_write)
     }
 
@@ -172,7 +221,12 @@ impl Index {
         parts: &[NodeRange],
     ) {
         let kinds = history.kinds();
-        let n_reads = |part: &NodeRange| part.operations.clone().filter(|&o| kinds[o] == OperationKind::Read).count();
+        let n_reads = |part: &NodeRange| {
+            part.operations
+                .clone()
+                .filter(|&o| kinds[o] == OperationKind::Read)
+                .count()
+        };
         let most: Vec<usize> = parts.par_iter().map(n_reads).collect();
         let n_most: usize = most.iter().sum();
         // Each part fills its own range of the arrays, with its external reads.
@@ -180,7 +234,12 @@ impl Index {
         let operations = (0..n_most).into_par_iter().with_min_len(LONG);
         let mut operation: Vec<OperationId> = operations.map(|_| OperationId::new(0)).collect();
         let mut work = Vec::with_capacity(parts.len());
-        let mut rest = (key.as_mut_slice(), slot.as_mut_slice(), writer.as_mut_slice(), operation.as_mut_slice());
+        let mut rest = (
+            key.as_mut_slice(),
+            slot.as_mut_slice(),
+            writer.as_mut_slice(),
+            operation.as_mut_slice(),
+        );
         for (part, &most) in parts.iter().zip(&most) {
             let (key, keys) = rest.0.split_at_mut(most);
             let (slot, slots) = rest.1.split_at_mut(most);
@@ -189,7 +248,14 @@ impl Index {
             rest = (keys, slots, writers, operations);
             work.push((
                 part,
-                Reads { begin: Vec::with_capacity(part.nodes.len()), n: 0, key, slot, writer, operation },
+                Reads {
+                    begin: Vec::with_capacity(part.nodes.len()),
+                    n: 0,
+                    key,
+                    slot,
+                    writer,
+                    operation,
+                },
             ));
         }
         let index = &*self;
@@ -201,7 +267,8 @@ impl Index {
         self.read_begin = Vec::with_capacity(self.n_nodes() + 1);
         let (mut from, mut to) = (0, 0);
         for ((begin, n), most) in collected.into_iter().zip(most) {
-            self.read_begin.extend(begin.iter().map(|begin| begin + to as u32));
+            self.read_begin
+                .extend(begin.iter().map(|begin| begin + to as u32));
             if from > to {
                 key.copy_within(from..from + n, to);
                 slot.copy_within(from..from + n, to);
@@ -216,13 +283,22 @@ impl Index {
         slot.truncate(to);
         writer.truncate(to);
         operation.truncate(to);
-        (self.read_key, self.read_slot, self.read_writer, self.read_operation) = (key, slot, writer, operation);
+        (
+            self.read_key,
+            self.read_slot,
+            self.read_writer,
+            self.read_operation,
+        ) = (key, slot, writer, operation);
     }
 }
 
 /// Bytes that an index takes at most while it is built, besides those by key. O(operations).
 fn most_needed(history: &History) -> usize {
-    let n_writes = history.kinds().iter().filter(|kind| **kind == OperationKind::Write).count();
+    let n_writes = history
+        .kinds()
+        .iter()
+        .filter(|kind| **kind == OperationKind::Write)
+        .count();
     let n_reads = history.n_operations() - n_writes;
     // By transaction, eight arrays; by operation its version; by write, its key and version, of which the writer and the
     // operation are there twice for a moment; by read, four arrays.
@@ -244,7 +320,11 @@ fn parts(history: &History, index: &Index) -> Vec<NodeRange> {
     let first_operation = |part: usize| match part {
         0 => 0,
         _ if part == n_parts => n_operations,
-        _ => history.operation_range(index.transaction[first_node(part)]).start,
+        _ => {
+            history
+                .operation_range(index.transaction[first_node(part)])
+                .start
+        }
     };
     let part = |n: usize| NodeRange {
         nodes: first_node(n)..first_node(n + 1),
@@ -280,7 +360,10 @@ impl Counted {
             }
             writes_of_node.push(writes);
         }
-        Counted { of_key, writes_of_node }
+        Counted {
+            of_key,
+            writes_of_node,
+        }
     }
 }
 
@@ -294,7 +377,10 @@ struct SlotWriter {
 
 impl SlotWriter {
     /// For a read, or for a transaction that is not a node.
-    const NONE: SlotWriter = SlotWriter { slot: NONE, node: NONE };
+    const NONE: SlotWriter = SlotWriter {
+        slot: NONE,
+        node: NONE,
+    };
 }
 
 /// Where a part writes its slots.
@@ -329,7 +415,10 @@ impl Numbering<'_> {
                 }
                 let slot = *next - 1;
                 self.slots[slot as usize].store((node as u64) << 32 | o as u64, Ordering::Relaxed);
-                self.of_write[o - self.part.operations.start] = SlotWriter { slot, node: node as u32 };
+                self.of_write[o - self.part.operations.start] = SlotWriter {
+                    slot,
+                    node: node as u32,
+                };
             }
             written.sort_unstable();
             for &write in &written {
@@ -364,13 +453,18 @@ impl Reads<'_> {
         part: &NodeRange,
     ) {
         let (kinds, keys) = (history.kinds(), history.keys());
-        let initial = SlotWriter { slot: INITIAL_SLOT, node: NONE };
+        let initial = SlotWriter {
+            slot: INITIAL_SLOT,
+            node: NONE,
+        };
         let may_be_open = resolution.has_multiple_sources();
         let last = version_of_write.len().saturating_sub(1);
         let mut versions = Ahead::new();
         for node in part.nodes.clone() {
             self.begin.push(self.n as u32);
-            for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read)
+            for o in history
+                .operations_of(index.transaction[node])
+                .filter(|o| kinds[o.index()] == OperationKind::Read)
             {
                 let version = match resolution.code[o.index()] {
                     _ if may_be_open && resolution.is_open_after_own_write(o) => continue,
@@ -384,7 +478,9 @@ impl Reads<'_> {
                     write if write < resolution::FIRST_SPECIAL => {
                         match versions.at(o.index(), part.operations.end, |stretch| {
                             // Reads without a write get an arbitrary value.
-                            resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
+                            resolution.code[stretch]
+                                .iter()
+                                .map(|&write| version_of_write[last.min(write as usize)])
                         }) {
                             SlotWriter { slot: NONE, .. } => continue,
                             version if version.node == node as u32 => continue,

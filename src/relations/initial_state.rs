@@ -39,7 +39,11 @@ pub struct AssumedSetUp {
 /// The groups in which transactions are only assumed to set up the initial state, by their first transactions.
 /// O(operations · log keys).
 pub fn assumed_set_up(history: &History) -> Vec<AssumedSetUp> {
-    let (set_up, groups) = if finds_set_up(history) { find(history) } else { Default::default() };
+    let (set_up, groups) = if finds_set_up(history) {
+        find(history)
+    } else {
+        Default::default()
+    };
     if set_up.is_empty() {
         return Vec::new();
     }
@@ -48,7 +52,10 @@ pub fn assumed_set_up(history: &History) -> Vec<AssumedSetUp> {
     for t in set_up {
         let at = *place.entry(groups.of(history, t)).or_insert(found.len());
         if at == found.len() {
-            found.push(AssumedSetUp { set_up: Vec::new(), all: Vec::new() });
+            found.push(AssumedSetUp {
+                set_up: Vec::new(),
+                all: Vec::new(),
+            });
         }
         found[at].set_up.push(t);
     }
@@ -68,7 +75,8 @@ fn find(history: &History) -> (Vec<TransactionId>, Groups) {
     }
     let groups = Groups::new(history);
     let is_refuted = refuted(history, &candidates, &groups);
-    let is_set_up = |t: &TransactionId| candidates[t.index()] && !is_refuted[groups.of(history, *t)];
+    let is_set_up =
+        |t: &TransactionId| candidates[t.index()] && !is_refuted[groups.of(history, *t)];
     (history.transactions().filter(is_set_up).collect(), groups)
 }
 
@@ -107,10 +115,15 @@ fn takes_part(history: &History, t: TransactionId) -> bool {
 fn candidates(history: &History) -> Vec<bool> {
     let mut candidates = vec![false; history.n_transactions()];
     for session in history.sessions() {
-        let first = history.transactions_of(session).filter(|&t| takes_part(history, t));
-        let fits =
-            |&t: &TransactionId| history.outcome(t) == Outcome::Committed && only_writes_initial_values(history, t);
-        first.take_while(fits).for_each(|t| candidates[t.index()] = true);
+        let first = history
+            .transactions_of(session)
+            .filter(|&t| takes_part(history, t));
+        let fits = |&t: &TransactionId| {
+            history.outcome(t) == Outcome::Committed && only_writes_initial_values(history, t)
+        };
+        first
+            .take_while(fits)
+            .for_each(|t| candidates[t.index()] = true);
     }
     candidates
 }
@@ -126,18 +139,30 @@ fn refuted(history: &History, candidates: &[bool], groups: &Groups) -> Vec<bool>
             is_refuted[groups.of(history, t)] |= before.is_some_and(|other| other != t);
         }
     }
-    for t in history.transactions().filter(|&t| takes_part(history, t) && !candidates[t.index()]) {
-        let speaks_against = |o: usize| writes_initial_value(history, o) || writer[key(o)].is_none();
+    for t in history
+        .transactions()
+        .filter(|&t| takes_part(history, t) && !candidates[t.index()])
+    {
+        let speaks_against =
+            |o: usize| writes_initial_value(history, o) || writer[key(o)].is_none();
         is_refuted[groups.of(history, t)] |= history.operation_range(t).any(speaks_against);
     }
     let mut last_start: Vec<Option<i64>> = vec![None; groups.len()];
     let mut first_end: Vec<Option<i64>> = vec![None; groups.len()];
-    for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
-        let Some(interval) = history.interval(t) else { continue };
+    for t in history
+        .transactions()
+        .filter(|&t| history.outcome(t) == Outcome::Committed)
+    {
+        let Some(interval) = history.interval(t) else {
+            continue;
+        };
         let group = groups.of(history, t);
         match candidates[t.index()] {
             true => last_start[group] = last_start[group].max(Some(interval.start)),
-            false => first_end[group] = Some(first_end[group].map_or(interval.end, |end| end.min(interval.end))),
+            false => {
+                first_end[group] =
+                    Some(first_end[group].map_or(interval.end, |end| end.min(interval.end)))
+            }
         }
     }
     for (group, (start, end)) in last_start.into_iter().zip(first_end).enumerate() {

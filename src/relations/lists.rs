@@ -7,7 +7,9 @@
 use super::appends::list_from_outside;
 use super::index::{Index, ListOrder, Listed, NONE, Node, Slot};
 use super::resolution::{Resolution, Standing};
-use crate::history::{Appended, AppendedElement, History, KeyId, ListRule, OperationId, TransactionId, Value};
+use crate::history::{
+    Appended, AppendedElement, History, KeyId, ListRule, OperationId, TransactionId, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -39,11 +41,25 @@ pub(super) fn list_orders(
             continue;
         }
         let key = history.keys()[read.index()];
-        let Some(outside) = list_from_outside(history, t, read) else { continue };
+        let Some(outside) = list_from_outside(history, t, read) else {
+            continue;
+        };
         let n_outside = outside.len();
         let number = numbers.get(key.index()).copied().unwrap_or(key.0);
-        let list = Chosen { reader, read, key, number, elements, n_outside, rank: rank(reader) };
-        if exact && elements[n_outside..].iter().any(|element| repeated.contains_key(&(key, *element))) {
+        let list = Chosen {
+            reader,
+            read,
+            key,
+            number,
+            elements,
+            n_outside,
+            rank: rank(reader),
+        };
+        if exact
+            && elements[n_outside..]
+                .iter()
+                .any(|element| repeated.contains_key(&(key, *element)))
+        {
             own.push(list);
         }
         match longest.get(&number) {
@@ -57,9 +73,20 @@ pub(super) fn list_orders(
     }
     let order = |list: &Chosen<'_>| list.order(history, index, exact);
     // The longest list shows what comes after all of a list.
-    let order_of_own = |list: &Chosen<'_>| ListOrder { closed: 0, ..order(list) };
-    own.retain(|list| longest.get(&list.number).is_none_or(|&at| chosen[at].read != list.read));
-    let mut orders: Vec<ListOrder> = chosen.iter().map(order).chain(own.iter().map(order_of_own)).collect();
+    let order_of_own = |list: &Chosen<'_>| ListOrder {
+        closed: 0,
+        ..order(list)
+    };
+    own.retain(|list| {
+        longest
+            .get(&list.number)
+            .is_none_or(|&at| chosen[at].read != list.read)
+    });
+    let mut orders: Vec<ListOrder> = chosen
+        .iter()
+        .map(order)
+        .chain(own.iter().map(order_of_own))
+        .collect();
     orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
     orders.sort_unstable_by_key(|order| (order.key, order.reader, order.read));
     orders
@@ -83,13 +110,30 @@ struct Chosen<'a> {
 impl Chosen<'_> {
     /// Longer ones are greater, and among equally long ones earlier ones.
     fn rank(&self) -> (usize, usize, Reverse<(u32, OperationId)>) {
-        (self.n_outside, self.elements.len(), Reverse((self.rank, self.read)))
+        (
+            self.n_outside,
+            self.elements.len(),
+            Reverse((self.rank, self.read)),
+        )
     }
 
     fn order(&self, history: &History, index: &Index, exact: bool) -> ListOrder {
         let appends = history.appends();
-        let &Chosen { reader, read, key, number, .. } = self;
-        let mut order = ListOrder { reader, read, key: number, versions: Vec::new(), closed: 0, unsure: Vec::new() };
+        let &Chosen {
+            reader,
+            read,
+            key,
+            number,
+            ..
+        } = self;
+        let mut order = ListOrder {
+            reader,
+            read,
+            key: number,
+            versions: Vec::new(),
+            closed: 0,
+            unsure: Vec::new(),
+        };
         // A transaction's place is that of its first element: if its elements are not contiguous, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         let slots = index.slots_of(number);
@@ -97,7 +141,11 @@ impl Chosen<'_> {
             let is_own = place >= self.n_outside;
             let writer = match appends.element(key, element) {
                 _ if is_own => reader,
-                Some(AppendedElement { appended: Appended::Once(_), by, .. }) => index.node[by.index()],
+                Some(AppendedElement {
+                    appended: Appended::Once(_),
+                    by,
+                    ..
+                }) => index.node[by.index()],
                 _ => NONE,
             };
             // The versions of a key are by node.
@@ -105,10 +153,19 @@ impl Chosen<'_> {
                 let found = index.slot_node[slots.clone()].binary_search(&node).ok();
                 found.map(|at| (slots.start + at) as Slot)
             };
-            let several = appends.repeated().get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
-            order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
+            let several = appends
+                .repeated()
+                .get(&(key, element))
+                .filter(|_| !is_own)
+                .into_iter()
+                .flatten();
+            order.unsure.extend(
+                several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])),
+            );
             let version = slot(writer);
-            order.versions.extend(version.filter(|&version| seen.insert(version)));
+            order
+                .versions
+                .extend(version.filter(|&version| seen.insert(version)));
             if exact && place + 1 == self.n_outside {
                 order.closed = order.versions.len();
             }
@@ -133,8 +190,19 @@ impl Index {
                 reader: order.reader,
                 read: order.read,
             };
-            pairs.extend(order.versions.windows(2).map(|versions| pair(versions[0], versions[1])));
-            let Some(&last) = order.closed.checked_sub(1).and_then(|at| order.versions.get(at)) else { continue };
+            pairs.extend(
+                order
+                    .versions
+                    .windows(2)
+                    .map(|versions| pair(versions[0], versions[1])),
+            );
+            let Some(&last) = order
+                .closed
+                .checked_sub(1)
+                .and_then(|at| order.versions.get(at))
+            else {
+                continue;
+            };
             let mut listed = order.versions.clone();
             listed.sort_unstable();
             let others = self.slots_of(order.key).map(|slot| slot as Slot);
@@ -156,15 +224,32 @@ pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize
         return 0;
     }
     let several = |key: KeyId, element: &Value| history.is_repeated_element(key, *element);
-    if !history.appends().repeated().keys().any(|(key, element)| several(*key, element)) {
+    if !history
+        .appends()
+        .repeated()
+        .keys()
+        .any(|(key, element)| several(*key, element))
+    {
         return 0;
     }
     let may_take_part = |t: TransactionId| {
-        matches!(resolution.standing(t), Standing::Committed | Standing::Promoted | Standing::Possible)
+        matches!(
+            resolution.standing(t),
+            Standing::Committed | Standing::Promoted | Standing::Possible
+        )
     };
     let found = |(t, read, list): (TransactionId, OperationId, _)| {
-        may_take_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
+        may_take_part(t).then(|| {
+            (
+                history.keys()[read.index()],
+                list_from_outside(history, t, read).unwrap_or(list),
+            )
+        })
     };
     let lists = history.reads_of_lists().filter_map(found);
-    lists.map(|(key, list): (KeyId, &[Value])| list.iter().filter(|element| several(key, element)).count()).sum()
+    lists
+        .map(|(key, list): (KeyId, &[Value])| {
+            list.iter().filter(|element| several(key, element)).count()
+        })
+        .sum()
 }

@@ -34,7 +34,9 @@ mod resolution;
 mod tests;
 mod write_read;
 
-pub use appends::{appenders, last_write, list_from_outside, value_from_outside, write_that_was_read};
+pub use appends::{
+    appenders, last_write, list_from_outside, value_from_outside, write_that_was_read,
+};
 pub use clock::Clock;
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
@@ -82,7 +84,10 @@ words! {
 impl Relation {
     /// Whether it is directly observed in a history: SO, WR, RT. The others are inferred.
     pub fn is_observed(self) -> bool {
-        matches!(self, Relation::SessionOrder | Relation::WriteRead | Relation::RealTime)
+        matches!(
+            self,
+            Relation::SessionOrder | Relation::WriteRead | Relation::RealTime
+        )
     }
 
     /// Name in words, lower case.
@@ -105,7 +110,9 @@ impl Relation {
             Relation::WriteRead => "wrote what the other read",
             Relation::WriteWrite => "wrote the older version",
             Relation::AntiDependency => "read a version older than the one that the other wrote",
-            Relation::CausalOrder => "came before the other by sessions and reads, or is the initial state",
+            Relation::CausalOrder => {
+                "came before the other by sessions and reads, or is the initial state"
+            }
             Relation::CommitOrder => "would have to commit before the other",
             Relation::RealTime => "had ended before the other began",
         }
@@ -138,11 +145,24 @@ impl Edge {
     /// Session order, between two transactions of a session or from ⊥.
     pub fn session_order(from: TransactionId, to: TransactionId) -> Edge {
         let (relation, because) = (Relation::SessionOrder, Reason::SessionOrder);
-        Edge { from, to, relation, key: None, from_operation: None, to_operation: None, because }
+        Edge {
+            from,
+            to,
+            relation,
+            key: None,
+            from_operation: None,
+            to_operation: None,
+            because,
+        }
     }
 
     /// A read returned what a transaction, or ⊥ without a write, wrote.
-    pub fn write_read(history: &History, writer: TransactionId, write: Option<OperationId>, read: OperationId) -> Edge {
+    pub fn write_read(
+        history: &History,
+        writer: TransactionId,
+        write: Option<OperationId>,
+        read: OperationId,
+    ) -> Edge {
         Edge {
             from: writer,
             to: history.transaction_of(read),
@@ -157,10 +177,14 @@ impl Edge {
 
 /// A transaction, and all that session order and reads among these edges put after it. O(edges²).
 pub fn observed_after(edges: &[Edge], first: TransactionId) -> BTreeSet<TransactionId> {
-    let is_observed = |edge: &&Edge| matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead);
+    let is_observed =
+        |edge: &&Edge| matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead);
     let observed: Vec<&Edge> = edges.iter().filter(is_observed).collect();
     let mut reached = BTreeSet::from([first]);
-    while let Some(edge) = observed.iter().find(|e| reached.contains(&e.from) && !reached.contains(&e.to)) {
+    while let Some(edge) = observed
+        .iter()
+        .find(|e| reached.contains(&e.from) && !reached.contains(&e.to))
+    {
         reached.insert(edge.to);
     }
     reached
@@ -273,7 +297,9 @@ impl Reason {
     /// [`premises`](Reason::premises), to change them.
     pub fn premises_mut(&mut self) -> &mut [EdgeIndex] {
         match self {
-            Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => &mut [],
+            Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => {
+                &mut []
+            }
             Reason::Visible { seen, .. } => seen,
             Reason::Overwrites { order, .. } | Reason::Conflict { order } => order,
             Reason::ReadModifyWrite { read } => std::slice::from_mut(read),

@@ -16,7 +16,9 @@ impl Numbers {
         let mut table = Vec::new();
         if old.len() > n / 32 {
             table = vec![NONE; n];
-            old.iter().zip(0..).for_each(|(&old, new)| table[old as usize] = new);
+            old.iter()
+                .zip(0..)
+                .for_each(|(&old, new)| table[old as usize] = new);
         }
         Numbers { old, table }
     }
@@ -25,7 +27,11 @@ impl Numbers {
     fn of(&self, old: u32) -> Option<u32> {
         match self.table.is_empty() {
             true => self.old.binary_search(&old).ok().map(|place| place as u32),
-            false => self.table.get(old as usize).copied().filter(|&new| new != NONE),
+            false => self
+                .table
+                .get(old as usize)
+                .copied()
+                .filter(|&new| new != NONE),
         }
     }
 }
@@ -54,11 +60,29 @@ impl Index {
             INITIAL_SLOT => true,
             slot => kept(self.slot_node[slot as usize]),
         };
-        let reads = keep.iter().flat_map(|&t| self.reads_of(t)).map(|read| read as u32).filter(is_seen).collect();
-        let mut slots: Vec<Slot> = keep.iter().flat_map(|&t| &self.write_slot[self.writes_of(t)]).copied().collect();
+        let reads = keep
+            .iter()
+            .flat_map(|&t| self.reads_of(t))
+            .map(|read| read as u32)
+            .filter(is_seen)
+            .collect();
+        let mut slots: Vec<Slot> = keep
+            .iter()
+            .flat_map(|&t| &self.write_slot[self.writes_of(t)])
+            .copied()
+            .collect();
         slots.sort_unstable();
-        let lists = (0..).zip(&self.lists).filter(|(_, order)| kept(order.reader)).map(|(place, _)| place).collect();
-        self.part_of(Contents { nodes: keep.to_vec(), reads, slots, lists })
+        let lists = (0..)
+            .zip(&self.lists)
+            .filter(|(_, order)| kept(order.reader))
+            .map(|(place, _)| place)
+            .collect();
+        self.part_of(Contents {
+            nodes: keep.to_vec(),
+            reads,
+            slots,
+            lists,
+        })
     }
 
     /// The index without the reads of transactions that only read, which stay, as do the orders of versions that lists show to
@@ -83,10 +107,23 @@ impl Index {
 
     /// The index of these contents.
     pub(super) fn part_of(&self, contents: Contents) -> Index {
-        let mut part = Index { read_begin: vec![0], write_begin: vec![0], ..Index::default() };
+        let mut part = Index {
+            read_begin: vec![0],
+            write_begin: vec![0],
+            ..Index::default()
+        };
         part.take_nodes(self, &contents.nodes);
-        let mut keys: Vec<u32> = contents.slots.iter().map(|&slot| self.slot_key[slot as usize]).collect();
-        keys.extend(contents.reads.iter().map(|&read| self.read_key[read as usize]));
+        let mut keys: Vec<u32> = contents
+            .slots
+            .iter()
+            .map(|&slot| self.slot_key[slot as usize])
+            .collect();
+        keys.extend(
+            contents
+                .reads
+                .iter()
+                .map(|&read| self.read_key[read as usize]),
+        );
         keys.sort_unstable();
         keys.dedup();
         let keys = Numbers::new(keys, self.n_keys());
@@ -95,15 +132,22 @@ impl Index {
         let slots = Numbers::new(contents.slots, self.slot_node.len());
         part.take_versions(self, &keys, &nodes, &slots);
         part.take_reads_and_writes(self, &contents.reads, &keys, &nodes, &slots);
-        let lists = contents.lists.iter().map(|&place| &self.lists[place as usize]);
-        part.lists = lists.filter_map(|order| renumbered(order, &keys, &nodes, &slots)).collect();
+        let lists = contents
+            .lists
+            .iter()
+            .map(|&place| &self.lists[place as usize]);
+        part.lists = lists
+            .filter_map(|order| renumbered(order, &keys, &nodes, &slots))
+            .collect();
         part
     }
 
     fn take_nodes(&mut self, whole: &Index, nodes: &[Node]) {
         let mut old_session = NONE;
         for (new, &t) in (0..).zip(nodes) {
-            if std::mem::replace(&mut old_session, whole.session[t as usize]) != old_session || new == 0 {
+            if std::mem::replace(&mut old_session, whole.session[t as usize]) != old_session
+                || new == 0
+            {
                 self.session_begin.push(new);
             }
             self.transaction.push(whole.transaction[t as usize]);
@@ -114,7 +158,10 @@ impl Index {
             self.interval = nodes.iter().map(|&t| whole.interval[t as usize]).collect();
         }
         if !whole.recorded_at.is_empty() {
-            self.recorded_at = nodes.iter().map(|&t| whole.recorded_at[t as usize]).collect();
+            self.recorded_at = nodes
+                .iter()
+                .map(|&t| whole.recorded_at[t as usize])
+                .collect();
         }
         if !whole.guess.is_empty() {
             self.guess = nodes.iter().map(|&t| whole.guess[t as usize]).collect();
@@ -127,11 +174,14 @@ impl Index {
             while self.key_begin.len() <= key as usize {
                 self.key_begin.push(self.slot_node.len() as u32);
             }
-            self.slot_node.push(nodes.of(whole.slot_node[slot as usize]).unwrap_or(NONE));
+            self.slot_node
+                .push(nodes.of(whole.slot_node[slot as usize]).unwrap_or(NONE));
             self.slot_key.push(key);
-            self.slot_operation.push(whole.slot_operation[slot as usize]);
+            self.slot_operation
+                .push(whole.slot_operation[slot as usize]);
         }
-        self.key_begin.resize(keys.old.len() + 1, self.slot_node.len() as u32);
+        self.key_begin
+            .resize(keys.old.len() + 1, self.slot_node.len() as u32);
     }
 
     fn take_reads_and_writes(
@@ -153,14 +203,22 @@ impl Index {
                         None => continue,
                     },
                 };
-                self.read_key.push(keys.of(whole.read_key[read]).unwrap_or(NONE));
+                self.read_key
+                    .push(keys.of(whole.read_key[read]).unwrap_or(NONE));
                 self.read_slot.push(slot);
-                self.read_writer.push(if slot == INITIAL_SLOT { NONE } else { self.slot_node[slot as usize] });
+                self.read_writer.push(if slot == INITIAL_SLOT {
+                    NONE
+                } else {
+                    self.slot_node[slot as usize]
+                });
                 self.read_operation.push(whole.read_operation[read]);
             }
             self.read_begin.push(self.read_key.len() as u32);
             for write in whole.writes_of(t) {
-                if let (Some(key), Some(slot)) = (keys.of(whole.write_key[write]), slots.of(whole.write_slot[write])) {
+                if let (Some(key), Some(slot)) = (
+                    keys.of(whole.write_key[write]),
+                    slots.of(whole.write_slot[write]),
+                ) {
                     self.write_key.push(key);
                     self.write_slot.push(slot);
                 }
@@ -171,12 +229,32 @@ impl Index {
 }
 
 /// The rest of a list; `None` if it orders nothing.
-fn renumbered(order: &ListOrder, keys: &Numbers, nodes: &Numbers, slots: &Numbers) -> Option<ListOrder> {
-    let versions = |old: &[Slot]| old.iter().filter_map(|&slot| slots.of(slot)).collect::<Vec<Slot>>();
+fn renumbered(
+    order: &ListOrder,
+    keys: &Numbers,
+    nodes: &Numbers,
+    slots: &Numbers,
+) -> Option<ListOrder> {
+    let versions = |old: &[Slot]| {
+        old.iter()
+            .filter_map(|&slot| slots.of(slot))
+            .collect::<Vec<Slot>>()
+    };
     let closed = versions(&order.versions[..order.closed]).len();
     let versions = versions(&order.versions);
     let (reader, key) = (nodes.of(order.reader)?, keys.of(order.key)?);
-    let mut unsure: Vec<Slot> = order.unsure.iter().filter_map(|&slot| slots.of(slot)).collect();
+    let mut unsure: Vec<Slot> = order
+        .unsure
+        .iter()
+        .filter_map(|&slot| slots.of(slot))
+        .collect();
     unsure.sort_unstable();
-    (versions.len() > 1 || closed > 0).then_some(ListOrder { reader, read: order.read, key, versions, closed, unsure })
+    (versions.len() > 1 || closed > 0).then_some(ListOrder {
+        reader,
+        read: order.read,
+        key,
+        versions,
+        closed,
+        unsure,
+    })
 }

@@ -148,7 +148,9 @@ pub(super) struct SharedSources {
 impl SharedSources {
     /// How many of the writers are in a range of transactions. O(log writers).
     pub(super) fn n_within(&self, first: TransactionId, last: TransactionId) -> usize {
-        let until = |run: &[Source], t: TransactionId| run.partition_point(|source| source.writer() <= Some(t));
+        let until = |run: &[Source], t: TransactionId| {
+            run.partition_point(|source| source.writer() <= Some(t))
+        };
         let (committed, unknown) = self.sources[..self.n_writers].split_at(self.n_committed);
         let within = |run: &[Source]| {
             let before = run.partition_point(|source| source.writer() < Some(first));
@@ -164,14 +166,20 @@ impl MultipleSources {
     pub fn sources(&self) -> Cow<'_, [Source]> {
         match &self.list {
             SourceList::Own(sources) => Cow::Borrowed(sources),
-            SourceList::Shared { all, last_of_session } => {
+            SourceList::Shared {
+                all,
+                last_of_session,
+            } => {
                 let is_own = |source: &Source| source.writer() == Some(self.reader);
                 let is_late = |source: &Source| {
                     let writer = source.writer().filter(|writer| !writer.is_initial());
                     writer.is_some_and(|writer| self.reader < writer && writer <= *last_of_session)
                 };
-                let (late, mut sources): (Vec<Source>, Vec<Source>) =
-                    all.sources.iter().filter(|source| !is_own(source)).partition(|source| is_late(source));
+                let (late, mut sources): (Vec<Source>, Vec<Source>) = all
+                    .sources
+                    .iter()
+                    .filter(|source| !is_own(source))
+                    .partition(|source| is_late(source));
                 sources.extend(late);
                 Cow::Owned(sources)
             }
@@ -200,17 +208,26 @@ impl MultipleSources {
         };
         let is_late = |writer: TransactionId| match self.list {
             SourceList::Own(_) => false,
-            SourceList::Shared { last_of_session, .. } => self.reader <= writer && writer <= last_of_session,
+            SourceList::Shared {
+                last_of_session, ..
+            } => self.reader <= writer && writer <= last_of_session,
         };
-        let writers = unknown.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial());
-        writers.filter(move |writer| standing[writer.index()] == Standing::Dropped && !is_late(*writer))
+        let writers = unknown
+            .iter()
+            .filter_map(|source| source.writer())
+            .filter(|writer| !writer.is_initial());
+        writers.filter(move |writer| {
+            standing[writer.index()] == Standing::Dropped && !is_late(*writer)
+        })
     }
 
     /// Number of writers, of any outcome but aborted, without ⊥. O(log writers), or O(sources) of a few.
     pub fn n_writers(&self) -> usize {
         match &self.list {
             SourceList::Own(sources) => sources.iter().filter(|source| !is_initial(source)).count(),
-            SourceList::Shared { all, .. } => all.n_writers - all.n_within(self.reader, self.reader),
+            SourceList::Shared { all, .. } => {
+                all.n_writers - all.n_within(self.reader, self.reader)
+            }
         }
     }
 
@@ -218,7 +235,10 @@ impl MultipleSources {
     /// a few.
     pub fn n_candidate_writers(&self) -> usize {
         match &self.list {
-            SourceList::Own(sources) => sources[..self.kept].iter().filter(|source| !is_initial(source)).count(),
+            SourceList::Own(sources) => sources[..self.kept]
+                .iter()
+                .filter(|source| !is_initial(source))
+                .count(),
             SourceList::Shared { .. } => self.kept - usize::from(self.may_be_initial()),
         }
     }
@@ -229,7 +249,9 @@ impl MultipleSources {
             SourceList::Own(sources) => sources,
             SourceList::Shared { all, .. } => &all.sources[..],
         };
-        all.iter().filter_map(|source| source.writer()).any(|writer| writer != self.reader && is_such(writer))
+        all.iter()
+            .filter_map(|source| source.writer())
+            .any(|writer| writer != self.reader && is_such(writer))
     }
 
     /// Whether the initial version may have been read.
@@ -328,7 +350,9 @@ impl Resolution {
     fn decode_special(&self, read: OperationId, code: u32) -> Source {
         match code {
             OWN => Source::Own,
-            INITIAL => Source::Initial { after_own_write: contains(&self.after_own_write, read) },
+            INITIAL => Source::Initial {
+                after_own_write: contains(&self.after_own_write, read),
+            },
             THIN_AIR => Source::ThinAir,
             UNRECORDED => Source::Unrecorded,
             AMBIGUOUS => Source::Ambiguous,
@@ -340,7 +364,11 @@ impl Resolution {
         let own = self.operation_begin[reader.index()]..self.operation_begin[reader.index() + 1];
         let write = OperationId(write);
         if own.contains(&write.0) {
-            return if write < read { Source::OwnOverwritten { write } } else { Source::Future { write } };
+            return if write < read {
+                Source::OwnOverwritten { write }
+            } else {
+                Source::Future { write }
+            };
         }
         let writer = self.transaction_of(write);
         if self.standing[writer.index()] == Standing::Aborted {
@@ -355,7 +383,11 @@ impl Resolution {
     }
 
     fn transaction_of(&self, operation: OperationId) -> TransactionId {
-        TransactionId::new(self.operation_begin.partition_point(|&begin| begin <= operation.0) - 1)
+        TransactionId::new(
+            self.operation_begin
+                .partition_point(|&begin| begin <= operation.0)
+                - 1,
+        )
     }
 
     /// Number of ambiguous reads.
@@ -364,7 +396,9 @@ impl Resolution {
     }
 
     /// The ambiguous reads with their candidates, by operation: a [`Choice`] has an entry for each.
-    pub fn ambiguous(&self) -> impl ExactSizeIterator<Item = (OperationId, Cow<'_, [Source]>)> + '_ {
+    pub fn ambiguous(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (OperationId, Cow<'_, [Source]>)> + '_ {
         self.ambiguous.iter().map(|&at| {
             let read = &self.multiple[at as usize];
             (read.read, read.candidates())
@@ -393,32 +427,49 @@ impl Resolution {
     /// Everything that may have been read, if that is more than one source, also if all but one are ruled out by every
     /// level above cut isolation.
     pub fn multiple_sources(&self, read: OperationId) -> Option<&MultipleSources> {
-        self.multiple.binary_search_by_key(&read, |multiple| multiple.read).ok().map(|at| &self.multiple[at])
+        self.multiple
+            .binary_search_by_key(&read, |multiple| multiple.read)
+            .ok()
+            .map(|at| &self.multiple[at])
     }
 
     /// Whether a read comes after an own write (TAP-d) and has several sources. Then no relation follows from it: which
     /// source it has does not matter at any level above cut isolation.
     pub fn is_open_after_own_write(&self, read: OperationId) -> bool {
-        !self.multiple.is_empty() && contains(&self.after_own_write, read) && self.multiple_sources(read).is_some()
+        !self.multiple.is_empty()
+            && contains(&self.after_own_write, read)
+            && self.multiple_sources(read).is_some()
     }
 
     /// Whether some writer may be the source of both reads.
     pub fn may_share_source(&self, first: OperationId, second: OperationId) -> bool {
         let writers = |read: OperationId| -> Vec<TransactionId> {
             match self.multiple_sources(read) {
-                Some(multiple) => multiple.sources().iter().filter_map(|source| source.writer()).collect(),
+                Some(multiple) => multiple
+                    .sources()
+                    .iter()
+                    .filter_map(|source| source.writer())
+                    .collect(),
                 None => self.source(read).writer().into_iter().collect(),
             }
         };
         let of_second = writers(second);
-        writers(first).iter().any(|writer| of_second.contains(writer))
+        writers(first)
+            .iter()
+            .any(|writer| of_second.contains(writer))
     }
 
     /// Transactions of unknown outcome that must have committed if this one did, because no other transaction can have
     /// appended an element within a list that it read. O(log of all such).
-    pub fn listed_writers(&self, reader: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
+    pub fn listed_writers(
+        &self,
+        reader: TransactionId,
+    ) -> impl Iterator<Item = TransactionId> + '_ {
         let first = self.listed.partition_point(|pair| pair.0 < reader);
-        self.listed[first..].iter().take_while(move |pair| pair.0 == reader).map(|pair| pair.1)
+        self.listed[first..]
+            .iter()
+            .take_while(move |pair| pair.0 == reader)
+            .map(|pair| pair.1)
     }
 
     /// Whether any read has several sources.
@@ -439,7 +490,10 @@ impl Resolution {
 
     /// The chosen source of an ambiguous read, `None` if it is left out (or not ambiguous).
     pub fn chosen(&self, read: OperationId, choice: &Choice) -> Option<Source> {
-        let at = self.ambiguous.binary_search_by_key(&read, |&at| self.multiple[at as usize].read).ok()?;
+        let at = self
+            .ambiguous
+            .binary_search_by_key(&read, |&at| self.multiple[at as usize].read)
+            .ok()?;
         let multiple = &self.multiple[self.ambiguous[at] as usize];
         choice[at].map(|candidate| multiple.sources()[candidate as usize])
     }
@@ -450,7 +504,8 @@ impl Resolution {
     }
 
     fn with_standing(&self, standing: Standing) -> impl Iterator<Item = TransactionId> + '_ {
-        let matching = move |(t, s): (usize, &Standing)| (*s == standing).then(|| TransactionId::new(t));
+        let matching =
+            move |(t, s): (usize, &Standing)| (*s == standing).then(|| TransactionId::new(t));
         self.standing.iter().enumerate().filter_map(matching)
     }
 
@@ -481,7 +536,11 @@ impl Resolution {
 
     /// Transactions of unknown outcome that count as committed under a choice although they would not otherwise,
     /// ascending; those in `joining` always do.
-    pub(super) fn promoted_by(&self, choice: &Choice, joining: &[TransactionId]) -> Vec<TransactionId> {
+    pub(super) fn promoted_by(
+        &self,
+        choice: &Choice,
+        joining: &[TransactionId],
+    ) -> Vec<TransactionId> {
         let mut promoted: FxHashSet<TransactionId> = joining.iter().copied().collect();
         if !self.standing.contains(&Standing::Possible) {
             return Vec::new();
@@ -490,7 +549,8 @@ impl Resolution {
         loop {
             let before = promoted.len();
             let takes_part = |t: TransactionId, promoted: &FxHashSet<TransactionId>| {
-                matches!(self.standing(t), Standing::Committed | Standing::Promoted) || promoted.contains(&t)
+                matches!(self.standing(t), Standing::Committed | Standing::Promoted)
+                    || promoted.contains(&t)
             };
             for (&at, &chosen) in self.ambiguous.iter().zip(choice) {
                 let read = &self.multiple[at as usize];
@@ -524,7 +584,11 @@ fn contains(sorted: &[u32], operation: OperationId) -> bool {
 /// Names of the first few transactions, for sentences: "T1, T2 and 7 more".
 pub fn names(history: &History, transactions: &[TransactionId]) -> String {
     const SHOWN: usize = 5;
-    let mut text: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
+    let mut text: Vec<String> = transactions
+        .iter()
+        .take(SHOWN)
+        .map(|&t| history.transaction_name(t))
+        .collect();
     if transactions.len() > SHOWN {
         text.push(format!("{} more", transactions.len() - SHOWN));
     }

@@ -3,7 +3,8 @@
 use super::*;
 use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{
-    C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation, Witness,
+    C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation,
+    Witness,
 };
 use crate::counterexample::{components, edge_reason, simpler_ones};
 use crate::health::Health;
@@ -27,7 +28,11 @@ impl Report {
             schema: SCHEMA.to_owned(),
             history: facts(history),
             part: findings.shared.as_ref().map(PartEntry::of_components),
-            levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
+            levels: findings
+                .levels
+                .iter()
+                .map(|result| level_entry(history, result, settings))
+                .collect(),
             patterns: counts(findings),
             published_patterns: findings.published_patterns.as_ref().map(published),
             listing: None,
@@ -39,7 +44,12 @@ impl Report {
                 index: rounded(findings.index_seconds),
                 check: rounded(findings.check_seconds),
             },
-            rules: history.rules().words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
+            rules: history
+                .rules()
+                .words()
+                .into_iter()
+                .map(|(name, word)| (name.to_owned(), word))
+                .collect(),
             assumptions: findings.assumptions.clone(),
             cut: findings.cut.map(|limit| limit.to_string()),
             tested: true,
@@ -49,13 +59,20 @@ impl Report {
 
     /// The same report with what is known about the history's health.
     pub fn with_health(self, history: &History, health: &Health) -> Report {
-        Report { tested: health.is_tested(), health: health::entries(history, health), ..self }
+        Report {
+            tested: health.is_tested(),
+            health: health::entries(history, health),
+            ..self
+        }
     }
 }
 
 fn strongest(findings: &Findings) -> Vec<StrongestEntry> {
     let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
-    let bases = findings.others.iter().flat_map(|_| StrongestOrder::all(&verdicts));
+    let bases = findings
+        .others
+        .iter()
+        .flat_map(|_| StrongestOrder::all(&verdicts));
     let code = |level: Level| level.code().to_owned();
     let entry = |StrongestOrder { base, holds, open }| StrongestEntry {
         base: code(base),
@@ -86,8 +103,12 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
         operations: figures.operations,
         keys: figures.keys,
         about: history.origin().about.clone(),
-        nodes: nodes.map(|(name, sessions)| NodeEntry { name, sessions }).collect(),
-        faults: faults.map(|FaultSpan { what, start, end }| FaultEntry { what, start, end }).collect(),
+        nodes: nodes
+            .map(|(name, sessions)| NodeEntry { name, sessions })
+            .collect(),
+        faults: faults
+            .map(|FaultSpan { what, start, end }| FaultEntry { what, start, end })
+            .collect(),
     }
 }
 
@@ -95,27 +116,51 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
 /// knows other patterns, or none, counts no others.
 fn counts(findings: &Findings) -> Counts {
     if findings.checker.is_c4() {
-        let decided = findings.levels.iter().any(|result| !matches!(result.verdict, Verdict::Undecided(_)));
+        let decided = findings
+            .levels
+            .iter()
+            .any(|result| !matches!(result.verdict, Verdict::Undecided(_)));
         let count = |pattern: C4Pattern| findings.c4_patterns.get(&pattern).copied().unwrap_or(0);
         let entries = C4Pattern::all().map(|pattern| (pattern.id().to_owned(), count(pattern)));
-        return Counts(if decided { entries.collect() } else { Vec::new() });
+        return Counts(if decided {
+            entries.collect()
+        } else {
+            Vec::new()
+        });
     }
     if !findings.is_counted() {
         return Counts(Vec::new());
     }
     // Verdicts on components say nothing about the whole history.
     let decided = |result: &&LevelResult| {
-        !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))
+        !matches!(
+            result.verdict,
+            Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_))
+        )
     };
     let looked_for = |pattern: Pattern| {
-        let decided = || findings.levels.iter().filter(decided).map(|result| result.level);
-        is_usual_or_among(pattern.row().level, decided()) && decided().any(|level| level.implies(pattern.row().level))
+        let decided = || {
+            findings
+                .levels
+                .iter()
+                .filter(decided)
+                .map(|result| result.level)
+        };
+        is_usual_or_among(pattern.row().level, decided())
+            && decided().any(|level| level.implies(pattern.row().level))
     };
     let entry = |pattern: Pattern| match findings.patterns.get(&pattern) {
         Some(&count) => Some((pattern.id().to_owned(), count)),
-        None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
+        None => {
+            (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0))
+        }
     };
-    Counts(Pattern::all().filter(|&pattern| findings.checker.counts(pattern)).filter_map(entry).collect())
+    Counts(
+        Pattern::all()
+            .filter(|&pattern| findings.checker.counts(pattern))
+            .filter_map(entry)
+            .collect(),
+    )
 }
 
 /// Whether a level is decided without being asked for, or is among these: the other levels are counted only where asked for.
@@ -124,7 +169,12 @@ pub(super) fn is_usual_or_among(level: Level, mut asked: impl Iterator<Item = Le
 }
 
 fn published(counts: &BTreeMap<Pattern, u64>) -> Counts {
-    Counts(counts.iter().map(|(pattern, &count)| (pattern.id().to_owned(), count)).collect())
+    Counts(
+        counts
+            .iter()
+            .map(|(pattern, &count)| (pattern.id().to_owned(), count))
+            .collect(),
+    )
 }
 
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
@@ -143,14 +193,24 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
     match &result.verdict {
         Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
         Verdict::Satisfied(Witness::Components(orders)) if settings.witness => {
-            entry.orders =
-                Some(orders.iter().map(|(component, order)| order_entry(history, *component, order)).collect());
+            entry.orders = Some(
+                orders
+                    .iter()
+                    .map(|(component, order)| order_entry(history, *component, order))
+                    .collect(),
+            );
         }
         Verdict::Satisfied(witness) if settings.witness => {
             let (order, snapshots) = witness_order(history, witness);
-            entry.witness = Some(order.into_iter().map(|t| transaction_entry(history, t)).collect());
+            entry.witness = Some(
+                order
+                    .into_iter()
+                    .map(|t| transaction_entry(history, t))
+                    .collect(),
+            );
             entry.snapshots = snapshots;
-            entry.sources = (!result.sources.is_empty()).then(|| source_entries(history, &result.sources));
+            entry.sources =
+                (!result.sources.is_empty()).then(|| source_entries(history, &result.sources));
         }
         _ => {}
     }
@@ -159,8 +219,15 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
 
 fn order_entry(history: &History, component: usize, witness: &Witness) -> OrderEntry {
     let (order, snapshots) = witness_order(history, witness);
-    let witness = order.into_iter().map(|t| transaction_entry(history, t)).collect();
-    OrderEntry { component, witness, snapshots }
+    let witness = order
+        .into_iter()
+        .map(|t| transaction_entry(history, t))
+        .collect();
+    OrderEntry {
+        component,
+        witness,
+        snapshots,
+    }
 }
 
 fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -> Vec<SourceEntry> {
@@ -185,7 +252,9 @@ fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, O
             let mut order = Vec::with_capacity(events.len() / 2);
             for event in events.iter() {
                 match *event {
-                    Event::Start(t) if !t.is_initial() => started_after[t.index()] = order.len() as u32,
+                    Event::Start(t) if !t.is_initial() => {
+                        started_after[t.index()] = order.len() as u32
+                    }
                     Event::Commit(t) if !t.is_initial() => order.push(t),
                     Event::Start(_) | Event::Commit(_) => {}
                 }
@@ -198,7 +267,12 @@ fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, O
 
 fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     if t.is_initial() {
-        return TransactionEntry { session: None, index: None, id: "⊥".to_owned(), name: None };
+        return TransactionEntry {
+            session: None,
+            index: None,
+            id: "⊥".to_owned(),
+            name: None,
+        };
     }
     let name = history.exact_session_name(history.session_of(t));
     // Only a number that prints as it was written is given as a number: `007` is a name.
@@ -208,7 +282,12 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     };
     let id = history.exact_transaction_name(t);
     let name = Some(history.transaction_name(t)).filter(|name| *name != id);
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id, name }
+    TransactionEntry {
+        session: Some(session),
+        index: Some(history.position_of(t)),
+        id,
+        name,
+    }
 }
 
 /// The places of transactions in a list: a scenario's own first, then any other that its edges name.
@@ -220,12 +299,18 @@ pub(super) struct Places<'a> {
 impl<'a> Places<'a> {
     /// These transactions, at their places.
     pub(super) fn new(history: &'a History, transactions: Vec<TransactionId>) -> Places<'a> {
-        Places { history, transactions }
+        Places {
+            history,
+            transactions,
+        }
     }
 
     /// All transactions that have a place, in order.
     pub(super) fn entries(&self) -> Vec<TransactionEntry> {
-        self.transactions.iter().map(|&t| transaction_entry(self.history, t)).collect()
+        self.transactions
+            .iter()
+            .map(|&t| transaction_entry(self.history, t))
+            .collect()
     }
 
     pub(super) fn history(&self) -> &'a History {
@@ -249,7 +334,9 @@ impl<'a> Places<'a> {
             index: self.operation(operation),
             text: history.operation_text(operation),
             line: Some(history.line_of(operation)).filter(|&line| line > 0),
-            place: history.spot_of(operation).map(|spot| spot.text(history.origin())),
+            place: history
+                .spot_of(operation)
+                .map(|spot| spot.text(history.origin())),
         }
     }
 
@@ -262,19 +349,36 @@ impl<'a> Places<'a> {
 /// The levels a violation violates. Those that count real time are named only where they were decided: not
 /// every history has times.
 fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
-    let is_decided = |level| findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
-    let named = violation.levels.iter().filter(|&level| !level.counts_real_time() || is_decided(level));
+    let is_decided = |level| {
+        findings
+            .level(level)
+            .is_some_and(|result| result.verdict == Verdict::Violated)
+    };
+    let named = violation
+        .levels
+        .iter()
+        .filter(|&level| !level.counts_real_time() || is_decided(level));
     named.map(|level| level.code().to_owned()).collect()
 }
 
 fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEntry> {
     let entry = |violation| violation_entry(history, violation, levels_of(findings, violation)).0;
     let mut entries: Vec<ViolationEntry> = findings.violations.iter().map(entry).collect();
-    for (component, number) in components(history, &findings.violations).into_iter().zip(1..) {
-        component.members.into_iter().for_each(|place| entries[place].component = number);
+    for (component, number) in components(history, &findings.violations)
+        .into_iter()
+        .zip(1..)
+    {
+        component
+            .members
+            .into_iter()
+            .for_each(|place| entries[place].component = number);
     }
-    for (place, simpler) in simpler_ones(history, &findings.violations).into_iter().enumerate() {
-        entries[place].contains = simpler.map(|simpler| findings.violations[simpler].id.to_string());
+    for (place, simpler) in simpler_ones(history, &findings.violations)
+        .into_iter()
+        .enumerate()
+    {
+        entries[place].contains =
+            simpler.map(|simpler| findings.violations[simpler].id.to_string());
     }
     entries
 }
@@ -295,8 +399,14 @@ fn violation_entry(
     levels: Vec<String>,
 ) -> (ViolationEntry, Vec<TransactionId>) {
     let mut places = Places::new(history, violation.transactions.clone());
-    let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
-    let operations = violation.operations.iter().map(|&o| places.operation_entry(o)).collect();
+    let edges = (0..violation.edges.len())
+        .map(|e| edge_entry(violation, e, &mut places))
+        .collect();
+    let operations = violation
+        .operations
+        .iter()
+        .map(|&o| places.operation_entry(o))
+        .collect();
     let proof = proof_entry(&mut places, &violation.proof);
     let (claim, statements) = claim::argument(history, violation, level_of(violation), &mut places);
     let row = violation.id.pattern.row();
@@ -307,7 +417,9 @@ fn violation_entry(
         also: violation.also.clone(),
         levels,
         claim: Some(claim),
-        key: violation.key.map(|key| history.key_names().get(key.index())),
+        key: violation
+            .key
+            .map(|key| history.key_names().get(key.index())),
         transactions: places.entries(),
         edges,
         operations,
@@ -332,7 +444,9 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
         from: places.of(edge.from),
         to: places.of(edge.to),
         kind: edge.relation.code().to_owned(),
-        key: edge.key.map(|key| places.history.key_names().get(key.index())),
+        key: edge
+            .key
+            .map(|key| places.history.key_names().get(key.index())),
         why: edge_reason(places.history, &violation.edges, index, level_of(violation)),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
         to_operation: edge.to_operation.map(|o| places.operation(o)),
@@ -344,7 +458,12 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
     match reason {
         Reason::SessionOrder => ReasonEntry::SessionOrder,
         Reason::Reads => ReasonEntry::Reads,
-        Reason::Visible { axiom, reader, read, seen } => ReasonEntry::Visible {
+        Reason::Visible {
+            axiom,
+            reader,
+            read,
+            seen,
+        } => ReasonEntry::Visible {
             axiom: match axiom {
                 Axiom::ReadCommitted => AxiomWord::ReadCommitted,
                 Axiom::ReadAtomic => AxiomWord::ReadAtomic,
@@ -362,14 +481,18 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
             read: places.operation(*read),
             seen: seen.clone(),
         },
-        Reason::Overwrites { writer, order } => {
-            ReasonEntry::Overwrites { writer: places.of(*writer), order: order.clone() }
-        }
-        Reason::Conflict { order } => ReasonEntry::Conflict { order: order.clone() },
+        Reason::Overwrites { writer, order } => ReasonEntry::Overwrites {
+            writer: places.of(*writer),
+            order: order.clone(),
+        },
+        Reason::Conflict { order } => ReasonEntry::Conflict {
+            order: order.clone(),
+        },
         Reason::ReadModifyWrite { read } => ReasonEntry::ReadModifyWrite { read: *read },
-        Reason::Listed { reader, read } => {
-            ReasonEntry::Listed { reader: places.of(*reader), read: places.operation(*read) }
-        }
+        Reason::Listed { reader, read } => ReasonEntry::Listed {
+            reader: places.of(*reader),
+            read: places.operation(*read),
+        },
         Reason::Assumed => ReasonEntry::Assumed,
     }
 }
@@ -384,13 +507,25 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
         Proof::Read => ProofEntry::Read,
         Proof::Reads { pattern, reads } => ProofEntry::Reads {
             pattern: pattern.id().to_owned(),
-            reads: reads.iter().map(|&read| places.operation_entry(read)).collect(),
+            reads: reads
+                .iter()
+                .map(|&read| places.operation_entry(read))
+                .collect(),
         },
-        Proof::Cycle(edges) => ProofEntry::Cycle { edges: edges.clone() },
-        Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses { lemmas: lemmas.clone(), clauses: clauses.clone() },
+        Proof::Cycle(edges) => ProofEntry::Cycle {
+            edges: edges.clone(),
+        },
+        Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses {
+            lemmas: lemmas.clone(),
+            clauses: clauses.clone(),
+        },
         Proof::Split { key, first, second } => {
             let (first, second) = (case(first), case(second));
-            ProofEntry::Split { key: places.history.key_names().get(key.index()), first, second }
+            ProofEntry::Split {
+                key: places.history.key_names().get(key.index()),
+                first,
+                second,
+            }
         }
         Proof::Writers { read, cases } => {
             let read = places.operation_entry(*read);
@@ -398,7 +533,10 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
                 writer: places.of(*writer),
                 proof: proof_entry(places, proof),
             };
-            ProofEntry::Writers { read, cases: cases.iter().map(case).collect() }
+            ProofEntry::Writers {
+                read,
+                cases: cases.iter().map(case).collect(),
+            }
         }
         Proof::Appends { read, place, cases } => {
             let read = places.operation_entry(*read);
@@ -406,7 +544,11 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
                 append: places.operation_entry(*append),
                 proof: proof_entry(places, proof),
             };
-            ProofEntry::Appends { read, place: *place, cases: cases.iter().map(case).collect() }
+            ProofEntry::Appends {
+                read,
+                place: *place,
+                cases: cases.iter().map(case).collect(),
+            }
         }
         Proof::Outcomes { transaction, cases } => {
             let transaction = places.of(*transaction);
@@ -414,20 +556,38 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
                 committed: *committed,
                 proof: proof_entry(places, proof),
             };
-            ProofEntry::Outcomes { transaction, cases: cases.iter().map(case).collect() }
+            ProofEntry::Outcomes {
+                transaction,
+                cases: cases.iter().map(case).collect(),
+            }
         }
-        Proof::Combinations { options, excluded, clauses } => {
-            let options = options.iter().map(|&option| option_entry(places, option)).collect();
+        Proof::Combinations {
+            options,
+            excluded,
+            clauses,
+        } => {
+            let options = options
+                .iter()
+                .map(|&option| option_entry(places, option))
+                .collect();
             let combination = |(together, proof): &(Vec<usize>, Proof)| CombinationEntry {
                 options: together.iter().map(|option| option + 1).collect(),
                 proof: proof_entry(places, proof),
             };
-            let signed =
-                |&(option, holds): &(usize, bool)| if holds { option as i64 + 1 } else { -(option as i64 + 1) };
+            let signed = |&(option, holds): &(usize, bool)| {
+                if holds {
+                    option as i64 + 1
+                } else {
+                    -(option as i64 + 1)
+                }
+            };
             ProofEntry::Combinations {
                 options,
                 excluded: excluded.iter().map(combination).collect(),
-                clauses: clauses.iter().map(|clause| clause.iter().map(signed).collect()).collect(),
+                clauses: clauses
+                    .iter()
+                    .map(|clause| clause.iter().map(signed).collect())
+                    .collect(),
             }
         }
     }
@@ -435,14 +595,25 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
 
 fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
     match option {
-        Supposed::Writer { read, writer } => {
-            OptionEntry::Writer { read: places.operation_entry(read), writer: places.of(writer) }
-        }
-        Supposed::Append { read, place, append } => {
-            OptionEntry::Append { read: places.operation_entry(read), place, append: places.operation_entry(append) }
-        }
-        Supposed::Outcome { transaction, committed } => {
-            OptionEntry::Outcome { transaction: places.of(transaction), committed }
-        }
+        Supposed::Writer { read, writer } => OptionEntry::Writer {
+            read: places.operation_entry(read),
+            writer: places.of(writer),
+        },
+        Supposed::Append {
+            read,
+            place,
+            append,
+        } => OptionEntry::Append {
+            read: places.operation_entry(read),
+            place,
+            append: places.operation_entry(append),
+        },
+        Supposed::Outcome {
+            transaction,
+            committed,
+        } => OptionEntry::Outcome {
+            transaction: places.of(transaction),
+            committed,
+        },
     }
 }

@@ -116,13 +116,24 @@ pub enum ClaimKind {
 impl ClaimEntry {
     /// The operations it names.
     pub fn operations(&self) -> Vec<&OperationEntry> {
-        fn of_missed<'e>(missed: impl IntoIterator<Item = &'e MissedEntry>) -> Vec<&'e OperationEntry> {
-            missed.into_iter().flat_map(|missed| missed.read.iter().chain(&missed.write)).collect()
+        fn of_missed<'e>(
+            missed: impl IntoIterator<Item = &'e MissedEntry>,
+        ) -> Vec<&'e OperationEntry> {
+            missed
+                .into_iter()
+                .flat_map(|missed| missed.read.iter().chain(&missed.write))
+                .collect()
         }
         match &self.says {
-            ClaimKind::WrongValue { reads, .. } | ClaimKind::TwoReads { reads } => reads.iter().collect(),
-            ClaimKind::StaleRead { read, write, seen, .. } => [read].into_iter().chain(write).chain(seen).collect(),
-            ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => of_missed(missed),
+            ClaimKind::WrongValue { reads, .. } | ClaimKind::TwoReads { reads } => {
+                reads.iter().collect()
+            }
+            ClaimKind::StaleRead {
+                read, write, seen, ..
+            } => [read].into_iter().chain(write).chain(seen).collect(),
+            ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => {
+                of_missed(missed)
+            }
             ClaimKind::AgainstTheClock { missed, .. } => of_missed(missed),
             ClaimKind::OverwrittenBefore { read, write } => vec![read, write],
             ClaimKind::Observed
@@ -206,11 +217,26 @@ pub(super) fn argument(
     level: Level,
     places: &mut Places<'_>,
 ) -> (ClaimEntry, Vec<StatementEntry>) {
-    let Headline { claim, title, summary } = counterexample::headline(history, violation);
+    let Headline {
+        claim,
+        title,
+        summary,
+    } = counterexample::headline(history, violation);
     let says = Claims { violation, places }.entry(&claim);
     let steps = counterexample::steps(history, violation, level);
-    let statements = steps.iter().enumerate().map(|(place, step)| statement(place + 1, step, places)).collect();
-    (ClaimEntry { title, text: summary, says }, statements)
+    let statements = steps
+        .iter()
+        .enumerate()
+        .map(|(place, step)| statement(place + 1, step, places))
+        .collect();
+    (
+        ClaimEntry {
+            title,
+            text: summary,
+            says,
+        },
+        statements,
+    )
 }
 
 fn statement(number: usize, step: &Step, places: &mut Places<'_>) -> StatementEntry {
@@ -227,7 +253,11 @@ fn statement(number: usize, step: &Step, places: &mut Places<'_>) -> StatementEn
         case: Some(step.case.clone()).filter(|case| !case.is_empty()),
         text: format!("{}.", step.text),
         transactions: step.transactions.iter().map(|&t| places.of(t)).collect(),
-        operations: step.operations.iter().map(|&o| places.operation_entry(o)).collect(),
+        operations: step
+            .operations
+            .iter()
+            .map(|&o| places.operation_entry(o))
+            .collect(),
         edges: step.edges.clone(),
         premises: step.premises.iter().map(|place| place + 1).collect(),
     }
@@ -241,10 +271,16 @@ struct Claims<'a, 'h> {
 impl Claims<'_, '_> {
     fn entry(&mut self, claim: &Claim) -> ClaimKind {
         match claim {
-            Claim::WrongValue { pattern, reads } => {
-                ClaimKind::WrongValue { pattern: pattern.id().to_owned(), reads: self.operations(reads) }
-            }
-            Claim::StaleRead { read, older, newer: (newer, write), sight } => {
+            Claim::WrongValue { pattern, reads } => ClaimKind::WrongValue {
+                pattern: pattern.id().to_owned(),
+                reads: self.operations(reads),
+            },
+            Claim::StaleRead {
+                read,
+                older,
+                newer: (newer, write),
+                sight,
+            } => {
                 let (word, seen) = match *sight {
                     Sight::OwnSession => (SightWord::OwnSession, None),
                     Sight::ReadBefore(seen) => (SightWord::ReadBefore, Some(seen)),
@@ -271,25 +307,46 @@ impl Claims<'_, '_> {
                     _ => self.violation.edges.get(*e)?.from_operation,
                 };
                 let reads: Vec<OperationId> = forced.iter().filter_map(read).collect();
-                ClaimKind::TwoReads { reads: self.operations(&reads) }
+                ClaimKind::TwoReads {
+                    reads: self.operations(&reads),
+                }
             }
             Claim::Observed => ClaimKind::Observed,
-            Claim::LostWrite { key, writer, readers } => ClaimKind::LostWrite {
+            Claim::LostWrite {
+                key,
+                writer,
+                readers,
+            } => ClaimKind::LostWrite {
                 key: self.places.key(*key),
                 writer: self.places.of(*writer),
                 readers: self.transactions(readers),
             },
-            Claim::Overlap { key, writers, is_open } => ClaimKind::Overlap {
+            Claim::Overlap {
+                key,
+                writers,
+                is_open,
+            } => ClaimKind::Overlap {
                 key: self.places.key(*key),
                 writers: self.transactions(writers),
                 is_open: *is_open,
             },
-            Claim::ReadersDisagree { missed } => ClaimKind::ReadersDisagree { missed: self.missed(missed) },
-            Claim::MissedEachOther { missed } => ClaimKind::MissedEachOther { missed: self.missed(missed) },
-            Claim::Ring { missing } => ClaimKind::Ring { missing: self.transactions(missing) },
+            Claim::ReadersDisagree { missed } => ClaimKind::ReadersDisagree {
+                missed: self.missed(missed),
+            },
+            Claim::MissedEachOther { missed } => ClaimKind::MissedEachOther {
+                missed: self.missed(missed),
+            },
+            Claim::Ring { missing } => ClaimKind::Ring {
+                missing: self.transactions(missing),
+            },
             Claim::AgainstTheClock { clock, missed } => {
-                let ends = self.violation.edges.get(*clock).map(|edge| (edge.from, edge.to));
-                let (ended, began) = ends.unwrap_or((TransactionId::INITIAL, TransactionId::INITIAL));
+                let ends = self
+                    .violation
+                    .edges
+                    .get(*clock)
+                    .map(|edge| (edge.from, edge.to));
+                let (ended, began) =
+                    ends.unwrap_or((TransactionId::INITIAL, TransactionId::INITIAL));
                 ClaimKind::AgainstTheClock {
                     ended: self.places.of(ended),
                     began: self.places.of(began),
@@ -305,7 +362,10 @@ impl Claims<'_, '_> {
     }
 
     fn operations(&mut self, operations: &[OperationId]) -> Vec<OperationEntry> {
-        operations.iter().map(|&o| self.places.operation_entry(o)).collect()
+        operations
+            .iter()
+            .map(|&o| self.places.operation_entry(o))
+            .collect()
     }
 
     fn transactions(&mut self, transactions: &[TransactionId]) -> Vec<usize> {
@@ -317,8 +377,12 @@ impl Claims<'_, '_> {
         let entry = |edge: &crate::relations::Edge| MissedEntry {
             reader: self.places.of(edge.from),
             writer: self.places.of(edge.to),
-            read: edge.from_operation.map(|read| self.places.operation_entry(read)),
-            write: edge.to_operation.map(|write| self.places.operation_entry(write)),
+            read: edge
+                .from_operation
+                .map(|read| self.places.operation_entry(read)),
+            write: edge
+                .to_operation
+                .map(|write| self.places.operation_entry(write)),
         };
         edges.map(entry).collect()
     }

@@ -134,7 +134,10 @@ impl ReasonEntry {
     /// The edges it rests on.
     pub fn premises(&self) -> &[usize] {
         match self {
-            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Listed { .. } | ReasonEntry::Assumed => &[],
+            ReasonEntry::SessionOrder
+            | ReasonEntry::Reads
+            | ReasonEntry::Listed { .. }
+            | ReasonEntry::Assumed => &[],
             ReasonEntry::Path { through } => through,
             ReasonEntry::Visible { seen, .. } => seen,
             ReasonEntry::Overwrites { order, .. } | ReasonEntry::Conflict { order } => order,
@@ -262,7 +265,9 @@ impl ProofEntry {
             ProofEntry::Writers { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
             ProofEntry::Appends { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
             ProofEntry::Outcomes { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
-            ProofEntry::Combinations { excluded, .. } => excluded.iter().map(|case| &case.proof).collect(),
+            ProofEntry::Combinations { excluded, .. } => {
+                excluded.iter().map(|case| &case.proof).collect()
+            }
             ProofEntry::Read
             | ProofEntry::Reads { .. }
             | ProofEntry::Cycle { .. }

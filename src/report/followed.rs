@@ -15,7 +15,10 @@ pub const FOLLOWED_SCHEMA: &str = "isoscope.followed/1";
 /// does not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
-#[cfg_attr(feature = "cli", schemars(title = "IsoScope event of a history that is followed"))]
+#[cfg_attr(
+    feature = "cli",
+    schemars(title = "IsoScope event of a history that is followed")
+)]
 pub struct Followed {
     /// Name of this form of report.
     #[cfg_attr(feature = "cli", schemars(extend("const" = FOLLOWED_SCHEMA)))]
@@ -28,7 +31,10 @@ pub struct Followed {
 impl Followed {
     /// A line that says this.
     pub fn new(event: FollowedEvent) -> Followed {
-        Followed { schema: FOLLOWED_SCHEMA.to_owned(), event }
+        Followed {
+            schema: FOLLOWED_SCHEMA.to_owned(),
+            event,
+        }
     }
 
     /// Writes it as one line, newline included.

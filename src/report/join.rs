@@ -15,7 +15,11 @@ pub(super) fn join(orders: &[&OrderEntry]) -> Option<Joined> {
     let mut numbers = Numbers::default();
     let mut edges: Vec<(u32, u32)> = Vec::new();
     for order in orders {
-        let transactions = order.witness.iter().map(|entry| numbers.of(entry)).collect::<Option<Vec<u32>>>()?;
+        let transactions = order
+            .witness
+            .iter()
+            .map(|entry| numbers.of(entry))
+            .collect::<Option<Vec<u32>>>()?;
         let chain = match split {
             true => events(&transactions, order.snapshots.as_deref()?)?,
             false => transactions,
@@ -28,12 +32,22 @@ pub(super) fn join(orders: &[&OrderEntry]) -> Option<Joined> {
     }
     for session in &mut numbers.sessions {
         session.sort_unstable();
-        edges.extend(session.windows(2).map(|pair| (steps * pair[0].1 + steps - 1, steps * pair[1].1)));
+        edges.extend(
+            session
+                .windows(2)
+                .map(|pair| (steps * pair[0].1 + steps - 1, steps * pair[1].1)),
+        );
     }
     let order = topological_order(&Digraph::new((steps * n) as usize, edges.iter().copied()))?;
     Some(match split {
         true => numbers.commits(&order),
-        false => (order.into_iter().map(|t| numbers.entries[t as usize].clone()).collect(), None),
+        false => (
+            order
+                .into_iter()
+                .map(|t| numbers.entries[t as usize].clone())
+                .collect(),
+            None,
+        ),
     })
 }
 
@@ -42,7 +56,11 @@ fn events(transactions: &[u32], snapshots: &[u32]) -> Option<Vec<u32>> {
     if transactions.len() != snapshots.len() {
         return None;
     }
-    let mut starts: Vec<(u32, u32)> = snapshots.iter().copied().zip(transactions.iter().copied()).collect();
+    let mut starts: Vec<(u32, u32)> = snapshots
+        .iter()
+        .copied()
+        .zip(transactions.iter().copied())
+        .collect();
     starts.sort_by_key(|&(snapshot, _)| snapshot);
     let mut events = Vec::with_capacity(2 * transactions.len());
     let mut next = starts.into_iter().peekable();

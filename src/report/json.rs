@@ -16,7 +16,9 @@ pub fn to_line(document: &Document, out: &mut dyn io::Write) -> io::Result<()> {
 /// Writes a value as one line of JSON, newline included. Characters that would act on a terminal are escaped by number,
 /// which JSON parsers read as the character itself.
 pub(super) fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Seen)).map_err(io::Error::from)?;
+    value
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Seen))
+        .map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 
@@ -24,7 +26,11 @@ pub(super) fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io:
 struct Seen;
 
 impl serde_json::ser::Formatter for Seen {
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut from = 0;
         for (at, c) in fragment.char_indices().filter(|(_, c)| is_hidden(*c)) {
             out.write_all(&fragment.as_bytes()[from..at])?;
@@ -50,12 +56,22 @@ impl std::str::FromStr for Document {
             None => return Err(format!("no `schema`, expected `{}`", super::SCHEMA)),
         }
         if value.get("error").is_some() {
-            return serde_json::from_value(value).map(Document::Failure).map_err(|e| e.to_string());
+            return serde_json::from_value(value)
+                .map(Document::Failure)
+                .map_err(|e| e.to_string());
         }
-        if value.get("history").is_some_and(|history| history.get("format").is_none()) && value.get("part").is_some() {
-            return serde_json::from_value(value).map(Document::Elsewhere).map_err(|e| e.to_string());
+        if value
+            .get("history")
+            .is_some_and(|history| history.get("format").is_none())
+            && value.get("part").is_some()
+        {
+            return serde_json::from_value(value)
+                .map(Document::Elsewhere)
+                .map_err(|e| e.to_string());
         }
-        serde_json::from_str(text).map(|report| Document::Report(Box::new(report))).map_err(|e| e.to_string())
+        serde_json::from_str(text)
+            .map(|report| Document::Report(Box::new(report)))
+            .map_err(|e| e.to_string())
     }
 }
 

@@ -38,8 +38,17 @@ pub struct WindowEntry {
 impl ListingEntry {
     /// At most `max_instances` instances of each pattern, or only those of a page.
     pub fn new(max_instances: usize, page: Option<Page>) -> ListingEntry {
-        let window =
-            page.map(|Page { pattern, offset, limit }| WindowEntry { pattern: pattern.id().to_owned(), offset, limit });
+        let window = page.map(
+            |Page {
+                 pattern,
+                 offset,
+                 limit,
+             }| WindowEntry {
+                pattern: pattern.id().to_owned(),
+                offset,
+                limit,
+            },
+        );
         ListingEntry {
             counted: "every instance".to_owned(),
             listed: match window {

@@ -3,7 +3,8 @@
 use super::build::is_usual_or_among;
 use super::join::join;
 use super::{
-    Counts, Dealt, Document, Elsewhere, LevelEntry, OrderEntry, PartEntry, PromiseEntry, Report, Timings, VerdictWord,
+    Counts, Dealt, Document, Elsewhere, LevelEntry, OrderEntry, PartEntry, PromiseEntry, Report,
+    Timings, VerdictWord,
 };
 use crate::checkers::lattice::{PROMISES, Promise, strongest};
 use crate::checkers::{Level, Pattern};
@@ -40,7 +41,9 @@ pub fn merge(documents: Vec<Document>) -> Result<Vec<Document>, MergeError> {
         }
         groups[place].1.push(document);
     }
-    let one = |(path, group): (String, Vec<Document>)| one(group).map_err(|message| MergeError { path, message });
+    let one = |(path, group): (String, Vec<Document>)| {
+        one(group).map_err(|message| MergeError { path, message })
+    };
     groups.into_iter().map(one).collect()
 }
 
@@ -55,14 +58,27 @@ fn one(group: Vec<Document>) -> Result<Document, String> {
             failure @ Document::Failure(_) => return Ok(failure),
         }
     }
-    let is_spread = |report: &Report| report.part.as_ref().is_some_and(|part| part.of == Dealt::Components);
+    let is_spread = |report: &Report| {
+        report
+            .part
+            .as_ref()
+            .is_some_and(|part| part.of == Dealt::Components)
+    };
     match (reports.pop(), elsewhere) {
         (Some(report), _) if is_spread(&report) => {
             reports.push(report);
-            Shards::new(reports)?.merged().map(|report| Document::Report(Box::new(report)))
+            Shards::new(reports)?
+                .merged()
+                .map(|report| Document::Report(Box::new(report)))
         }
-        (Some(report), _) if reports.is_empty() => Ok(Document::Report(Box::new(Report { part: None, ..report }))),
-        (Some(_), _) => Err(format!("there are {} whole reports on it", reports.len() + 1)),
+        (Some(report), _) if reports.is_empty() => Ok(Document::Report(Box::new(Report {
+            part: None,
+            ..report
+        }))),
+        (Some(_), _) => Err(format!(
+            "there are {} whole reports on it",
+            reports.len() + 1
+        )),
         (None, Some(elsewhere)) => Ok(Document::Elsewhere(Box::new(unexamined(*elsewhere)))),
         (None, None) => Err("there is no report on it".to_owned()),
     }
@@ -72,8 +88,15 @@ fn one(group: Vec<Document>) -> Result<Document, String> {
 fn unexamined(elsewhere: Elsewhere) -> Elsewhere {
     let part = &elsewhere.part;
     let reason = format!("shard {} of {} is missing", part.shard, part.shards);
-    let levels = part.levels.iter().map(|level| undecided(level, reason.clone(), 0.0)).collect();
-    Elsewhere { levels, ..elsewhere }
+    let levels = part
+        .levels
+        .iter()
+        .map(|level| undecided(level, reason.clone(), 0.0))
+        .collect();
+    Elsewhere {
+        levels,
+        ..elsewhere
+    }
 }
 
 fn undecided(level: &str, reason: String, seconds: f64) -> LevelEntry {
@@ -102,21 +125,38 @@ impl Shards {
     fn new(reports: Vec<Report>) -> Result<Shards, String> {
         let mut parts: Vec<(PartEntry, Report)> = Vec::new();
         for mut report in reports {
-            let part = report.part.take().ok_or("there are reports on all of it and on shares of it")?;
+            let part = report
+                .part
+                .take()
+                .ok_or("there are reports on all of it and on shares of it")?;
             parts.push((part, report));
         }
         parts.sort_by_key(|(part, _)| part.shard);
-        let known = parts.iter().filter_map(|(part, _)| part.components).find(|&n| n > 0).unwrap_or(0);
+        let known = parts
+            .iter()
+            .filter_map(|(part, _)| part.components)
+            .find(|&n| n > 0)
+            .unwrap_or(0);
         for pair in parts.windows(2) {
-            let [(a, of_a), (b, of_b)] = pair else { continue };
+            let [(a, of_a), (b, of_b)] = pair else {
+                continue;
+            };
             if a.shard == b.shard {
                 return Err(format!("shard {} comes twice", a.shard));
             }
-            if (a.shards, a.of, &a.levels) != (b.shards, b.of, &b.levels) || of_a.rules != of_b.rules {
-                return Err(format!("shards {} and {} were asked for different things", a.shard, b.shard));
+            if (a.shards, a.of, &a.levels) != (b.shards, b.of, &b.levels)
+                || of_a.rules != of_b.rules
+            {
+                return Err(format!(
+                    "shards {} and {} were asked for different things",
+                    a.shard, b.shard
+                ));
             }
             if of_a.history != of_b.history {
-                return Err(format!("shards {} and {} read different histories", a.shard, b.shard));
+                return Err(format!(
+                    "shards {} and {} read different histories",
+                    a.shard, b.shard
+                ));
             }
         }
         for (part, _) in &parts {
@@ -129,28 +169,57 @@ impl Shards {
                 return Err(format!("shard {} does not fit to the others", part.shard));
             }
         }
-        Ok(Shards { reports: parts, n_components: known })
+        Ok(Shards {
+            reports: parts,
+            n_components: known,
+        })
     }
 
     fn merged(self) -> Result<Report, String> {
         let (first, _) = self.reports.first().ok_or("there is no report on it")?;
         let levels: Vec<LevelEntry> = first.levels.iter().map(|level| self.level(level)).collect();
-        let timings =
-            self.reports.iter().map(|(_, report)| &report.timings).fold(Timings::default(), |sum, timings| Timings {
+        let timings = self.reports.iter().map(|(_, report)| &report.timings).fold(
+            Timings::default(),
+            |sum, timings| Timings {
                 read: sum.read + timings.read,
                 index: sum.index + timings.index,
                 check: sum.check + timings.check,
-            });
-        let n_violated = |report: &Report| report.levels.iter().filter(|l| l.verdict == VerdictWord::Violated).count();
-        let most = self.reports.iter().map(|(_, report)| n_violated(report)).max().unwrap_or(0);
+            },
+        );
+        let n_violated = |report: &Report| {
+            report
+                .levels
+                .iter()
+                .filter(|l| l.verdict == VerdictWord::Violated)
+                .count()
+        };
+        let most = self
+            .reports
+            .iter()
+            .map(|(_, report)| n_violated(report))
+            .max()
+            .unwrap_or(0);
         let is_one = self.n_components < 2;
         let any_assumptions = self.reports.iter().map(|(_, report)| &report.assumptions);
-        let any_assumptions = any_assumptions.into_iter().find(|a| !a.is_empty()).cloned().unwrap_or_default();
+        let any_assumptions = any_assumptions
+            .into_iter()
+            .find(|a| !a.is_empty())
+            .cloned()
+            .unwrap_or_default();
         let health = self.reports.iter().map(|(_, report)| report.health.clone());
-        let health = health.into_iter().find(|health| !health.is_empty()).unwrap_or_default();
-        let cut = self.reports.iter().find_map(|(_, report)| report.cut.clone());
+        let health = health
+            .into_iter()
+            .find(|health| !health.is_empty())
+            .unwrap_or_default();
+        let cut = self
+            .reports
+            .iter()
+            .find_map(|(_, report)| report.cut.clone());
         let tested = self.reports.iter().all(|(_, report)| report.tested);
-        let knowing = self.reports.into_iter().find(|(_, report)| n_violated(report) == most);
+        let knowing = self
+            .reports
+            .into_iter()
+            .find(|(_, report)| n_violated(report) == most);
         let (_, mut report) = knowing.ok_or("there is no report on it")?;
         if !is_one {
             report.patterns = counts(&report.patterns, &levels);
@@ -160,45 +229,91 @@ impl Shards {
             true => any_assumptions,
             false => std::mem::take(&mut report.assumptions),
         };
-        let promised = report.promised.take().map(|promised| judged(promised, &levels));
-        Ok(Report { part: None, levels, promised, timings, assumptions, cut, tested, health, ..report })
+        let promised = report
+            .promised
+            .take()
+            .map(|promised| judged(promised, &levels));
+        Ok(Report {
+            part: None,
+            levels,
+            promised,
+            timings,
+            assumptions,
+            cut,
+            tested,
+            health,
+            ..report
+        })
     }
 
     /// The verdict of all shards together on a level.
     fn level(&self, level: &str) -> LevelEntry {
-        let is_spread = Level::with_code(level).is_some_and(|level| level.row().spreads) && self.n_components > 1;
+        let is_spread = Level::with_code(level).is_some_and(|level| level.row().spreads)
+            && self.n_components > 1;
         let entries: Vec<(&PartEntry, &LevelEntry)> = self
             .reports
             .iter()
             .filter(|(part, _)| is_spread || part.shard == 0)
-            .filter_map(|(part, report)| Some((part, report.levels.iter().find(|entry| entry.level == level)?)))
+            .filter_map(|(part, report)| {
+                Some((
+                    part,
+                    report.levels.iter().find(|entry| entry.level == level)?,
+                ))
+            })
             .collect();
         let seconds = entries.iter().map(|(_, entry)| entry.seconds).sum();
-        let is = |word: VerdictWord| entries.iter().map(|(_, entry)| *entry).find(|entry| entry.verdict == word);
+        let is = |word: VerdictWord| {
+            entries
+                .iter()
+                .map(|(_, entry)| *entry)
+                .find(|entry| entry.verdict == word)
+        };
         // SSER without times is violated where SER is, which any shard may find.
-        let mut of_level =
-            self.reports.iter().flat_map(|(_, report)| &report.levels).filter(|entry| entry.level == level);
+        let mut of_level = self
+            .reports
+            .iter()
+            .flat_map(|(_, report)| &report.levels)
+            .filter(|entry| entry.level == level);
         if let Some(violated) = of_level.find(|entry| entry.verdict == VerdictWord::Violated) {
-            return LevelEntry { seconds, ..violated.clone() };
+            return LevelEntry {
+                seconds,
+                ..violated.clone()
+            };
         }
         if let Some(missing) = self.missing(is_spread, &entries) {
             return undecided(level, missing, seconds);
         }
         if let Some(open) = is(VerdictWord::Undecided) {
-            return LevelEntry { seconds, ..open.clone() };
+            return LevelEntry {
+                seconds,
+                ..open.clone()
+            };
         }
         let is_complete = !is_spread || self.n_undecided(&entries) == 0;
         match entries.first() {
-            Some((_, first)) if is_complete && first.orders.is_some() => joined(first, &entries, seconds),
-            Some((_, first)) if is_complete => LevelEntry { seconds, ..(*first).clone() },
-            _ => undecided(level, "the shards do not say anything of it".to_owned(), seconds),
+            Some((_, first)) if is_complete && first.orders.is_some() => {
+                joined(first, &entries, seconds)
+            }
+            Some((_, first)) if is_complete => LevelEntry {
+                seconds,
+                ..(*first).clone()
+            },
+            _ => undecided(
+                level,
+                "the shards do not say anything of it".to_owned(),
+                seconds,
+            ),
         }
     }
 
     /// Number of components on which no shard has a verdict.
     fn n_undecided(&self, entries: &[(&PartEntry, &LevelEntry)]) -> usize {
         let mut is_decided = vec![false; self.n_components];
-        for component in entries.iter().filter_map(|(part, _)| part.mine.as_ref()).flatten() {
+        for component in entries
+            .iter()
+            .filter_map(|(part, _)| part.mine.as_ref())
+            .flatten()
+        {
             is_decided[*component] = true;
         }
         is_decided.iter().filter(|decided| !**decided).count()
@@ -210,7 +325,9 @@ impl Shards {
         let is_there = |shard: &usize| self.reports.iter().any(|(part, _)| part.shard == *shard);
         let missing: Vec<usize> = (0..shards).filter(|shard| !is_there(shard)).collect();
         if !is_spread {
-            return missing.contains(&0).then(|| format!("shard 0 of {shards} is missing"));
+            return missing
+                .contains(&0)
+                .then(|| format!("shard 0 of {shards} is missing"));
         }
         let open = self.n_undecided(entries);
         let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
@@ -219,27 +336,46 @@ impl Shards {
             [one] => format!("shard {one} of {shards} is missing"),
             several => format!("shards {} of {shards} are missing", several.join(", ")),
         };
-        (open > 0).then(|| format!("{who}, {open} of {} components are not decided", self.n_components))
+        (open > 0).then(|| {
+            format!(
+                "{who}, {open} of {} components are not decided",
+                self.n_components
+            )
+        })
     }
 }
 
 /// The level is satisfied on all components: one order for them all.
 fn joined(first: &LevelEntry, entries: &[(&PartEntry, &LevelEntry)], seconds: f64) -> LevelEntry {
-    let mut orders: Vec<&OrderEntry> =
-        entries.iter().filter_map(|(_, entry)| entry.orders.as_ref()).flatten().collect();
+    let mut orders: Vec<&OrderEntry> = entries
+        .iter()
+        .filter_map(|(_, entry)| entry.orders.as_ref())
+        .flatten()
+        .collect();
     orders.sort_by_key(|order| order.component);
     match join(&orders) {
-        Some((witness, snapshots)) => {
-            LevelEntry { seconds, witness: Some(witness), snapshots, orders: None, ..first.clone() }
-        }
-        None => undecided(&first.level, "the orders of the shards contradict each other".to_owned(), seconds),
+        Some((witness, snapshots)) => LevelEntry {
+            seconds,
+            witness: Some(witness),
+            snapshots,
+            orders: None,
+            ..first.clone()
+        },
+        None => undecided(
+            &first.level,
+            "the orders of the shards contradict each other".to_owned(),
+            seconds,
+        ),
     }
 }
 
 /// A promise, given the verdicts of all shards together. One that is not known any more is left as it was.
 fn judged(entry: PromiseEntry, levels: &[LevelEntry]) -> PromiseEntry {
-    let is_it = |promise: &&Promise| promise.product == entry.product && promise.setting == entry.setting;
-    let Some(promise) = PROMISES.iter().find(is_it) else { return entry };
+    let is_it =
+        |promise: &&Promise| promise.product == entry.product && promise.setting == entry.setting;
+    let Some(promise) = PROMISES.iter().find(is_it) else {
+        return entry;
+    };
     let known = levels.iter().filter_map(|level| {
         let holds = match level.verdict {
             VerdictWord::Satisfied => true,
@@ -249,20 +385,39 @@ fn judged(entry: PromiseEntry, levels: &[LevelEntry]) -> PromiseEntry {
         Some((Level::with_code(&level.level)?, holds))
     });
     let known: Vec<(Level, bool)> = known.collect();
-    let satisfied = known.iter().filter(|(_, holds)| *holds).map(|(level, _)| *level);
-    let holds = strongest(satisfied).into_iter().map(|level| level.code().to_owned()).collect();
-    PromiseEntry { kept: promise.is_kept_by(known), holds, ..entry }
+    let satisfied = known
+        .iter()
+        .filter(|(_, holds)| *holds)
+        .map(|(level, _)| *level);
+    let holds = strongest(satisfied)
+        .into_iter()
+        .map(|level| level.code().to_owned())
+        .collect();
+    PromiseEntry {
+        kept: promise.is_kept_by(known),
+        holds,
+        ..entry
+    }
 }
 
 /// The counts of a report, with 0 for patterns that the merged levels have been checked for.
 fn counts(found: &Counts, levels: &[LevelEntry]) -> Counts {
-    let decided = levels.iter().filter(|entry| entry.verdict != VerdictWord::Undecided);
-    let decided: Vec<Level> = decided.filter_map(|entry| entry.level.parse().ok()).collect();
+    let decided = levels
+        .iter()
+        .filter(|entry| entry.verdict != VerdictWord::Undecided);
+    let decided: Vec<Level> = decided
+        .filter_map(|entry| entry.level.parse().ok())
+        .collect();
     let entry = |pattern: Pattern| {
-        let known = found.0.iter().find(|(id, _)| id == pattern.id()).map(|(_, n)| *n);
+        let known = found
+            .0
+            .iter()
+            .find(|(id, _)| id == pattern.id())
+            .map(|(_, n)| *n);
         let of = pattern.row().level;
         let is_asked = is_usual_or_among(of, decided.iter().copied());
-        let looked_for = !pattern.is_of_lists() && is_asked && decided.iter().any(|level| level.implies(of));
+        let looked_for =
+            !pattern.is_of_lists() && is_asked && decided.iter().any(|level| level.implies(of));
         let count = known.filter(|&n| n > 0).or(looked_for.then_some(0))?;
         Some((pattern.id().to_owned(), count))
     };

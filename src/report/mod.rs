@@ -21,12 +21,12 @@ mod tally;
 pub use build::{Settings, violation};
 pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
 pub use evidence::{
-    AppendEntry, AxiomWord, CaseEntry, CombinationEntry, EdgeEntry, OptionEntry, OutcomeEntry, ProofEntry, ReasonEntry,
-    ViolationEntry, WriterEntry,
+    AppendEntry, AxiomWord, CaseEntry, CombinationEntry, EdgeEntry, OptionEntry, OutcomeEntry,
+    ProofEntry, ReasonEntry, ViolationEntry, WriterEntry,
 };
 pub use followed::{
-    AnswerChange, AwaitedVersion, FOLLOWED_SCHEMA, Followed, FollowedEnd, FollowedEvent, FollowedLevel, FoundViolation,
-    Progress,
+    AnswerChange, AwaitedVersion, FOLLOWED_SCHEMA, Followed, FollowedEnd, FollowedEvent,
+    FollowedLevel, FoundViolation, Progress,
 };
 pub use health::HealthEntry;
 pub use json::to_line;
@@ -111,8 +111,13 @@ impl Failure {
     pub fn new(path: &str, place: &str, message: &str) -> Failure {
         Failure {
             schema: SCHEMA.to_owned(),
-            history: FailedHistory { path: path.to_owned() },
-            error: Error { place: place.to_owned(), message: message.to_owned() },
+            history: FailedHistory {
+                path: path.to_owned(),
+            },
+            error: Error {
+                place: place.to_owned(),
+                message: message.to_owned(),
+            },
         }
     }
 }
@@ -177,7 +182,9 @@ impl Report {
     pub fn rules(&self) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (name, word) in &self.rules {
-            rules.set(name, word).map_err(|error| format!("the report's rule {name} is `{word}`: {error}"))?;
+            rules
+                .set(name, word)
+                .map_err(|error| format!("the report's rule {name} is `{word}`: {error}"))?;
         }
         Ok(rules)
     }
@@ -391,7 +398,9 @@ pub struct OperationEntry {
 /// Number of instances by pattern id, in the order of the pattern table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
-pub struct Counts(#[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, u64>"))] pub Vec<(String, u64)>);
+pub struct Counts(
+    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, u64>"))] pub Vec<(String, u64)>,
+);
 
 /// Wall time in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

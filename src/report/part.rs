@@ -41,7 +41,14 @@ impl PartEntry {
     /// For a whole history among several.
     pub fn of_histories(share: Share, levels: Vec<String>) -> PartEntry {
         let Share { shard, shards } = share;
-        PartEntry { shard, shards, of: Dealt::Histories, levels, components: None, mine: None }
+        PartEntry {
+            shard,
+            shards,
+            of: Dealt::Histories,
+            levels,
+            components: None,
+            mine: None,
+        }
     }
 
     /// Of components of one history.
@@ -50,7 +57,11 @@ impl PartEntry {
             shard: shared.share.shard,
             shards: shared.share.shards,
             of: Dealt::Components,
-            levels: shared.levels.iter().map(|level| level.code().to_owned()).collect(),
+            levels: shared
+                .levels
+                .iter()
+                .map(|level| level.code().to_owned())
+                .collect(),
             components: Some(shared.components),
             mine: Some(shared.mine.clone()),
         }
@@ -77,8 +88,15 @@ pub struct Elsewhere {
 impl Elsewhere {
     /// The history at `path` is the share of another shard.
     pub fn new(path: &str, part: PartEntry) -> Elsewhere {
-        let history = FailedHistory { path: path.to_owned() };
-        Elsewhere { schema: SCHEMA.to_owned(), history, part, levels: Vec::new() }
+        let history = FailedHistory {
+            path: path.to_owned(),
+        };
+        Elsewhere {
+            schema: SCHEMA.to_owned(),
+            history,
+            part,
+            levels: Vec::new(),
+        }
     }
 }
 

@@ -58,14 +58,19 @@ impl StatisticsReport<'_> {
         breadth: &Breadth,
         health: &Health,
     ) -> StatisticsReport<'a> {
-        let component =
-            |size: &ComponentSize| ComponentEntry { sessions: size.sessions, transactions: size.transactions };
+        let component = |size: &ComponentSize| ComponentEntry {
+            sessions: size.sessions,
+            transactions: size.transactions,
+        };
         StatisticsReport {
             schema: STATISTICS_SCHEMA,
             history: facts(history),
             statistics,
             longest_transaction: statistics.operations_of_transaction.max,
-            version_order: VersionOrderEntry { known: health.version_order.known, pairs: health.version_order.pairs },
+            version_order: VersionOrderEntry {
+                known: health.version_order.known,
+                pairs: health.version_order.pairs,
+            },
             width: breadth.width,
             components: breadth.components.iter().map(component).collect(),
             health: health::entries(history, health),

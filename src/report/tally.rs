@@ -66,7 +66,12 @@ impl std::str::FromStr for TallyBy {
     type Err = String;
 
     fn from_str(word: &str) -> Result<TallyBy, String> {
-        let all = [TallyBy::Level, TallyBy::Key, TallyBy::Session, TallyBy::Cause];
+        let all = [
+            TallyBy::Level,
+            TallyBy::Key,
+            TallyBy::Session,
+            TallyBy::Cause,
+        ];
         let found = all.into_iter().find(|by| by.word() == word);
         found.ok_or_else(|| format!("`{word}` is none of level, key, session, cause"))
     }
@@ -81,16 +86,28 @@ impl Tally {
         let mut rows: FxHashMap<String, TallyRow> = FxHashMap::default();
         let is_cut = count(history, findings, control, |violation| {
             let name = names.of(violation);
-            let row =
-                rows.entry(name).or_insert_with_key(|name| TallyRow { name: name.clone(), ..TallyRow::default() });
+            let row = rows.entry(name).or_insert_with_key(|name| TallyRow {
+                name: name.clone(),
+                ..TallyRow::default()
+            });
             row.instances += 1;
-            *row.patterns.entry(violation.id.pattern.id().to_owned()).or_default() += 1;
+            *row.patterns
+                .entry(violation.id.pattern.id().to_owned())
+                .or_default() += 1;
         })
         .is_err()
             || findings.cut.is_some();
         let mut rows: Vec<TallyRow> = rows.into_values().collect();
-        rows.sort_by(|a, b| b.instances.cmp(&a.instances).then_with(|| a.name.cmp(&b.name)));
-        Tally { by: by.word().to_owned(), rows, is_cut }
+        rows.sort_by(|a, b| {
+            b.instances
+                .cmp(&a.instances)
+                .then_with(|| a.name.cmp(&b.name))
+        });
+        Tally {
+            by: by.word().to_owned(),
+            rows,
+            is_cut,
+        }
     }
 }
 
@@ -103,7 +120,16 @@ fn count(
     for (&pattern, &counted) in &findings.patterns {
         for offset in (0..counted).step_by(AT_ONCE as usize) {
             control.check()?;
-            let page = checkers::instances(history, findings, Page { pattern, offset, limit: AT_ONCE }, control)?;
+            let page = checkers::instances(
+                history,
+                findings,
+                Page {
+                    pattern,
+                    offset,
+                    limit: AT_ONCE,
+                },
+                control,
+            )?;
             page.iter().for_each(&mut each);
         }
     }
@@ -121,14 +147,24 @@ impl<'a> Names<'a> {
     fn new(history: &'a History, findings: &Findings, by: TallyBy) -> Names<'a> {
         let mut causes = FxHashMap::default();
         for violation in &findings.violations {
-            causes.entry((violation.id.pattern, violation.group)).or_insert(violation.id);
+            causes
+                .entry((violation.id.pattern, violation.group))
+                .or_insert(violation.id);
         }
-        Names { history, by, causes }
+        Names {
+            history,
+            by,
+            causes,
+        }
     }
 
     fn of(&mut self, violation: &Violation) -> String {
         match self.by {
-            TallyBy::Level => violation.levels.weakest().map_or("", |level| level.code()).to_owned(),
+            TallyBy::Level => violation
+                .levels
+                .weakest()
+                .map_or("", |level| level.code())
+                .to_owned(),
             TallyBy::Key => key_of(self.history, violation),
             TallyBy::Session => sessions_of(self.history, violation),
             TallyBy::Cause => match self.causes.get(&(violation.id.pattern, violation.group)) {
@@ -141,15 +177,27 @@ impl<'a> Names<'a> {
 
 /// The key on which a contradiction shows: "key 4", or "no key".
 pub fn key_of(history: &History, violation: &Violation) -> String {
-    let key = violation.key.or_else(|| violation.edges.iter().find_map(|edge| edge.key));
-    key.map_or_else(|| "no key".to_owned(), |key| format!("key {}", history.key_name(key)))
+    let key = violation
+        .key
+        .or_else(|| violation.edges.iter().find_map(|edge| edge.key));
+    key.map_or_else(
+        || "no key".to_owned(),
+        |key| format!("key {}", history.key_name(key)),
+    )
 }
 
 /// The sessions involved in a contradiction: "session 1", "sessions 1, 2", or "no session".
 pub fn sessions_of(history: &History, violation: &Violation) -> String {
-    let own: BTreeSet<SessionId> =
-        violation.transactions.iter().filter(|t| !t.is_initial()).map(|t| history.session_of(*t)).collect();
-    let names: Vec<String> = own.iter().map(|session| history.session_name(*session)).collect();
+    let own: BTreeSet<SessionId> = violation
+        .transactions
+        .iter()
+        .filter(|t| !t.is_initial())
+        .map(|t| history.session_of(*t))
+        .collect();
+    let names: Vec<String> = own
+        .iter()
+        .map(|session| history.session_name(*session))
+        .collect();
     match &names[..] {
         [] => "no session".to_owned(),
         [one] => format!("session {one}"),

@@ -55,7 +55,10 @@ struct Marks {
 
 impl Marks {
     fn new(n: usize) -> Marks {
-        Marks { stamp: vec![0; n], current: 0 }
+        Marks {
+            stamp: vec![0; n],
+            current: 0,
+        }
     }
 
     fn clear(&mut self) {
@@ -95,13 +98,20 @@ pub struct DynamicOrder {
 
 impl DynamicOrder {
     /// The graph of these fixed edges. `order` must be a topological order of them over all vertices. O(V + E).
-    pub fn new(order: Vec<Vertex>, fixed: impl Iterator<Item = (Vertex, Vertex)> + Clone) -> DynamicOrder {
+    pub fn new(
+        order: Vec<Vertex>,
+        fixed: impl Iterator<Item = (Vertex, Vertex)> + Clone,
+    ) -> DynamicOrder {
         let n = order.len();
         let mut position = vec![0; n];
         for (place, &v) in order.iter().enumerate() {
             position[v as usize] = place as u32;
         }
-        debug_assert!(fixed.clone().all(|(from, to)| position[from as usize] < position[to as usize]));
+        debug_assert!(
+            fixed
+                .clone()
+                .all(|(from, to)| position[from as usize] < position[to as usize])
+        );
         DynamicOrder {
             position,
             vertex: order,
@@ -115,7 +125,15 @@ impl DynamicOrder {
             before: Vec::new(),
             places: Vec::new(),
             distance: vec![0; n],
-            reached_by: vec![CycleEdge { from: 0, to: 0, label: None, also: None }; n],
+            reached_by: vec![
+                CycleEdge {
+                    from: 0,
+                    to: 0,
+                    label: None,
+                    also: None
+                };
+                n
+            ],
         }
     }
 
@@ -143,8 +161,18 @@ impl DynamicOrder {
     /// Adds a labelled edge. If it would close a cycle nothing changes and the cycle is returned, this edge first;
     /// among all cycles one with fewest labelled edges. O(1) if the order already agrees, otherwise proportional to the
     /// part of the graph between the two positions that is connected to the ends.
-    pub fn insert(&mut self, from: Vertex, to: Vertex, labels: Labels) -> Result<(), Vec<CycleEdge>> {
-        let new = CycleEdge { from, to, label: Some(labels.0), also: labels.1 };
+    pub fn insert(
+        &mut self,
+        from: Vertex,
+        to: Vertex,
+        labels: Labels,
+    ) -> Result<(), Vec<CycleEdge>> {
+        let new = CycleEdge {
+            from,
+            to,
+            label: Some(labels.0),
+            also: labels.1,
+        };
         if from == to {
             return Err(vec![new]);
         }
@@ -226,7 +254,12 @@ impl DynamicOrder {
         self.before.sort_unstable_by_key(|&v| position[v as usize]);
         self.after.sort_unstable_by_key(|&v| position[v as usize]);
         self.places.clear();
-        self.places.extend(self.before.iter().chain(&self.after).map(|&v| position[v as usize]));
+        self.places.extend(
+            self.before
+                .iter()
+                .chain(&self.after)
+                .map(|&v| position[v as usize]),
+        );
         self.places.sort_unstable();
         for (&v, &place) in self.before.iter().chain(&self.after).zip(&self.places) {
             position[v as usize] = place;
@@ -249,7 +282,9 @@ impl DynamicOrder {
                 continue;
             }
             let fixed = self.fixed_out.successors(v).iter().map(|&w| (w, None));
-            let labelled = self.labelled_out[v as usize].iter().map(|&(w, labels)| (w, Some(labels)));
+            let labelled = self.labelled_out[v as usize]
+                .iter()
+                .map(|&(w, labels)| (w, Some(labels)));
             for (w, labels) in fixed.chain(labelled) {
                 if self.position[w as usize] > limit {
                     continue;
@@ -257,8 +292,14 @@ impl DynamicOrder {
                 let next = distance + u32::from(labels.is_some());
                 if self.marks.mark(w) || next < self.distance[w as usize] {
                     self.distance[w as usize] = next;
-                    let (label, also) = labels.map_or((None, None), |(label, also)| (Some(label), also));
-                    self.reached_by[w as usize] = CycleEdge { from: v, to: w, label, also };
+                    let (label, also) =
+                        labels.map_or((None, None), |(label, also)| (Some(label), also));
+                    self.reached_by[w as usize] = CycleEdge {
+                        from: v,
+                        to: w,
+                        label,
+                        also,
+                    };
                     match labels {
                         None => queue.push_front((w, next)),
                         Some(_) => queue.push_back((w, next)),
@@ -375,7 +416,10 @@ impl<'a> Acyclicity<'a> {
 
 /// The clause that forbids a cycle: not all literals of its labelled edges.
 pub(super) fn explanation(cycle: &[CycleEdge]) -> Vec<Lit> {
-    let labels = cycle.iter().flat_map(CycleEdge::labels).filter(|&label| label < FIRST_FACT);
+    let labels = cycle
+        .iter()
+        .flat_map(CycleEdge::labels)
+        .filter(|&label| label < FIRST_FACT);
     let mut clause: Vec<Lit> = labels.map(|label| !literal_of(label)).collect();
     clause.sort_unstable();
     clause.dedup();
@@ -393,7 +437,8 @@ impl Theory for Acyclicity<'_> {
     }
 
     fn create_level(&mut self) {
-        self.levels.push((self.processed.len(), self.inserted.len()));
+        self.levels
+            .push((self.processed.len(), self.inserted.len()));
     }
 
     fn pop_levels(&mut self, n: usize) {

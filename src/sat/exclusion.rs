@@ -31,15 +31,32 @@ pub fn exclusions(
     control: &Control,
 ) -> Result<Vec<Vec<CycleEdge>>, Interrupt> {
     let edges = edges_to_choose(problem);
-    let ends = || edges.iter().flat_map(|edge| [edge.from, edge.to]).map(|v| order.position(v));
-    let (Some(low), Some(high)) = (ends().min(), ends().max()) else { return Ok(Vec::new()) };
+    let ends = || {
+        edges
+            .iter()
+            .flat_map(|edge| [edge.from, edge.to])
+            .map(|v| order.position(v))
+    };
+    let (Some(low), Some(high)) = (ends().min(), ends().max()) else {
+        return Ok(Vec::new());
+    };
     let window = &order.order()[low as usize..=high as usize];
-    let n_fixed: usize = window.iter().map(|&v| order.fixed_out().successors(v).len()).sum();
-    if edges.len().div_ceil(64).saturating_mul(n_fixed + window.len()) > MOST_WORK {
+    let n_fixed: usize = window
+        .iter()
+        .map(|&v| order.fixed_out().successors(v).len())
+        .sum();
+    if edges
+        .len()
+        .div_ceil(64)
+        .saturating_mul(n_fixed + window.len())
+        > MOST_WORK
+    {
         return Ok(Vec::new());
     }
     let mut found = ExcludedSides::default();
-    let words = (MOST_WORDS / window.len()).clamp(1, 64).min(edges.len().div_ceil(64));
+    let words = (MOST_WORDS / window.len())
+        .clamp(1, 64)
+        .min(edges.len().div_ceil(64));
     control.needs(2 * window.len() * words * size_of::<u64>())?;
     for first in (0..edges.len()).step_by(64 * words) {
         control.check()?;
@@ -51,12 +68,22 @@ pub fn exclusions(
             behind.set(order.position(edge.to), bit);
         }
         for &v in window.iter().rev() {
-            for &w in order.fixed_out().successors(v).iter().filter(|&&w| order.position(w) <= high) {
+            for &w in order
+                .fixed_out()
+                .successors(v)
+                .iter()
+                .filter(|&&w| order.position(w) <= high)
+            {
                 ahead.add(order.position(w), order.position(v));
             }
         }
         for &v in window {
-            for &u in order.fixed_in().successors(v).iter().filter(|&&u| order.position(u) >= low) {
+            for &u in order
+                .fixed_in()
+                .successors(v)
+                .iter()
+                .filter(|&&u| order.position(u) >= low)
+            {
                 behind.add(order.position(u), order.position(v));
             }
         }
@@ -64,7 +91,10 @@ pub fn exclusions(
             if place.is_multiple_of(64) {
                 control.check()?;
             }
-            let both = ahead.row(order.position(a.to)).iter().zip(behind.row(order.position(a.from)));
+            let both = ahead
+                .row(order.position(a.to))
+                .iter()
+                .zip(behind.row(order.position(a.from)));
             for (word, (ahead, behind)) in both.enumerate() {
                 let mut bits = ahead & behind;
                 while bits != 0 {
@@ -108,7 +138,12 @@ fn edges_to_choose(problem: &Problem) -> Vec<CycleEdge> {
     for (choice, both) in (0..).zip(&problem.choices) {
         for first in [true, false] {
             let label = Some(super::literal(Side { choice, first }).idx());
-            edges.extend(both.side(first).iter().map(|&(from, to)| CycleEdge { from, to, label, also: None }));
+            edges.extend(both.side(first).iter().map(|&(from, to)| CycleEdge {
+                from,
+                to,
+                label,
+                also: None,
+            }));
         }
     }
     edges.extend(problem.with_sides.iter().map(|edge| CycleEdge {
@@ -130,7 +165,11 @@ struct Rows {
 
 impl Rows {
     fn new(low: u32, n: usize, words: usize) -> Rows {
-        Rows { low, words, bits: vec![0; n * words] }
+        Rows {
+            low,
+            words,
+            bits: vec![0; n * words],
+        }
     }
 
     fn begin(&self, position: u32) -> usize {
@@ -179,7 +218,11 @@ pub fn with_fixed_edges(
     for source in sources {
         control.check()?;
         let targets = &gaps[&source];
-        let last = targets.iter().map(|&v| order.position(v)).max().unwrap_or(0);
+        let last = targets
+            .iter()
+            .map(|&v| order.position(v))
+            .max()
+            .unwrap_or(0);
         queue.clear();
         queue.push(source);
         reached_from[source as usize] = source;
@@ -197,11 +240,18 @@ pub fn with_fixed_edges(
             let mut to = target;
             while to != source && reached_from[to as usize] != Vertex::MAX {
                 let from = reached_from[to as usize];
-                all.push(CycleEdge { from, to, label: None, also: None });
+                all.push(CycleEdge {
+                    from,
+                    to,
+                    label: None,
+                    also: None,
+                });
                 to = from;
             }
         }
-        queue.iter().for_each(|&v| reached_from[v as usize] = Vertex::MAX);
+        queue
+            .iter()
+            .for_each(|&v| reached_from[v as usize] = Vertex::MAX);
     }
     all.sort_unstable();
     all.dedup();

@@ -114,7 +114,14 @@ pub fn answer(
     control: &Control,
 ) -> Result<Answered, Interrupt> {
     control.check()?;
-    let mut solver = Solver::new(SolverOpts::default(), Watch { control, conflicts: 0, most_conflicts });
+    let mut solver = Solver::new(
+        SolverOpts::default(),
+        Watch {
+            control,
+            conflicts: 0,
+            most_conflicts,
+        },
+    );
     pose(&mut solver, questions);
     let mut theory = Following::new(order, rules, questions.n_facts, control);
     if let Err(together) = theory.take_in(begin) {
@@ -146,7 +153,11 @@ fn literal(fact: Fact, holds: bool) -> Lit {
 /// decides rungs and facts that are not answers.
 fn pose(solver: &mut Solver<Watch<'_>>, questions: &Questions) {
     let mut is_answer = vec![false; questions.n_facts];
-    questions.questions.iter().flat_map(|question| &question.answers).for_each(|&fact| is_answer[fact as usize] = true);
+    questions
+        .questions
+        .iter()
+        .flat_map(|question| &question.answers)
+        .for_each(|&fact| is_answer[fact as usize] = true);
     for (fact, is_answer) in is_answer.into_iter().enumerate() {
         let variable = solver.new_var(lbool::UNDEF, !is_answer);
         debug_assert_eq!(variable.idx() as usize, fact);
@@ -171,9 +182,16 @@ fn pose(solver: &mut Solver<Watch<'_>>, questions: &Questions) {
             }
             if let Some(above) = above {
                 add(solver, &[!given, !above]);
-                below.into_iter().for_each(|below| add(solver, &[!above, below]));
+                below
+                    .into_iter()
+                    .for_each(|below| add(solver, &[!above, below]));
             }
-            let unless: Vec<Lit> = below.map(|below| !below).into_iter().chain(above).chain([given]).collect();
+            let unless: Vec<Lit> = below
+                .map(|below| !below)
+                .into_iter()
+                .chain(above)
+                .chain([given])
+                .collect();
             add(solver, &unless);
             if is_last && let (Some(above), Some(fact)) = (above, *only_if) {
                 add(solver, &[!above, literal(fact, false)]);
@@ -181,11 +199,20 @@ fn pose(solver: &mut Solver<Watch<'_>>, questions: &Questions) {
             below = above;
         }
         if answers.is_empty() {
-            add(solver, &only_if.map(|fact| literal(fact, false)).into_iter().collect::<Vec<_>>());
+            add(
+                solver,
+                &only_if
+                    .map(|fact| literal(fact, false))
+                    .into_iter()
+                    .collect::<Vec<_>>(),
+            );
         }
     }
     for clause in &questions.clauses {
-        let clause: Vec<Lit> = clause.iter().map(|&(fact, holds)| literal(fact, holds)).collect();
+        let clause: Vec<Lit> = clause
+            .iter()
+            .map(|&(fact, holds)| literal(fact, holds))
+            .collect();
         add(solver, &clause);
     }
 }
@@ -212,7 +239,12 @@ struct Following<'a, R> {
 }
 
 impl<'a, R: Rules> Following<'a, R> {
-    fn new(order: &'a mut DynamicOrder, rules: &'a mut R, n_facts: usize, control: &'a Control) -> Following<'a, R> {
+    fn new(
+        order: &'a mut DynamicOrder,
+        rules: &'a mut R,
+        n_facts: usize,
+        control: &'a Control,
+    ) -> Following<'a, R> {
         Following {
             order,
             rules,
@@ -230,7 +262,9 @@ impl<'a, R: Rules> Following<'a, R> {
     }
 
     fn reasons_of(&self, edge: usize) -> &[Fact] {
-        let begin = edge.checked_sub(1).map_or(0, |before| self.inserted[before].2);
+        let begin = edge
+            .checked_sub(1)
+            .map_or(0, |before| self.inserted[before].2);
         &self.reasons[begin..self.inserted[edge].2]
     }
 
@@ -248,7 +282,8 @@ impl<'a, R: Rules> Following<'a, R> {
                 }
                 return Err(tidy(together));
             }
-            self.reasons.extend_from_slice(&found.reasons[because.clone()]);
+            self.reasons
+                .extend_from_slice(&found.reasons[because.clone()]);
             self.inserted.push((*from, *to, self.reasons.len()));
         }
         Ok(())
@@ -261,10 +296,12 @@ impl<'a, R: Rules> Following<'a, R> {
         }
         while self.inserted.len() > n_inserted {
             if let Some((from, to, _)) = self.inserted.pop() {
-                self.order.remove(from, to, (self.inserted.len() as u32, None));
+                self.order
+                    .remove(from, to, (self.inserted.len() as u32, None));
             }
         }
-        self.reasons.truncate(self.inserted.last().map_or(0, |edge| edge.2));
+        self.reasons
+            .truncate(self.inserted.last().map_or(0, |edge| edge.2));
     }
 
     /// Accepts what was found, or reports the conflict to the solver; returns whether it was accepted.
@@ -279,7 +316,11 @@ impl<'a, R: Rules> Following<'a, R> {
         }
         let mut clause: Vec<Lit> = together.iter().map(|&fact| literal(fact, false)).collect();
         if let [fact] = together.as_slice()
-            && self.facts[..self.levels.first().map_or(self.facts.len(), |level| level.1)].contains(fact)
+            && self.facts[..self
+                .levels
+                .first()
+                .map_or(self.facts.len(), |level| level.1)]
+                .contains(fact)
         {
             // The solver treats a clause of one literal as propagation, which it is not if the fact holds without any
             // decision.
@@ -326,7 +367,8 @@ impl<R: Rules> Theory for Following<'_, R> {
         }
         loop {
             self.found.clear();
-            self.rules.complete(self.order, &self.holds, &mut self.found);
+            self.rules
+                .complete(self.order, &self.holds, &mut self.found);
             if self.found.is_empty() || !self.accept(acts) || self.control.check().is_err() {
                 return;
             }
@@ -334,7 +376,8 @@ impl<R: Rules> Theory for Following<'_, R> {
     }
 
     fn create_level(&mut self) {
-        self.levels.push((self.n_processed, self.facts.len(), self.inserted.len()));
+        self.levels
+            .push((self.n_processed, self.facts.len(), self.inserted.len()));
     }
 
     fn pop_levels(&mut self, n: usize) {

@@ -34,7 +34,10 @@ pub enum Logged {
 
 /// The side that a label of a cycle's edge represents; labels must be below [`FIRST_FACT`](super::FIRST_FACT).
 pub fn side_of(label: u32) -> Side {
-    Side { choice: label >> 1, first: label & 1 == 0 }
+    Side {
+        choice: label >> 1,
+        first: label & 1 == 0,
+    }
 }
 
 /// Records what the solver learns.
@@ -66,7 +69,11 @@ pub fn solve_logged(
     control: &Control,
 ) -> Result<Logged, Interrupt> {
     control.check()?;
-    let recorder = Recorder { control, most: most_conflicts, learnt: Vec::new() };
+    let recorder = Recorder {
+        control,
+        most: most_conflicts,
+        learnt: Vec::new(),
+    };
     let mut solver = Solver::new(SolverOpts::default(), recorder);
     for choice in choices {
         solver.new_var(lbool::new(choice.prefer_first), true);
@@ -102,16 +109,23 @@ fn refutation(
     let forbids = |cycle: &Vec<CycleEdge>| explanation(cycle).iter().map(Lit::idx).collect();
     let mut clauses: Vec<Vec<u32>> = lemmas.iter().map(forbids).collect();
     clauses.extend(learnt);
-    let Some(needed) = trim(n_choices, &clauses, lemmas.len(), control)? else { return Ok(Logged::GaveUp) };
+    let Some(needed) = trim(n_choices, &clauses, lemmas.len(), control)? else {
+        return Ok(Logged::GaveUp);
+    };
     let n_lemmas = lemmas.len();
     let mut place = 0;
     lemmas.retain(|_| {
         place += 1;
         needed[place - 1]
     });
-    let learnt = clauses[n_lemmas..].iter().zip(&needed[n_lemmas..]).filter(|(_, needed)| **needed);
+    let learnt = clauses[n_lemmas..]
+        .iter()
+        .zip(&needed[n_lemmas..])
+        .filter(|(_, needed)| **needed);
     // One of the literals of a clause must be true; their negations are the sides that exclude each other.
-    let clauses = learnt.map(|(clause, _)| clause.iter().map(|&literal| side_of(literal ^ 1)).collect()).collect();
+    let clauses = learnt
+        .map(|(clause, _)| clause.iter().map(|&literal| side_of(literal ^ 1)).collect())
+        .collect();
     Ok(Logged::Refuted(Refutation { lemmas, clauses }))
 }
 

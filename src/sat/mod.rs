@@ -134,20 +134,31 @@ impl<'a> Edges<'a> {
             with_sides[one.idx() as usize].push((edge.from, edge.to, other));
             with_sides[other.idx() as usize].push((edge.from, edge.to, one));
         }
-        Edges { choices, with_facts, with_sides }
+        Edges {
+            choices,
+            with_facts,
+            with_sides,
+        }
     }
 
     /// Those of a true literal, each with a fact that it also depends on, if any.
     fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)> {
         let own = self.choices[literal.var().idx() as usize].side(literal.sign());
-        let given = self.with_facts.get(literal.idx() as usize).map_or(&[][..], Vec::as_slice);
+        let given = self
+            .with_facts
+            .get(literal.idx() as usize)
+            .map_or(&[][..], Vec::as_slice);
         let own = own.iter().map(|&(from, to)| (from, to, None));
         own.chain(given.iter().map(|&(from, to, fact)| (from, to, Some(fact))))
     }
 
     /// Those that need another literal to be true as well, with that literal.
     fn of_two(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Lit)> {
-        self.with_sides.get(literal.idx() as usize).into_iter().flatten().copied()
+        self.with_sides
+            .get(literal.idx() as usize)
+            .into_iter()
+            .flatten()
+            .copied()
     }
 }
 
@@ -159,7 +170,11 @@ fn literal(side: Side) -> Lit {
 /// Decides all `choices` so that `order` with the chosen edges is acyclic. On return no chosen edge is left in `order`,
 /// but after a model its positions are consistent with them all. Exponential in the worst case; ends early if `control`
 /// says so.
-pub fn solve(order: &mut DynamicOrder, choices: &[Choice], control: &Control) -> Result<Answer, Interrupt> {
+pub fn solve(
+    order: &mut DynamicOrder,
+    choices: &[Choice],
+    control: &Control,
+) -> Result<Answer, Interrupt> {
     let answer = decide(order, choices, &Problem::default(), usize::MAX, control)?;
     answer.ok_or(Interrupt::Cancelled)
 }
@@ -182,10 +197,24 @@ fn decide(
     control: &Control,
 ) -> Result<Option<Answer>, Interrupt> {
     control.check()?;
-    let mut solver = Solver::new(SolverOpts::default(), Watch { control, conflicts: 0, most_conflicts });
-    let variables: Vec<Var> =
-        choices.iter().map(|choice| solver.new_var(lbool::new(choice.prefer_first), true)).collect();
-    debug_assert!(variables.iter().enumerate().all(|(place, variable)| variable.idx() as usize == place));
+    let mut solver = Solver::new(
+        SolverOpts::default(),
+        Watch {
+            control,
+            conflicts: 0,
+            most_conflicts,
+        },
+    );
+    let variables: Vec<Var> = choices
+        .iter()
+        .map(|choice| solver.new_var(lbool::new(choice.prefer_first), true))
+        .collect();
+    debug_assert!(
+        variables
+            .iter()
+            .enumerate()
+            .all(|(place, variable)| variable.idx() as usize == place)
+    );
     for clause in &ties.clauses {
         solver.add_clause_reuse(&mut clause.iter().map(|&side| literal(side)).collect());
     }
@@ -195,7 +224,10 @@ fn decide(
     let edges = Edges::new(ties, choices);
     let mut theory = Acyclicity::new(order, &edges, choices.len(), control);
     let outcome = solver.solve_limited_th(&mut theory, &[]);
-    let model = variables.iter().map(|&variable| solver.value_var(variable) == lbool::TRUE).collect();
+    let model = variables
+        .iter()
+        .map(|&variable| solver.value_var(variable) == lbool::TRUE)
+        .collect();
     theory.clear();
     let mut cycles: Vec<CycleEdge> = theory.cycles.drain().collect();
     cycles.sort_unstable();

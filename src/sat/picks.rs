@@ -56,8 +56,20 @@ pub struct NoPick {
 impl<'a> Picks<'a> {
     /// No questions yet.
     pub fn new(control: &'a Control) -> Picks<'a> {
-        let solver = Solver::new(SolverOpts::default(), Recorder { control, learnt: Vec::new() });
-        Picks { solver, control, questions: Vec::new(), n_options: 0, forbidden: Vec::new() }
+        let solver = Solver::new(
+            SolverOpts::default(),
+            Recorder {
+                control,
+                learnt: Vec::new(),
+            },
+        );
+        Picks {
+            solver,
+            control,
+            questions: Vec::new(),
+            n_options: 0,
+            forbidden: Vec::new(),
+        }
     }
 
     /// Adds a question with `n` options, one of which must be picked, preferably the first; returns its options.
@@ -69,14 +81,16 @@ impl<'a> Picks<'a> {
             self.n_options += 1;
         }
         let options = first..self.n_options;
-        self.solver.add_clause_reuse(&mut options.clone().map(picked).collect());
+        self.solver
+            .add_clause_reuse(&mut options.clone().map(picked).collect());
         self.questions.push(options.clone());
         options
     }
 
     /// Forbids to pick all of these together; returns the index.
     pub fn forbid(&mut self, together: &[OptionId]) -> usize {
-        self.solver.add_clause_reuse(&mut together.iter().map(|&option| !picked(option)).collect());
+        self.solver
+            .add_clause_reuse(&mut together.iter().map(|&option| !picked(option)).collect());
         self.forbidden.push(together.to_vec());
         self.forbidden.len() - 1
     }
@@ -96,9 +110,14 @@ impl<'a> Picks<'a> {
             // Stopped, by a flag that has been reset since.
             return Err(Interrupt::Cancelled);
         }
-        let is_picked = |option: &OptionId| self.solver.value_var(Var::unsafe_from_idx(*option)) == lbool::TRUE;
+        let is_picked =
+            |option: &OptionId| self.solver.value_var(Var::unsafe_from_idx(*option)) == lbool::TRUE;
         // If several are picked, any will do: nothing prevents leaving one out.
-        Ok(self.questions.iter().map(|options| options.clone().find(is_picked)).collect())
+        Ok(self
+            .questions
+            .iter()
+            .map(|options| options.clone().find(is_picked))
+            .collect())
     }
 
     /// Why no pick is left; `None` if one is or the reason cannot be reconstructed.
@@ -106,24 +125,43 @@ impl<'a> Picks<'a> {
     /// # Errors
     /// [`Interrupt`] when the control ends the work first.
     pub fn refutation(&self) -> Result<Option<NoPick>, Interrupt> {
-        let of_question = |options: &std::ops::Range<OptionId>| options.clone().map(|o| picked(o).idx()).collect();
-        let of_forbidden = |list: &Vec<OptionId>| list.iter().map(|&o| (!picked(o)).idx()).collect();
+        let of_question = |options: &std::ops::Range<OptionId>| {
+            options.clone().map(|o| picked(o).idx()).collect()
+        };
+        let of_forbidden =
+            |list: &Vec<OptionId>| list.iter().map(|&o| (!picked(o)).idx()).collect();
         let mut clauses: Vec<Vec<u32>> = self.questions.iter().map(of_question).collect();
         clauses.extend(self.forbidden.iter().map(of_forbidden));
         let (n_questions, n_given) = (self.questions.len(), clauses.len());
         if let Some(empty) = clauses.iter().position(Vec::is_empty) {
-            let (questions, forbidden) =
-                if empty < n_questions { (vec![empty], vec![]) } else { (vec![], vec![empty - n_questions]) };
-            return Ok(Some(NoPick { questions, forbidden, clauses: Vec::new() }));
+            let (questions, forbidden) = if empty < n_questions {
+                (vec![empty], vec![])
+            } else {
+                (vec![], vec![empty - n_questions])
+            };
+            return Ok(Some(NoPick {
+                questions,
+                forbidden,
+                clauses: Vec::new(),
+            }));
         }
         clauses.extend(self.solver.cb().learnt.iter().cloned());
-        let Some(needed) = trim(self.n_options as usize, &clauses, n_given, self.control)? else { return Ok(None) };
+        let Some(needed) = trim(self.n_options as usize, &clauses, n_given, self.control)? else {
+            return Ok(None);
+        };
         let side = |&literal: &u32| (literal >> 1, literal & 1 == 1);
-        let learnt = clauses[n_given..].iter().zip(&needed[n_given..]).filter(|(_, needed)| **needed);
+        let learnt = clauses[n_given..]
+            .iter()
+            .zip(&needed[n_given..])
+            .filter(|(_, needed)| **needed);
         Ok(Some(NoPick {
             questions: (0..n_questions).filter(|&place| needed[place]).collect(),
-            forbidden: (0..n_given - n_questions).filter(|&place| needed[n_questions + place]).collect(),
-            clauses: learnt.map(|(clause, _)| clause.iter().map(side).collect()).collect(),
+            forbidden: (0..n_given - n_questions)
+                .filter(|&place| needed[n_questions + place])
+                .collect(),
+            clauses: learnt
+                .map(|(clause, _)| clause.iter().map(side).collect())
+                .collect(),
         }))
     }
 }

@@ -5,7 +5,10 @@ use super::*;
 /// Whether the edges have no cycle, by removing sources until nothing is left.
 fn acyclic(n: u32, edges: &[(Vertex, Vertex)]) -> bool {
     let mut left: Vec<u32> = (0..n).collect();
-    while let Some(place) = left.iter().position(|&v| !edges.iter().any(|&(a, b)| b == v && left.contains(&a))) {
+    while let Some(place) = left
+        .iter()
+        .position(|&v| !edges.iter().any(|&(a, b)| b == v && left.contains(&a)))
+    {
         left.swap_remove(place);
     }
     left.is_empty()
@@ -18,7 +21,10 @@ fn random_edge(random: &mut fastrand::Rng, n: u32) -> (Vertex, Vertex) {
 
 /// Edges consistent with the natural order of numbers.
 fn random_fixed(random: &mut fastrand::Rng, n: u32) -> Vec<(Vertex, Vertex)> {
-    (0..random.usize(..6)).map(|_| random_edge(random, n)).map(|(a, b)| (a.min(b), a.max(b))).collect()
+    (0..random.usize(..6))
+        .map(|_| random_edge(random, n))
+        .map(|(a, b)| (a.min(b), a.max(b)))
+        .collect()
 }
 
 #[test]
@@ -70,14 +76,25 @@ fn the_solver_agrees_with_trying_all_combinations() {
         let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
         let choices: Vec<Choice> = (0..random.usize(1..7))
             .map(|_| {
-                let mut side = || (0..random.usize(1..4)).map(|_| random_edge(&mut random, n)).collect::<Vec<_>>();
+                let mut side = || {
+                    (0..random.usize(1..4))
+                        .map(|_| random_edge(&mut random, n))
+                        .collect::<Vec<_>>()
+                };
                 let (first, second) = (side(), side());
-                Choice { first, second, prefer_first: n.is_multiple_of(2) }
+                Choice {
+                    first,
+                    second,
+                    prefer_first: n.is_multiple_of(2),
+                }
             })
             .collect();
         let with = |sides: &dyn Fn(usize) -> bool| {
             let mut all = fixed.clone();
-            choices.iter().enumerate().for_each(|(place, choice)| all.extend(choice.side(sides(place))));
+            choices
+                .iter()
+                .enumerate()
+                .for_each(|(place, choice)| all.extend(choice.side(sides(place))));
             acyclic(n, &all)
         };
         let possible = (0..1u32 << choices.len()).any(|bits| with(&|place| bits >> place & 1 == 1));
@@ -85,7 +102,12 @@ fn the_solver_agrees_with_trying_all_combinations() {
             Answer::Model(model) => {
                 assert!(possible && with(&|place| model[place]));
                 let fits = |&(a, b): &(u32, u32)| order.position(a) < order.position(b);
-                assert!(choices.iter().zip(&model).all(|(choice, &first)| choice.side(first).iter().all(fits)));
+                assert!(
+                    choices
+                        .iter()
+                        .zip(&model)
+                        .all(|(choice, &first)| choice.side(first).iter().all(fits))
+                );
             }
             Answer::Contradiction { cycles } => {
                 contradictions += 1;
@@ -103,32 +125,58 @@ fn a_stopped_control_ends_the_search() {
     let mut order = DynamicOrder::new(vec![0, 1], std::iter::empty());
     let control = Control::new();
     control.stop();
-    assert_eq!(solve(&mut order, &[Choice::default()], &control), Err(Interrupt::Cancelled));
+    assert_eq!(
+        solve(&mut order, &[Choice::default()], &control),
+        Err(Interrupt::Cancelled)
+    );
 }
 
 /// A problem whose choices are constrained by clauses and by edges that need two of them, over at most 7 vertices.
 fn random_problem(random: &mut fastrand::Rng, n: u32, facts: u32) -> Problem {
     let choices: Vec<Choice> = (0..random.usize(2..6))
         .map(|_| {
-            let mut side = || (0..random.usize(..3)).map(|_| random_edge(random, n)).collect::<Vec<_>>();
+            let mut side = || {
+                (0..random.usize(..3))
+                    .map(|_| random_edge(random, n))
+                    .collect::<Vec<_>>()
+            };
             let (first, second) = (side(), side());
-            Choice { first, second, prefer_first: random.bool() }
+            Choice {
+                first,
+                second,
+                prefer_first: random.bool(),
+            }
         })
         .collect();
-    let side = |random: &mut fastrand::Rng| Side { choice: random.u32(..choices.len() as u32), first: random.bool() };
+    let side = |random: &mut fastrand::Rng| Side {
+        choice: random.u32(..choices.len() as u32),
+        first: random.bool(),
+    };
     let mut problem = Problem::default();
     for _ in 0..random.usize(..4) {
-        problem.clauses.push((0..random.usize(1..4)).map(|_| side(random)).collect());
+        problem
+            .clauses
+            .push((0..random.usize(1..4)).map(|_| side(random)).collect());
     }
     for _ in 0..random.usize(..5) {
         let ((from, to), one, other) = (random_edge(random, n), side(random), side(random));
         if one.choice != other.choice {
-            problem.with_sides.push(JointEdge { from, to, side: one, with: other });
+            problem.with_sides.push(JointEdge {
+                from,
+                to,
+                side: one,
+                with: other,
+            });
         }
     }
     for _ in 0..random.usize(..3) {
         let ((from, to), side) = (random_edge(random, n), side(random));
-        problem.with_facts.push(JointEdge { from, to, side, with: FIRST_FACT + random.u32(..facts) });
+        problem.with_facts.push(JointEdge {
+            from,
+            to,
+            side,
+            with: FIRST_FACT + random.u32(..facts),
+        });
     }
     problem.choices = choices;
     problem
@@ -148,25 +196,50 @@ fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
         }
         let with = |taken: &dyn Fn(Side) -> bool| {
             let mut all = fixed.clone();
-            for (choice, first) in (0..problem.choices.len()).flat_map(|choice| [(choice, true), (choice, false)]) {
-                if taken(Side { choice: choice as u32, first }) {
+            for (choice, first) in
+                (0..problem.choices.len()).flat_map(|choice| [(choice, true), (choice, false)])
+            {
+                if taken(Side {
+                    choice: choice as u32,
+                    first,
+                }) {
                     all.extend(problem.choices[choice].side(first));
                 }
             }
-            let joint = problem.with_sides.iter().filter(|edge| taken(edge.side) && taken(edge.with));
+            let joint = problem
+                .with_sides
+                .iter()
+                .filter(|edge| taken(edge.side) && taken(edge.with));
             all.extend(joint.map(|edge| (edge.from, edge.to)));
-            all.extend(problem.with_facts.iter().filter(|edge| taken(edge.side)).map(|edge| (edge.from, edge.to)));
-            let clauses = problem.clauses.iter().all(|clause| clause.iter().any(|&side| taken(side)));
+            all.extend(
+                problem
+                    .with_facts
+                    .iter()
+                    .filter(|edge| taken(edge.side))
+                    .map(|edge| (edge.from, edge.to)),
+            );
+            let clauses = problem
+                .clauses
+                .iter()
+                .all(|clause| clause.iter().any(|&side| taken(side)));
             clauses && acyclic(n, &all)
         };
         let takes = |bits: u32| move |side: Side| (bits >> side.choice & 1 == 1) == side.first;
         let possible = (0..1u32 << problem.choices.len()).any(|bits| with(&takes(bits)));
-        match solve_problem(&mut order, &problem, usize::MAX, &Control::new()).unwrap().expect("there is no limit") {
-            Answer::Model(model) => assert!(possible && with(&|side| model[side.choice as usize] == side.first)),
+        match solve_problem(&mut order, &problem, usize::MAX, &Control::new())
+            .unwrap()
+            .expect("there is no limit")
+        {
+            Answer::Model(model) => {
+                assert!(possible && with(&|side| model[side.choice as usize] == side.first))
+            }
             Answer::Contradiction { cycles } => {
                 contradictions += 1;
                 assert!(!possible);
-                let facts = cycles.iter().flat_map(CycleEdge::labels).filter(|&label| label >= FIRST_FACT);
+                let facts = cycles
+                    .iter()
+                    .flat_map(CycleEdge::labels)
+                    .filter(|&label| label >= FIRST_FACT);
                 assert!(facts.into_iter().all(|label| label < FIRST_FACT + 2));
             }
         }
@@ -181,9 +254,13 @@ fn reachable(n: u32, edges: &[(Vertex, Vertex)]) -> Vec<Vec<bool>> {
     let mut reached: Vec<Vec<bool>> = (0..n).map(|v| (0..n).map(|w| v == w).collect()).collect();
     for _ in 0..n {
         for &(a, b) in edges {
-            (0..n as usize).filter(|&v| reached[v][a as usize]).collect::<Vec<_>>().iter().for_each(|&v| {
-                reached[v][b as usize] = true;
-            });
+            (0..n as usize)
+                .filter(|&v| reached[v][a as usize])
+                .collect::<Vec<_>>()
+                .iter()
+                .for_each(|&v| {
+                    reached[v][b as usize] = true;
+                });
         }
     }
     reached
@@ -209,8 +286,13 @@ fn sides_that_exclude_each_other_are_those_whose_edges_close_a_cycle() {
             .collect();
         let edges_of = |side: Side| problem.choices[side.choice as usize].side(side.first);
         for (place, &one) in sides.iter().enumerate() {
-            for &other in sides[place..].iter().filter(|other| other.choice != one.choice || **other == one) {
-                let mut pairs = edges_of(one).iter().flat_map(|&a| edges_of(other).iter().map(move |&b| (a, b)));
+            for &other in sides[place..]
+                .iter()
+                .filter(|other| other.choice != one.choice || **other == one)
+            {
+                let mut pairs = edges_of(one)
+                    .iter()
+                    .flat_map(|&a| edges_of(other).iter().map(move |&b| (a, b)));
                 if pairs.any(|(a, b)| closes(a, b)) {
                     let mut literals = vec![literal(one).idx(), literal(other).idx()];
                     literals.dedup();
@@ -232,11 +314,20 @@ fn sides_that_exclude_each_other_are_those_whose_edges_close_a_cycle() {
         n_found += found.len();
         // With the fixed edges added, each labelled edge is on a cycle.
         for cycle in &cycles {
-            let all = with_fixed_edges(&order, std::slice::from_ref(cycle), &Control::new()).unwrap();
-            let edges: Vec<(Vertex, Vertex)> = all.iter().map(|edge| (edge.from, edge.to)).collect();
-            assert!(all.iter().all(|edge| edge.label.is_some() || fixed.contains(&(edge.from, edge.to))));
+            let all =
+                with_fixed_edges(&order, std::slice::from_ref(cycle), &Control::new()).unwrap();
+            let edges: Vec<(Vertex, Vertex)> =
+                all.iter().map(|edge| (edge.from, edge.to)).collect();
+            assert!(
+                all.iter()
+                    .all(|edge| edge.label.is_some() || fixed.contains(&(edge.from, edge.to)))
+            );
             let back = reachable(n, &edges);
-            assert!(cycle.iter().all(|edge| back[edge.to as usize][edge.from as usize]));
+            assert!(
+                cycle
+                    .iter()
+                    .all(|edge| back[edge.to as usize][edge.from as usize])
+            );
         }
     }
     assert!(n_found > 2000, "{n_found}");

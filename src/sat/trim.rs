@@ -80,8 +80,12 @@ impl Propagation {
 
     /// Whether the negation of `clause` leads to a contradiction; if so, marks the clauses that show it as needed.
     fn refutes(&mut self, clause: &[u32]) -> bool {
-        let assumed = clause.iter().find_map(|&literal| self.set(literal ^ 1, NONE));
-        let conflict = assumed.or_else(|| self.set_units()).or_else(|| self.propagate());
+        let assumed = clause
+            .iter()
+            .find_map(|&literal| self.set(literal ^ 1, NONE));
+        let conflict = assumed
+            .or_else(|| self.set_units())
+            .or_else(|| self.propagate());
         if let Some(conflict) = conflict {
             self.mark_needed(conflict);
         }
@@ -127,7 +131,8 @@ impl Propagation {
     fn propagate(&mut self) -> Option<u32> {
         let (mut by_needed, mut by_others) = (0, 0);
         loop {
-            let (head, needed) = match (by_needed < self.trail.len(), by_others < self.trail.len()) {
+            let (head, needed) = match (by_needed < self.trail.len(), by_others < self.trail.len())
+            {
                 (true, _) => (&mut by_needed, true),
                 (_, true) => (&mut by_others, false),
                 _ => return None,
@@ -149,7 +154,9 @@ impl Propagation {
             if !self.active[at] {
                 return false;
             }
-            conflict.is_some() || self.needed[at] != needed || self.keeps_watching(place, falsified, &mut conflict)
+            conflict.is_some()
+                || self.needed[at] != needed
+                || self.keeps_watching(place, falsified, &mut conflict)
         });
         self.watched_by[falsified as usize] = watching;
         conflict

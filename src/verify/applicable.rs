@@ -9,7 +9,11 @@ use crate::report::{LevelEntry, VerdictWord};
 /// Whether a verdict can be right whatever its evidence. LIN is about lightweight transactions with times: other
 /// histories neither satisfy nor violate it. SSER is satisfied in real time only; where no times order anything it is
 /// still violated if SER is, and the evidence must show that.
-pub(super) fn check(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
+pub(super) fn check(
+    history: &History,
+    resolution: &Resolution<'_>,
+    level: &LevelEntry,
+) -> Result<(), String> {
     let row = levels::row(&level.level).ok_or("unknown level")?;
     let needs_time = match level.verdict {
         VerdictWord::Undecided => false,

@@ -37,9 +37,23 @@ pub(super) struct Argument<'a> {
 impl<'a> Argument<'a> {
     /// `is_impossible`: no append can have made some place of a list.
     pub(super) fn new(subject: Subject<'a>, is_impossible: bool) -> Argument<'a> {
-        let Subject { history, resolution, violation, transactions } = subject;
+        let Subject {
+            history,
+            resolution,
+            violation,
+            transactions,
+        } = subject;
         let (keys, claims, told) = (Vec::new(), Vec::new(), RefCell::default());
-        let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible, told };
+        let mut argument = Argument {
+            history,
+            resolution,
+            violation,
+            transactions,
+            keys,
+            claims,
+            is_impossible,
+            told,
+        };
         for (index, edge) in violation.edges.iter().enumerate() {
             let (key, claims) = match argument.observed(index, edge) {
                 Ok((key, claims)) => (key, Ok(claims)),
@@ -57,27 +71,42 @@ impl<'a> Argument<'a> {
     }
 
     pub(super) fn edge(&self, index: usize) -> Result<&EdgeEntry, String> {
-        self.violation.edges.get(index).ok_or_else(|| format!("there is no edge {index}"))
+        self.violation
+            .edges
+            .get(index)
+            .ok_or_else(|| format!("there is no edge {index}"))
     }
 
     pub(super) fn entry(&self, entry: &OperationEntry) -> Result<OperationId, String> {
-        operation(self.history, self.transactions, entry.transaction, entry.index)
+        operation(
+            self.history,
+            self.transactions,
+            entry.transaction,
+            entry.index,
+        )
     }
 
     /// Whether what an edge says holds in a case.
     pub(super) fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
         let name = |t: TransactionId| self.history.transaction_name(t);
         let text = |o: OperationId| self.history.operation_text(o);
-        let claims = self.claims.get(edge).map_or(Ok(&[][..]), |claims| claims.as_deref().map_err(String::clone))?;
+        let claims = self.claims.get(edge).map_or(Ok(&[][..]), |claims| {
+            claims.as_deref().map_err(String::clone)
+        })?;
         claims.iter().try_for_each(|&claim| match claim {
             Claim::Member(t) if setting.is_member(t) => Ok(()),
             Claim::Member(t) => Err(format!("edge {edge}: {} did not commit", name(t))),
             Claim::ReadFrom(read, writer) => match setting.source(read) {
                 Source::Other { writer: is, .. } if is == writer => Ok(()),
-                Source::Ambiguous => {
-                    Err(format!("edge {edge}: several transactions may have written what {} returned", text(read)))
-                }
-                _ => Err(format!("edge {edge}: {} did not return what {} wrote", text(read), name(writer))),
+                Source::Ambiguous => Err(format!(
+                    "edge {edge}: several transactions may have written what {} returned",
+                    text(read)
+                )),
+                _ => Err(format!(
+                    "edge {edge}: {} did not return what {} wrote",
+                    text(read),
+                    name(writer)
+                )),
             },
         })
     }

@@ -14,6 +14,10 @@ pub(super) enum Basis {
 impl Basis {
     /// That of a level.
     pub(super) fn of(level: &str) -> Basis {
-        if levels::is_of_reads(level) { Basis::AllWriters } else { Basis::FairWriters }
+        if levels::is_of_reads(level) {
+            Basis::AllWriters
+        } else {
+            Basis::FairWriters
+        }
     }
 }

@@ -66,13 +66,22 @@ fn replay_in<E: Entry, const BLOCK: usize>(
     let by_session = OnceLock::new();
     let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
     let look_at = |first: usize, past: &mut Vec<[E; BLOCK]>| {
-        past_of_block(story, seats, overwritten, first..(first + BLOCK).min(n_sessions), past)?;
+        past_of_block(
+            story,
+            seats,
+            overwritten,
+            first..(first + BLOCK).min(n_sessions),
+            past,
+        )?;
         let look = |&(number, read): &(u32, Read)| {
             let past = &past[number as usize - 1];
             let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
             let newer = newer(story, in_order.of(read), number, read);
             match newer.len() <= FEW {
-                true => newer.iter().find(|&&t| is_past(story, past, first, t)).copied(),
+                true => newer
+                    .iter()
+                    .find(|&&t| is_past(story, past, first, t))
+                    .copied(),
                 false => {
                     let by_session = by_session.get_or_init(|| {
                         let mut transactions = story.order.clone();
@@ -82,22 +91,32 @@ fn replay_in<E: Entry, const BLOCK: usize>(
                     last_past(story, by_session.of(read), past, first, read)
                 }
             }
-            .map_or(Ok(()), |t| Err(story.overwritten(read, story.number[t.index()])))
+            .map_or(Ok(()), |t| {
+                Err(story.overwritten(read, story.number[t.index()]))
+            })
         };
         let is_seen = |suspect: &&Suspect| {
             let writer = story.order[suspect.newer as usize - 1];
             is_past(story, &past[suspect.reader as usize - 1], first, writer)
         };
-        if let Some(suspect) = story.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+        if let Some(suspect) = story
+            .suspects
+            .par_iter()
+            .with_min_len(4096)
+            .find_any(is_seen)
+        {
             return Err(story.overwritten(suspect.read, suspect.newer));
         }
         story.stale.par_iter().with_min_len(4096).try_for_each(look)
     };
     // Fresh memory from the system costs as much as the work on it: each thread keeps its own.
     let mut pasts = vec![Vec::new(); rayon::current_num_threads().min(ABREAST)];
-    blocks
-        .chunks(pasts.len())
-        .try_for_each(|blocks| blocks.par_iter().zip(&mut pasts).try_for_each(|(&first, past)| look_at(first, past)))
+    blocks.chunks(pasts.len()).try_for_each(|blocks| {
+        blocks
+            .par_iter()
+            .zip(&mut pasts)
+            .try_for_each(|(&first, past)| look_at(first, past))
+    })
 }
 
 /// The writers of the keys of stale reads.
@@ -110,10 +129,15 @@ impl Writers {
     /// In the order in which the transactions come.
     fn new(story: &Story<'_>, transactions: &[TransactionId]) -> Writers {
         let history = story.history;
-        let written =
-            |o: &usize| history.kinds()[*o] == OperationKind::Write && story.is_stale[history.keys()[*o].index()];
+        let written = |o: &usize| {
+            history.kinds()[*o] == OperationKind::Write
+                && story.is_stale[history.keys()[*o].index()]
+        };
         let of = |&t: &TransactionId| {
-            history.operation_range(t).filter(written).map(move |o| (t, history.keys()[o].index()))
+            history
+                .operation_range(t)
+                .filter(written)
+                .map(move |o| (t, history.keys()[o].index()))
         };
         let writes = transactions.iter().flat_map(of);
         let mut begin = vec![0u32; history.n_keys() + 1];
@@ -132,19 +156,30 @@ impl Writers {
 
     /// The writers of the key of a read; one that writes it several times appears several times.
     fn of(&self, read: Read) -> &[TransactionId] {
-        &self.writers[self.begin[read.key.index()] as usize..self.begin[read.key.index() + 1] as usize]
+        &self.writers
+            [self.begin[read.key.index()] as usize..self.begin[read.key.index() + 1] as usize]
     }
 }
 
 /// The writers of a key between the source of a read and its reader, in commit order.
-fn newer<'a>(story: &Story<'_>, writers: &'a [TransactionId], number: u32, read: Read) -> &'a [TransactionId] {
+fn newer<'a>(
+    story: &Story<'_>,
+    writers: &'a [TransactionId],
+    number: u32,
+    read: Read,
+) -> &'a [TransactionId] {
     let place = |t: &TransactionId| story.number[t.index()];
     let after = &writers[writers.partition_point(|t| place(t) <= read.from)..];
     &after[..after.partition_point(|t| place(t) < number)]
 }
 
 /// Whether a transaction is in a past, if its session is in the block.
-fn is_past<E: Entry, const BLOCK: usize>(story: &Story<'_>, past: &[E; BLOCK], first: usize, t: TransactionId) -> bool {
+fn is_past<E: Entry, const BLOCK: usize>(
+    story: &Story<'_>,
+    past: &[E; BLOCK],
+    first: usize,
+    t: TransactionId,
+) -> bool {
     let session = story.history.session_of(t).index();
     let entry = session.checked_sub(first).and_then(|at| past.get(at));
     entry.is_some_and(|&entry| E::of(story.history.position_of(t) as i32) < entry)
@@ -209,7 +244,9 @@ fn past_of_block<E: Entry, const BLOCK: usize>(
         for read in story.reads_at(number).iter().filter(|read| read.from > 0) {
             absorb(&mut own, past, read.from);
         }
-        overwritten(number).iter().for_each(|&writer| absorb(&mut own, past, writer));
+        overwritten(number)
+            .iter()
+            .for_each(|&writer| absorb(&mut own, past, writer));
         past.push(own);
     }
     Ok(())
@@ -227,9 +264,15 @@ fn last_past<E: Entry, const BLOCK: usize>(
     let history = story.history;
     let session_of = |t: &TransactionId| history.session_of(*t).index();
     let mut rest = &writers[writers.partition_point(|t| session_of(t) < first)..];
-    while let Some(session) = rest.first().map(session_of).filter(|session| *session < first + BLOCK) {
-        let (of_session, others) = rest.split_at(rest.partition_point(|t| session_of(t) == session));
-        let seen = of_session.partition_point(|&t| E::of(history.position_of(t) as i32) < past[session - first]);
+    while let Some(session) = rest
+        .first()
+        .map(session_of)
+        .filter(|session| *session < first + BLOCK)
+    {
+        let (of_session, others) =
+            rest.split_at(rest.partition_point(|t| session_of(t) == session));
+        let seen = of_session
+            .partition_point(|&t| E::of(history.position_of(t) as i32) < past[session - first]);
         match of_session[..seen].last() {
             Some(&last) if story.number[last.index()] > read.from => return Some(last),
             _ => rest = others,
@@ -261,16 +304,31 @@ mod tests {
             };
             let mut order: Vec<TransactionId> = history.transactions().collect();
             random.shuffle(&mut order);
-            let sources = Sources { named: &FxHashMap::default(), others: &others };
+            let sources = Sources {
+                named: &FxHashMap::default(),
+                others: &others,
+            };
             let initial = Initial::new(&history, &control);
             let story = Story::new(&history, &initial, &order, sources, Sight::Past, &control);
             let Ok(story) = story else { continue };
             let seats = seats(&story).expect("no limit");
             let none = &nothing_overwritten;
             let holds = replay_in::<i32, 16>(&story, &seats, none).is_ok();
-            assert_eq!(replay_in::<i16, 32>(&story, &seats, none).is_ok(), holds, "{order:?}");
-            assert_eq!(replay_in::<i16, 1>(&story, &seats, none).is_ok(), holds, "{order:?}");
-            assert_eq!(replay_in::<i32, 2>(&story, &seats, none).is_ok(), holds, "{order:?}");
+            assert_eq!(
+                replay_in::<i16, 32>(&story, &seats, none).is_ok(),
+                holds,
+                "{order:?}"
+            );
+            assert_eq!(
+                replay_in::<i16, 1>(&story, &seats, none).is_ok(),
+                holds,
+                "{order:?}"
+            );
+            assert_eq!(
+                replay_in::<i32, 2>(&story, &seats, none).is_ok(),
+                holds,
+                "{order:?}"
+            );
             seen[usize::from(holds)] += 1;
         }
         assert!(seen[0] > 10 && seen[1] > 100, "{seen:?}");

@@ -26,21 +26,29 @@ impl Argument<'_> {
         for (place, cycle) in lemmas.iter().enumerate() {
             control.check().map_err(|interrupt| interrupt.to_string())?;
             let in_lemma = |message: String| format!("cycle {place}: {message}");
-            self.is_legal_cycle(cycle, spans, strength).map_err(in_lemma)?;
+            self.is_legal_cycle(cycle, spans, strength)
+                .map_err(in_lemma)?;
             forbidden.push(grounds.of_cycle(cycle, setting).map_err(in_lemma)?);
         }
         let mut propagation = Propagation::new(grounds.n_variables());
-        forbidden.iter().for_each(|together| propagation.forbid(together));
+        forbidden
+            .iter()
+            .for_each(|together| propagation.forbid(together));
         for (place, clause) in clauses.iter().enumerate() {
             control.check().map_err(|interrupt| interrupt.to_string())?;
             let in_clause = |message: String| format!("clause {place}: {message}");
             let together = grounds.of_clause(clause).map_err(in_clause)?;
             if !propagation.excludes(&together) {
-                return Err(in_clause("it does not follow from the cycles and the clauses before it".to_owned()));
+                return Err(in_clause(
+                    "it does not follow from the cycles and the clauses before it".to_owned(),
+                ));
             }
             propagation.forbid(&together);
         }
-        require!(propagation.is_contradictory(), "the cycles and clauses leave a choice of orders")
+        require!(
+            propagation.is_contradictory(),
+            "the cycles and clauses leave a choice of orders"
+        )
     }
 }
 
@@ -68,17 +76,34 @@ impl<'a> Grounds<'a> {
         let mut rests = vec![false; edges.len()];
         for (place, edge) in edges.iter().enumerate() {
             if matches!(edge.reason, ReasonEntry::Assumed) && !assumed.contains(&place) {
-                let (from, to) = (argument.transaction(edge.from)?, argument.transaction(edge.to)?);
+                let (from, to) = (
+                    argument.transaction(edge.from)?,
+                    argument.transaction(edge.to)?,
+                );
                 let next = variables.len() as u32;
-                let variable = *variables.entry((from.min(to), from.max(to))).or_insert(next);
+                let variable = *variables
+                    .entry((from.min(to), from.max(to)))
+                    .or_insert(next);
                 literal[place] = Some(2 * variable + u32::from(from > to));
             }
             // Premises come before what rests on them.
-            let inherited = edge.reason.premises().iter().any(|&premise| rests.get(premise) == Some(&true));
+            let inherited = edge
+                .reason
+                .premises()
+                .iter()
+                .any(|&premise| rests.get(premise) == Some(&true));
             rests[place] = literal[place].is_some() || inherited;
         }
         let (is_granted, met) = (vec![false; edges.len()], vec![0; edges.len()]);
-        Ok(Grounds { argument, literal, n_variables: variables.len(), rests, is_granted, met, n_cycles: 0 })
+        Ok(Grounds {
+            argument,
+            literal,
+            n_variables: variables.len(),
+            rests,
+            is_granted,
+            met,
+            n_cycles: 0,
+        })
     }
 
     fn n_variables(&self) -> usize {

@@ -8,7 +8,9 @@ use super::resolution::Resolution;
 use super::setting::Setting;
 use crate::control::Control;
 use crate::history::{ListRule, OperationId, OperationKind, TransactionId};
-use crate::report::{CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry};
+use crate::report::{
+    CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What may be supposed, in ids.
@@ -59,15 +61,26 @@ impl Questions {
     ) -> Result<(), String> {
         let mut propagation = Propagation::new(self.options.len());
         for options in &self.of_question {
-            propagation.forbid(&options.iter().map(|&option| 2 * option as u32 + 1).collect::<Vec<_>>());
+            propagation.forbid(
+                &options
+                    .iter()
+                    .map(|&option| 2 * option as u32 + 1)
+                    .collect::<Vec<_>>(),
+            );
         }
         for combination in excluded {
-            let together = combination.options.iter().map(|&number| self.literal(number as i64));
+            let together = combination
+                .options
+                .iter()
+                .map(|&number| self.literal(number as i64));
             propagation.forbid(&together.collect::<Result<Vec<_>, _>>()?);
         }
         for (place, clause) in clauses.iter().enumerate() {
             control.check().map_err(|interrupt| interrupt.to_string())?;
-            let together = clause.iter().map(|&number| self.literal(number)).collect::<Result<Vec<_>, _>>()?;
+            let together = clause
+                .iter()
+                .map(|&number| self.literal(number))
+                .collect::<Result<Vec<_>, _>>()?;
             if !propagation.excludes(&together) {
                 return Err(format!(
                     "clause {place}: it does not follow from the combinations and the clauses before it"
@@ -75,7 +88,10 @@ impl Questions {
             }
             propagation.forbid(&together);
         }
-        require!(propagation.is_contradictory(), "the combinations leave a choice")
+        require!(
+            propagation.is_contradictory(),
+            "the combinations leave a choice"
+        )
     }
 
     /// The literal of a number from 1, negative where the option does not hold.
@@ -88,8 +104,16 @@ impl Questions {
     }
 
     /// What a combination supposes, in its order.
-    pub(super) fn options_of(&self, combination: &CombinationEntry) -> Result<Vec<Supposed>, String> {
-        let option = |&number: &usize| number.checked_sub(1).and_then(|place| self.options.get(place)).copied();
+    pub(super) fn options_of(
+        &self,
+        combination: &CombinationEntry,
+    ) -> Result<Vec<Supposed>, String> {
+        let option = |&number: &usize| {
+            number
+                .checked_sub(1)
+                .and_then(|place| self.options.get(place))
+                .copied()
+        };
         let options: Option<Vec<Supposed>> = combination.options.iter().map(option).collect();
         options.ok_or_else(|| "a combination names an option that is not there".to_owned())
     }
@@ -112,13 +136,26 @@ impl Argument<'_> {
             let (question, supposed) = match option {
                 OptionEntry::Writer { read, writer } => {
                     let read = self.entry(read)?;
-                    (Question::Writer(read), Supposed::Writer(read, self.transaction(*writer)?))
+                    (
+                        Question::Writer(read),
+                        Supposed::Writer(read, self.transaction(*writer)?),
+                    )
                 }
-                OptionEntry::Append { read, place, append } => {
+                OptionEntry::Append {
+                    read,
+                    place,
+                    append,
+                } => {
                     let read = self.entry(read)?;
-                    (Question::Place(read, *place), Supposed::Append(read, *place, self.entry(append)?))
+                    (
+                        Question::Place(read, *place),
+                        Supposed::Append(read, *place, self.entry(append)?),
+                    )
                 }
-                OptionEntry::Outcome { transaction, committed } => {
+                OptionEntry::Outcome {
+                    transaction,
+                    committed,
+                } => {
                     let t = self.transaction(*transaction)?;
                     (Question::Outcome(t), Supposed::Outcome(t, *committed))
                 }
@@ -131,27 +168,46 @@ impl Argument<'_> {
             of_question[place].push(number);
         }
         for (&question, &place) in &place_of {
-            let told: FxHashSet<Supposed> = of_question[place].iter().map(|&option| ids[option]).collect();
+            let told: FxHashSet<Supposed> = of_question[place]
+                .iter()
+                .map(|&option| ids[option])
+                .collect();
             let all = self.answers(question, setting, basis)?;
-            if told.len() != of_question[place].len() || !all.iter().all(|answer| told.contains(answer)) {
+            if told.len() != of_question[place].len()
+                || !all.iter().all(|answer| told.contains(answer))
+            {
                 let text = match question {
-                    Question::Writer(read) | Question::Place(read, _) => self.history.operation_text(read),
+                    Question::Writer(read) | Question::Place(read, _) => {
+                        self.history.operation_text(read)
+                    }
                     Question::Outcome(t) => self.history.transaction_name(t),
                 };
-                return Err(format!("the options of {text} are not all that may be supposed, each once"));
+                return Err(format!(
+                    "the options of {text} are not all that may be supposed, each once"
+                ));
             }
         }
-        Ok(Questions { options: ids, of_question })
+        Ok(Questions {
+            options: ids,
+            of_question,
+        })
     }
 
     /// Everything that may be supposed about a read, a place of a list or a transaction.
-    fn answers(&self, question: Question, setting: &Setting<'_>, basis: Basis) -> Result<Vec<Supposed>, String> {
+    fn answers(
+        &self,
+        question: Question,
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Vec<Supposed>, String> {
         let (read, place) = match question {
             Question::Writer(read) => (read, None),
             Question::Place(read, place) => (read, Some(place)),
             Question::Outcome(t) => {
                 self.may_be_told_apart(setting, basis)?;
-                return Ok([false, true].map(|committed| Supposed::Outcome(t, committed)).to_vec());
+                return Ok([false, true]
+                    .map(|committed| Supposed::Outcome(t, committed))
+                    .to_vec());
             }
         };
         let text = || self.history.operation_text(read);
@@ -161,12 +217,18 @@ impl Argument<'_> {
         if let Some(place) = place {
             self.may_be_told_apart(setting, basis)?;
             let makers = elements::makers(self.history, self.resolution, read, place)?;
-            return Ok(makers.into_iter().map(|append| Supposed::Append(read, place, append)).collect());
+            return Ok(makers
+                .into_iter()
+                .map(|append| Supposed::Append(read, place, append))
+                .collect());
         }
         let writers = self.resolution.writers_on(read, basis);
         match writers.is_empty() {
             true => Err(format!("{} has no writers to distinguish", text())),
-            false => Ok(writers.into_iter().map(|writer| Supposed::Writer(read, writer)).collect()),
+            false => Ok(writers
+                .into_iter()
+                .map(|writer| Supposed::Writer(read, writer))
+                .collect()),
         }
     }
 
@@ -183,7 +245,11 @@ impl Argument<'_> {
 
     /// The case in which these suppositions hold, applied one after the other. Each reader must participate because of
     /// the earlier ones: for a reader that need not participate nothing need be supposed.
-    pub(super) fn supposed<'s>(&self, options: &[Supposed], setting: &Setting<'s>) -> Result<Case<'s>, String> {
+    pub(super) fn supposed<'s>(
+        &self,
+        options: &[Supposed],
+        setting: &Setting<'s>,
+    ) -> Result<Case<'s>, String> {
         let mut inner = setting.clone();
         let mut apart: Option<Apart> = None;
         for &option in options {
@@ -196,7 +262,10 @@ impl Argument<'_> {
                     None => inner.is_member(reader),
                 };
                 if !takes_part {
-                    return Err(format!("the transaction of {} need not take part", history.operation_text(read)));
+                    return Err(format!(
+                        "the transaction of {} need not take part",
+                        history.operation_text(read)
+                    ));
                 }
             }
             match option {
@@ -204,7 +273,12 @@ impl Argument<'_> {
                     inner = inner.with(read, writer);
                 }
                 Supposed::Append(read, place, append) if !inner.has_cases() => {
-                    let makers = elements::makers(history, own.as_ref().unwrap_or(self.resolution), read, place)?;
+                    let makers = elements::makers(
+                        history,
+                        own.as_ref().unwrap_or(self.resolution),
+                        read,
+                        place,
+                    )?;
                     // Distinguished by the earlier suppositions, it cannot have made the element any more.
                     if !makers.contains(&append) {
                         return Ok(Case::Impossible);
@@ -251,10 +325,15 @@ impl Argument<'_> {
                         };
                         matches!(edge.reason, ReasonEntry::Reads) && reads.iter().any(is)
                     };
-                    edges.extend((0..self.violation.edges.len()).filter(|&edge| shows(&self.violation.edges[edge])));
+                    edges.extend(
+                        (0..self.violation.edges.len())
+                            .filter(|&edge| shows(&self.violation.edges[edge])),
+                    );
                 }
                 ProofEntry::Cycle { edges: cycle } => edges.extend(cycle),
-                ProofEntry::Clauses { lemmas, clauses } => edges.extend(lemmas.iter().chain(clauses).flatten()),
+                ProofEntry::Clauses { lemmas, clauses } => {
+                    edges.extend(lemmas.iter().chain(clauses).flatten())
+                }
                 ProofEntry::Split { first, second, .. } => {
                     edges.extend([first.assume, second.assume]);
                     stack.extend([&*first.proof, &*second.proof]);
@@ -264,7 +343,10 @@ impl Argument<'_> {
         }
         let mut told = vec![false; self.violation.edges.len()];
         while let Some(edge) = edges.pop() {
-            if told.get_mut(edge).is_some_and(|told| !std::mem::replace(told, true)) {
+            if told
+                .get_mut(edge)
+                .is_some_and(|told| !std::mem::replace(told, true))
+            {
                 edges.extend(self.violation.edges[edge].reason.premises());
             }
         }

@@ -38,14 +38,22 @@ pub(super) fn check(
 /// What a cycle says about a violation that its reads show: its edges must be there, whatever they contradict.
 pub(super) fn told(subject: Subject<'_>) -> Result<Told, String> {
     let argument = Argument::new(subject, false);
-    if let Some(message) = argument.claims.iter().find_map(|claims| claims.as_ref().err()) {
+    if let Some(message) = argument
+        .claims
+        .iter()
+        .find_map(|claims| claims.as_ref().err())
+    {
         return Err(message.clone());
     }
     if let ProofEntry::Cycle { edges } = &subject.violation.proof {
         argument.is_closed(edges)?;
     }
     let setting = Setting::new(subject.resolution, Basis::of("CI"));
-    Ok(scene::of_part(&argument, &subject.violation.proof, Some(&setting)))
+    Ok(scene::of_part(
+        &argument,
+        &subject.violation.proof,
+        Some(&setting),
+    ))
 }
 
 /// A position in a proof.
@@ -62,14 +70,26 @@ impl Argument<'_> {
         for level in levels {
             let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
             let proof = &self.violation.proof;
-            let proved = self.proves(level, proof, Vec::new(), &mut open, Nested { depth: 0, is_named: is_told });
+            let proved = self.proves(
+                level,
+                proof,
+                Vec::new(),
+                &mut open,
+                Nested {
+                    depth: 0,
+                    is_named: is_told,
+                },
+            );
             proved.map_err(|message| format!("at {level}: {message}"))?;
             if let Some(&edge) = open.first() {
                 self.claims[edge].as_ref().map_err(String::clone)?;
                 return Err(format!("at {level}: edge {edge} holds in no case"));
             }
         }
-        let told = self.told.take().unwrap_or_else(|| Err("no part of its proof says what it is".to_owned()));
+        let told = self
+            .told
+            .take()
+            .unwrap_or_else(|| Err("no part of its proof says what it is".to_owned()));
         Ok(told.map(|scene| self.with_other_cases(scene)))
     }
 
@@ -80,7 +100,12 @@ impl Argument<'_> {
         } else {
             scene::last_parts(&self.violation.proof)
         };
-        for name in self.violation.also.iter().filter(|name| pattern::name_of(name).is_some()) {
+        for name in self
+            .violation
+            .also
+            .iter()
+            .filter(|name| pattern::name_of(name).is_some())
+        {
             if parts.iter().any(|part| scene::may_be(self, name, part)) {
                 scene.also.push(name.clone());
             }
@@ -110,16 +135,24 @@ impl Argument<'_> {
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
         let mut stack = vec![(proof, assumed, setting, is_named)];
         while let Some((proof, assumed, setting, is_named)) = stack.pop() {
-            setting.resolution().initial().control().check().map_err(|interrupt| interrupt.to_string())?;
+            setting
+                .resolution()
+                .initial()
+                .control()
+                .check()
+                .map_err(|interrupt| interrupt.to_string())?;
             open.retain(|&edge| self.holds(edge, &setting).is_err());
             if is_named && scene::is_last_part(proof) {
                 self.tell(proof, Some(&setting));
             }
             match proof {
-                ProofEntry::Read => return Err("a case does not say which reads it ends in".to_owned()),
+                ProofEntry::Read => {
+                    return Err("a case does not say which reads it ends in".to_owned());
+                }
                 ProofEntry::Reads { pattern, reads } => {
                     read::is_at_level(pattern, level)?;
-                    let reads: Result<Vec<_>, _> = reads.iter().map(|entry| self.entry(entry)).collect();
+                    let reads: Result<Vec<_>, _> =
+                        reads.iter().map(|entry| self.entry(entry)).collect();
                     read::contradict(self.history, &setting, pattern, &reads?)?;
                 }
                 ProofEntry::Cycle { edges } => {
@@ -128,9 +161,16 @@ impl Argument<'_> {
                 }
                 ProofEntry::Clauses { lemmas, clauses } => {
                     let strength = strength.ok_or("an order says nothing at CI")?;
-                    self.leave_no_choice((lemmas, clauses), &assumed, &setting, (&spans, strength))?;
+                    self.leave_no_choice(
+                        (lemmas, clauses),
+                        &assumed,
+                        &setting,
+                        (&spans, strength),
+                    )?;
                 }
-                ProofEntry::Split { .. } if strength.is_none() => return Err("an order says nothing at CI".to_owned()),
+                ProofEntry::Split { .. } if strength.is_none() => {
+                    return Err("an order says nothing at CI".to_owned());
+                }
                 ProofEntry::Split { key, first, second } => {
                     self.is_split(first.assume, second.assume, key)?;
                     for case in [second, first] {
@@ -145,22 +185,48 @@ impl Argument<'_> {
                     for (place, case) in cases.iter().enumerate().rev() {
                         let writer = self.transaction(case.writer)?;
                         let is_named = is_named && place == 0;
-                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer), is_named));
+                        stack.push((
+                            &case.proof,
+                            assumed.clone(),
+                            setting.with(read, writer),
+                            is_named,
+                        ));
                     }
                 }
-                ProofEntry::Combinations { options, excluded, clauses } => {
+                ProofEntry::Combinations {
+                    options,
+                    excluded,
+                    clauses,
+                } => {
                     let questions = self.questions(options, &setting, Basis::of(level))?;
-                    questions.leave_none((excluded, clauses), setting.resolution().initial().control())?;
+                    questions.leave_none(
+                        (excluded, clauses),
+                        setting.resolution().initial().control(),
+                    )?;
                     for (place, combination) in excluded.iter().enumerate().rev() {
-                        let inner = Nested { depth: depth + 1, is_named: is_named && place == 0 };
+                        let inner = Nested {
+                            depth: depth + 1,
+                            is_named: is_named && place == 0,
+                        };
                         let told = questions.options_of(combination)?;
                         match self.supposed(&told, &setting)? {
-                            Case::Of(setting) => {
-                                stack.push((&combination.proof, assumed.clone(), setting, inner.is_named))
+                            Case::Of(setting) => stack.push((
+                                &combination.proof,
+                                assumed.clone(),
+                                setting,
+                                inner.is_named,
+                            )),
+                            Case::Impossible => {
+                                self.pass_over(&combination.proof, open, inner.is_named)
                             }
-                            Case::Impossible => self.pass_over(&combination.proof, open, inner.is_named),
                             Case::Apart(apart) => {
-                                self.proves_apart(level, (&combination.proof, &apart), &assumed, open, inner)?;
+                                self.proves_apart(
+                                    level,
+                                    (&combination.proof, &apart),
+                                    &assumed,
+                                    open,
+                                    inner,
+                                )?;
                             }
                         }
                     }
@@ -171,14 +237,20 @@ impl Argument<'_> {
                 ProofEntry::Appends { .. } | ProofEntry::Outcomes { .. }
                     if setting.has_cases() || depth > MOST_NESTED =>
                 {
-                    return Err("cases of appends or outcomes are inside those of a writer, or too deep".to_owned());
+                    return Err(
+                        "cases of appends or outcomes are inside those of a writer, or too deep"
+                            .to_owned(),
+                    );
                 }
                 ProofEntry::Appends { cases, .. } if cases.is_empty() && self.is_impossible => {}
                 ProofEntry::Appends { read, place, cases } => {
                     let read = self.entry(read)?;
                     let appends = self.are_all_appends(read, *place, cases, &setting)?;
                     for (at, (case, append)) in cases.iter().zip(appends).enumerate() {
-                        let inner = Nested { depth: depth + 1, is_named: is_named && at == 0 };
+                        let inner = Nested {
+                            depth: depth + 1,
+                            is_named: is_named && at == 0,
+                        };
                         let apart = elements::with(self.history, read, *place, append);
                         self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
                     }
@@ -188,10 +260,15 @@ impl Argument<'_> {
                     let told: Vec<bool> = cases.iter().map(|case| case.committed).collect();
                     if !matches!(told[..], [true, false] | [false, true]) {
                         let name = self.history.transaction_name(t);
-                        return Err(format!("there are not two cases for whether {name} committed"));
+                        return Err(format!(
+                            "there are not two cases for whether {name} committed"
+                        ));
                     }
                     for (at, case) in cases.iter().enumerate() {
-                        let inner = Nested { depth: depth + 1, is_named: is_named && at == 0 };
+                        let inner = Nested {
+                            depth: depth + 1,
+                            is_named: is_named && at == 0,
+                        };
                         let apart = elements::with_outcome(self.history, t, case.committed)?;
                         self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
                     }
@@ -212,7 +289,15 @@ impl Argument<'_> {
     ) -> Result<(), String> {
         let resolution = Resolution::new(&apart.history);
         let (history, resolution, violation) = (&apart.history, &resolution, self.violation);
-        let inner = Argument::new(Subject { history, resolution, violation, transactions: self.transactions }, false);
+        let inner = Argument::new(
+            Subject {
+                history,
+                resolution,
+                violation,
+                transactions: self.transactions,
+            },
+            false,
+        );
         if apart.is_impossible {
             // In addition to what the proof mentions, observations of the transactions that would have committed are
             // shown.
@@ -253,17 +338,28 @@ impl Argument<'_> {
             return Err(format!("the transaction of {} need not take part", text()));
         }
         let makers = elements::makers(self.history, self.resolution, read, place)?;
-        let told = cases.iter().map(|case| self.entry(&case.append)).collect::<Result<Vec<_>, _>>()?;
+        let told = cases
+            .iter()
+            .map(|case| self.entry(&case.append))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut sorted = told.clone();
         sorted.sort_unstable();
         match sorted == makers {
             true => Ok(told),
-            false => Err(format!("the cases of place {place} of {} are not its possible appends", text())),
+            false => Err(format!(
+                "the cases of place {place} of {} are not its possible appends",
+                text()
+            )),
         }
     }
 
     /// Whether a read participates, its writer is open, and there is a case for every possible writer, and no other.
-    fn are_all_writers(&self, read: OperationId, cases: &[WriterEntry], setting: &Setting<'_>) -> Result<(), String> {
+    fn are_all_writers(
+        &self,
+        read: OperationId,
+        cases: &[WriterEntry],
+        setting: &Setting<'_>,
+    ) -> Result<(), String> {
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
             return Err(format!("{} has no writers to distinguish", text()));
@@ -272,19 +368,35 @@ impl Argument<'_> {
             return Err(format!("the transaction of {} need not take part", text()));
         }
         let writers = self.resolution.writers(read);
-        let mut told = cases.iter().map(|case| self.transaction(case.writer)).collect::<Result<Vec<_>, _>>()?;
+        let mut told = cases
+            .iter()
+            .map(|case| self.transaction(case.writer))
+            .collect::<Result<Vec<_>, _>>()?;
         told.sort_unstable();
-        if let Some(missing) = writers.iter().find(|writer| told.binary_search(writer).is_err()) {
-            return Err(format!("no case for {} having written {}", self.history.transaction_name(*missing), text()));
+        if let Some(missing) = writers
+            .iter()
+            .find(|writer| told.binary_search(writer).is_err())
+        {
+            return Err(format!(
+                "no case for {} having written {}",
+                self.history.transaction_name(*missing),
+                text()
+            ));
         }
-        require!(told == writers && !told.is_empty(), "the cases of {} are not its possible writers", text())
+        require!(
+            told == writers && !told.is_empty(),
+            "the cases of {} are not its possible writers",
+            text()
+        )
     }
 
     /// Whether two assumptions are the two orders of two writers of one key.
     fn is_split(&self, first: usize, second: usize, key: &str) -> Result<(), String> {
         let (a, b) = (self.edge(first)?, self.edge(second)?);
         if a.key.as_deref() != Some(key) {
-            return Err(format!("edges {first} and {second} are not about key {key}"));
+            return Err(format!(
+                "edges {first} and {second} are not about key {key}"
+            ));
         }
         let assumed = |edge: &EdgeEntry| matches!(edge.reason, ReasonEntry::Assumed);
         let opposite = self.transaction(a.from)? == self.transaction(b.to)?

@@ -31,8 +31,13 @@ impl Writers {
         writes.sort_unstable();
         writes.dedup();
         let n_keys = story.history.n_keys() as u32;
-        let begin = (0..=n_keys).map(|key| writes.partition_point(|(other, _)| *other < key) as u32).collect();
-        Writers { begin, places: writes.into_iter().map(|(_, place)| place).collect() }
+        let begin = (0..=n_keys)
+            .map(|key| writes.partition_point(|(other, _)| *other < key) as u32)
+            .collect();
+        Writers {
+            begin,
+            places: writes.into_iter().map(|(_, place)| place).collect(),
+        }
     }
 
     fn of(&self, key: KeyId) -> &[u32] {
@@ -42,7 +47,9 @@ impl Writers {
     /// The first one after a place.
     fn after(&self, key: KeyId, place: u32) -> Option<u32> {
         let writers = self.of(key);
-        writers.get(writers.partition_point(|writer| *writer <= place)).copied()
+        writers
+            .get(writers.partition_point(|writer| *writer <= place))
+            .copied()
     }
 
     /// The last one before a place.
@@ -57,7 +64,9 @@ impl Writers {
 fn written<'a>(story: &'a Story<'_>, number: u32) -> impl Iterator<Item = KeyId> + 'a {
     let history = story.history;
     let operations = history.operation_range(story.order[number as usize - 1]);
-    operations.filter(|&o| history.kinds()[o] == OperationKind::Write).map(|o| history.keys()[o])
+    operations
+        .filter(|&o| history.kinds()[o] == OperationKind::Write)
+        .map(|o| history.keys()[o])
 }
 
 /// Fewest transactions of a session, on average, that make it long.
@@ -81,11 +90,19 @@ impl Seen {
         let (mut begin, mut overwritten, mut before) = (vec![0], Vec::new(), vec![0]);
         let mut last_of_session = vec![0u32; story.history.n_sessions()];
         for (number, &t) in (1..).zip(&story.order) {
-            overwritten.extend(written(story, number).filter_map(|key| writers.before(key, number)));
+            overwritten
+                .extend(written(story, number).filter_map(|key| writers.before(key, number)));
             begin.push(overwritten.len() as u32);
-            before.push(std::mem::replace(&mut last_of_session[story.history.session_of(t).index()], number));
+            before.push(std::mem::replace(
+                &mut last_of_session[story.history.session_of(t).index()],
+                number,
+            ));
         }
-        Seen { begin, overwritten, before }
+        Seen {
+            begin,
+            overwritten,
+            before,
+        }
     }
 
     /// Adds to the overwritten transactions those that write and read the overwritten versions: all of these come before. O(reads
@@ -93,8 +110,15 @@ impl Seen {
     fn after_readers(&self, story: &Story<'_>, writers: &Writers) -> Seen {
         let mut before: Vec<(u32, u32)> = Vec::new();
         for number in 1..=story.order.len() as u32 {
-            before.extend(self.overwritten(number).iter().map(|&writer| (number, writer)));
-            let reads = story.reads_at(number).iter().filter(|_| written(story, number).next().is_some());
+            before.extend(
+                self.overwritten(number)
+                    .iter()
+                    .map(|&writer| (number, writer)),
+            );
+            let reads = story
+                .reads_at(number)
+                .iter()
+                .filter(|_| written(story, number).next().is_some());
             let missed = reads.filter_map(|read| match writers.after(read.key, read.from) {
                 // Its own version is the next one.
                 Some(next) if next == number => None,
@@ -104,7 +128,9 @@ impl Seen {
         }
         before.sort_unstable();
         let places = 1..=story.order.len() as u32 + 1;
-        let begin = places.map(|place| before.partition_point(|(of, _)| *of < place) as u32).collect();
+        let begin = places
+            .map(|place| before.partition_point(|(of, _)| *of < place) as u32)
+            .collect();
         Seen {
             begin,
             overwritten: before.into_iter().map(|(_, earlier)| earlier).collect(),
@@ -113,7 +139,8 @@ impl Seen {
     }
 
     fn overwritten(&self, number: u32) -> &[u32] {
-        &self.overwritten[self.begin[number as usize - 1] as usize..self.begin[number as usize] as usize]
+        &self.overwritten
+            [self.begin[number as usize - 1] as usize..self.begin[number as usize] as usize]
     }
 }
 
@@ -135,11 +162,28 @@ pub(super) fn replay(story: &Story<'_>, counted: Counted) -> Result<(), Flaw> {
             updates_run_in_order(story, &writers)?;
             let seen = seen.after_readers(story, &writers);
             let sight = Sight::Dependencies(counted);
-            Sets { story, writers: &writers, seen: &seen, sight, times: None }.replay()
+            Sets {
+                story,
+                writers: &writers,
+                seen: &seen,
+                sight,
+                times: None,
+            }
+            .replay()
         }
-        Counted::All | Counted::SoFar | Counted::ReadBefore | Counted::OneStep | Counted::Past | Counted::Nothing => {
-            Sets { story, writers: &writers, seen: &seen, sight: Sight::Dependencies(counted), times: None }.replay()
+        Counted::All
+        | Counted::SoFar
+        | Counted::ReadBefore
+        | Counted::OneStep
+        | Counted::Past
+        | Counted::Nothing => Sets {
+            story,
+            writers: &writers,
+            seen: &seen,
+            sight: Sight::Dependencies(counted),
+            times: None,
         }
+        .replay(),
     }
 }
 
@@ -148,7 +192,14 @@ pub(super) fn replay_in_time(story: &Story<'_>, sight: Sight) -> Result<(), Flaw
     story.control.needs(story.order.len() * 24)?;
     let writers = Writers::new(story);
     let seen = Seen::new(story, &writers);
-    Sets { story, writers: &writers, seen: &seen, sight, times: Some(timed::ends(story)) }.replay()
+    Sets {
+        story,
+        writers: &writers,
+        seen: &seen,
+        sight,
+        times: Some(timed::ends(story)),
+    }
+    .replay()
 }
 
 /// Whether each transaction that reads a key from another one and writes it writes the next version.
@@ -156,7 +207,10 @@ fn updates_are_next(story: &Story<'_>, writers: &Writers) -> Result<(), Flaw> {
     for reader in 1..=story.order.len() as u32 {
         for read in story.reads_at(reader) {
             let writes_it = writers.of(read.key).binary_search(&reader).is_ok();
-            if let Some(next) = writers.after(read.key, read.from).filter(|next| writes_it && *next < reader) {
+            if let Some(next) = writers
+                .after(read.key, read.from)
+                .filter(|next| writes_it && *next < reader)
+            {
                 return Err(story.overwritten(*read, next));
             }
         }
@@ -166,9 +220,14 @@ fn updates_are_next(story: &Story<'_>, writers: &Writers) -> Result<(), Flaw> {
 
 /// Whether each transaction that writes reads current versions.
 fn updates_run_in_order(story: &Story<'_>, writers: &Writers) -> Result<(), Flaw> {
-    for reader in (1..=story.order.len() as u32).filter(|number| written(story, *number).next().is_some()) {
+    for reader in
+        (1..=story.order.len() as u32).filter(|number| written(story, *number).next().is_some())
+    {
         for read in story.reads_at(reader) {
-            if let Some(next) = writers.after(read.key, read.from).filter(|next| *next < reader) {
+            if let Some(next) = writers
+                .after(read.key, read.from)
+                .filter(|next| *next < reader)
+            {
                 return Err(story.overwritten(*read, next));
             }
         }
@@ -184,15 +243,23 @@ fn immediately(story: &Story<'_>, writers: &Writers, seen: &Seen) -> Result<(), 
             story.control.check()?;
         }
         let own: Vec<KeyId> = written(story, reader).collect();
-        let sources: Vec<u32> = story.reads_at(reader).iter().map(|read| read.from).collect();
+        let sources: Vec<u32> = story
+            .reads_at(reader)
+            .iter()
+            .map(|read| read.from)
+            .collect();
         for read in story.reads_at(reader) {
             let between = writers.of(read.key);
             let first = between.partition_point(|writer| *writer <= read.from);
-            let between = between[first..].iter().copied().take_while(|newer| *newer < reader);
+            let between = between[first..]
+                .iter()
+                .copied()
+                .take_while(|newer| *newer < reader);
             let depends = |newer: &u32| {
                 session(*newer) == session(reader)
                     || sources.contains(newer)
-                    || !seen.overwritten(reader).is_empty() && written(story, *newer).any(|key| own.contains(&key))
+                    || !seen.overwritten(reader).is_empty()
+                        && written(story, *newer).any(|key| own.contains(&key))
             };
             if let Some(newer) = between.into_iter().find(depends) {
                 return Err(story.overwritten(*read, newer));
@@ -203,18 +270,29 @@ fn immediately(story: &Story<'_>, writers: &Writers, seen: &Seen) -> Result<(), 
 }
 
 /// What a transaction depends on immediately when it reads, besides the one before it in its session.
-fn by_then<'a>(story: &'a Story<'_>, writers: &'a Writers, reader: u32, read: Read) -> impl Iterator<Item = u32> + 'a {
+fn by_then<'a>(
+    story: &'a Story<'_>,
+    writers: &'a Writers,
+    reader: u32,
+    read: Read,
+) -> impl Iterator<Item = u32> + 'a {
     let history = story.history;
     let operations = history.operation_range(story.order[reader as usize - 1]);
     let (begin, end) = (operations.start, operations.end);
     let is_write = move |o: &usize| history.kinds()[*o] == OperationKind::Write;
     // A key that is written again after the read is not written for good before it.
-    let is_last =
-        move |o: &usize| !(*o + 1..end).any(|later| is_write(&later) && history.keys()[later] == history.keys()[*o]);
-    let written = (begin..read.operation.index()).filter(is_write).filter(is_last);
+    let is_last = move |o: &usize| {
+        !(*o + 1..end).any(|later| is_write(&later) && history.keys()[later] == history.keys()[*o])
+    };
+    let written = (begin..read.operation.index())
+        .filter(is_write)
+        .filter(is_last);
     let overwritten = written.filter_map(move |o| writers.before(history.keys()[o], reader));
-    let sources =
-        story.reads_at(reader).iter().filter(move |other| other.operation <= read.operation).map(|other| other.from);
+    let sources = story
+        .reads_at(reader)
+        .iter()
+        .filter(move |other| other.operation <= read.operation)
+        .map(|other| other.from);
     sources.chain(overwritten)
 }
 
@@ -238,7 +316,8 @@ impl Sets<'_> {
         let mut missed: Vec<(u32, u32, Read)> = Vec::new();
         for reader in 1..=story.order.len() as u32 {
             let reads = story.reads_at(reader).iter();
-            let next = reads.filter_map(|read| Some((self.writers.after(read.key, read.from)?, reader, *read)));
+            let next = reads
+                .filter_map(|read| Some((self.writers.after(read.key, read.from)?, reader, *read)));
             missed.extend(next.filter(|(next, ..)| *next < reader));
         }
         missed.sort_by_key(|(next, ..)| *next);
@@ -248,7 +327,11 @@ impl Sets<'_> {
             let (first, last) = (group[0], group[group.len() - 1]);
             let from = missed.partition_point(|(next, ..)| *next < first);
             let of_group = &missed[from..missed.partition_point(|(next, ..)| *next <= last)];
-            let end = of_group.iter().map(|(_, reader, _)| *reader).max().unwrap_or(first);
+            let end = of_group
+                .iter()
+                .map(|(_, reader, _)| *reader)
+                .max()
+                .unwrap_or(first);
             self.of_group(group, of_group, end)?;
         }
         Ok(())
@@ -256,13 +339,20 @@ impl Sets<'_> {
 
     fn of_group(&self, group: &[u32], missed: &[(u32, u32, Read)], end: u32) -> Result<(), Flaw> {
         let (story, first) = (self.story, group[0]);
-        story.control.needs((end - first + 1) as usize * WORDS * 16)?;
+        story
+            .control
+            .needs((end - first + 1) as usize * WORDS * 16)?;
         let mut sets: Vec<Set> = Vec::with_capacity((end - first + 1) as usize);
-        let mut ended = Ended { times: self.times.as_deref().unwrap_or_default(), sets: vec![[0; WORDS]] };
+        let mut ended = Ended {
+            times: self.times.as_deref().unwrap_or_default(),
+            sets: vec![[0; WORDS]],
+        };
         for place in first..=end {
             let mut set = ended.before(story, place, first, &sets);
             for other in self.immediately(place).filter(|other| *other >= first) {
-                set.iter_mut().zip(&sets[(other - first) as usize]).for_each(|(mine, theirs)| *mine |= theirs);
+                set.iter_mut()
+                    .zip(&sets[(other - first) as usize])
+                    .for_each(|(mine, theirs)| *mine |= theirs);
             }
             if let Ok(bit) = group.binary_search(&place) {
                 set[bit / 64] |= 1 << (bit % 64);
@@ -272,7 +362,11 @@ impl Sets<'_> {
         for (next, reader, read) in missed {
             let bit = group.partition_point(|other| other < next);
             let is_in = |set: &Set| set[bit / 64] >> (bit % 64) & 1 == 1;
-            let has = |place: u32| place.checked_sub(first).is_some_and(|at| is_in(&sets[at as usize]));
+            let has = |place: u32| {
+                place
+                    .checked_sub(first)
+                    .is_some_and(|at| is_in(&sets[at as usize]))
+            };
             let depends = match self.sight {
                 Sight::Dependencies(Counted::SoFar) => {
                     has(self.seen.before[*reader as usize])
@@ -290,9 +384,16 @@ impl Sets<'_> {
 
     /// What a transaction depends on immediately, whatever the time.
     fn immediately(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
-        let overwritten = if self.sight == Sight::Past { &[] } else { self.seen.overwritten(place) };
+        let overwritten = if self.sight == Sight::Past {
+            &[]
+        } else {
+            self.seen.overwritten(place)
+        };
         let sources = self.story.reads_at(place).iter().map(|read| read.from);
-        [self.seen.before[place as usize]].into_iter().chain(sources).chain(overwritten.iter().copied())
+        [self.seen.before[place as usize]]
+            .into_iter()
+            .chain(sources)
+            .chain(overwritten.iter().copied())
     }
 }
 
@@ -307,13 +408,20 @@ impl Ended<'_> {
     /// The union of the sets of what had ended before a transaction began, all of which precede it in the order; `sets` begin
     /// at the place `first`.
     fn before(&mut self, story: &Story<'_>, place: u32, first: u32, sets: &[Set]) -> Set {
-        let Some(start) = timed::start(story, place).filter(|_| !self.times.is_empty()) else { return [0; WORDS] };
+        let Some(start) = timed::start(story, place).filter(|_| !self.times.is_empty()) else {
+            return [0; WORDS];
+        };
         let n = self.times.partition_point(|(end, _)| *end < start);
         while self.sets.len() <= n {
             let mut set = self.sets[self.sets.len() - 1];
             let ended = self.times[self.sets.len() - 1].1;
-            if let Some(theirs) = ended.checked_sub(first).and_then(|at| sets.get(at as usize)) {
-                set.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine |= theirs);
+            if let Some(theirs) = ended
+                .checked_sub(first)
+                .and_then(|at| sets.get(at as usize))
+            {
+                set.iter_mut()
+                    .zip(theirs)
+                    .for_each(|(mine, theirs)| *mine |= theirs);
             }
             self.sets.push(set);
         }

@@ -70,14 +70,19 @@ impl<'a> Verifier<'a> {
     ///
     /// # Errors
     /// What is wrong with it, or that there was no time or memory to find out.
-    pub fn witness(&self, level: &str, witness: Witness<'_>, sources: Sources<'_>) -> Result<(), Flaw> {
+    pub fn witness(
+        &self,
+        level: &str,
+        witness: Witness<'_>,
+        sources: Sources<'_>,
+    ) -> Result<(), Flaw> {
         self.control.check()?;
         match levels::plain_of(level) {
             // What holds with sessions holds without, and takes less time to replay.
             Some(level) => match self.stage(Extent::Whole).shows(level, witness, sources) {
-                Err(Flaw::Wrong(_)) => {
-                    Verifier::new(self.plain(), self.control).stage(Extent::Whole).shows(level, witness, sources)
-                }
+                Err(Flaw::Wrong(_)) => Verifier::new(self.plain(), self.control)
+                    .stage(Extent::Whole)
+                    .shows(level, witness, sources),
                 known => known,
             },
             None => self.stage(Extent::Whole).shows(level, witness, sources),
@@ -91,22 +96,45 @@ impl<'a> Verifier<'a> {
     /// As in [`Verifier::witness`].
     pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
         self.control.check()?;
-        let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
-        let writing = self.writing.get_or_init(|| Writing::new(self.history, &self.initial));
+        let sources = Sources {
+            named: &FxHashMap::default(),
+            others: &|_, _| None,
+        };
+        let writing = self
+            .writing
+            .get_or_init(|| Writing::new(self.history, &self.initial));
         let part = match witness {
             Witness::Commits(order) => Part::of(self.history, writing, order.iter().copied()),
-            Witness::Steps(steps) => Part::of(self.history, writing, steps.iter().map(|step| step.transaction())),
+            Witness::Steps(steps) => Part::of(
+                self.history,
+                writing,
+                steps.iter().map(|step| step.transaction()),
+            ),
         };
-        self.stage(Extent::Part(&part)).shows(level, witness, sources)
+        self.stage(Extent::Part(&part))
+            .shows(level, witness, sources)
     }
 
     fn plain(&self) -> &History {
-        self.plain.get_or_init(|| self.initial.without_sessions(self.history))
+        self.plain
+            .get_or_init(|| self.initial.without_sessions(self.history))
     }
 
     fn stage<'b>(&'b self, extent: Extent<'b>) -> Stage<'b> {
-        let Verifier { history, control, initial, serial, .. } = self;
-        Stage { history, initial, control, extent, serial }
+        let Verifier {
+            history,
+            control,
+            initial,
+            serial,
+            ..
+        } = self;
+        Stage {
+            history,
+            initial,
+            control,
+            extent,
+            serial,
+        }
     }
 
     /// Whether the history satisfies CI, which needs no witness.
@@ -114,7 +142,8 @@ impl<'a> Verifier<'a> {
     /// # Errors
     /// As in [`Verifier::witness`].
     pub fn cut_isolation(&self) -> Result<(), Flaw> {
-        let is_plain = self.history.lists().is_empty() && !reads_two_values(self.history, self.control)?;
+        let is_plain =
+            self.history.lists().is_empty() && !reads_two_values(self.history, self.control)?;
         if is_plain {
             return Ok(());
         }
@@ -123,30 +152,61 @@ impl<'a> Verifier<'a> {
 
     /// Whether each of these violations contradicts the levels it names.
     pub fn violations(&self, stated: &[Stated]) -> Vec<Result<(), Flaw>> {
-        let n_plain = |one: &Stated| one.entry.levels.iter().filter(|level| levels::plain_of(level).is_some()).count();
+        let n_plain = |one: &Stated| {
+            one.entry
+                .levels
+                .iter()
+                .filter(|level| levels::plain_of(level).is_some())
+                .count()
+        };
         if stated.iter().all(|one| n_plain(one) == 0) {
             return self.violations_with_sessions(stated);
         }
         let (mut with_sessions, mut plain) = (stated.to_vec(), stated.to_vec());
-        with_sessions.iter_mut().for_each(|one| one.entry.levels.retain(|level| levels::plain_of(level).is_none()));
+        with_sessions.iter_mut().for_each(|one| {
+            one.entry
+                .levels
+                .retain(|level| levels::plain_of(level).is_none())
+        });
         for one in &mut plain {
-            one.entry.levels =
-                one.entry.levels.iter().filter_map(|level| levels::plain_of(level)).map(str::to_owned).collect();
+            one.entry.levels = one
+                .entry
+                .levels
+                .iter()
+                .filter_map(|level| levels::plain_of(level))
+                .map(str::to_owned)
+                .collect();
         }
         // A violation of levels of one kind says nothing of the others.
         let of = |some: &[Stated], checked: Vec<Result<(), Flaw>>| -> Vec<Result<(), Flaw>> {
             let mut checked = checked.into_iter();
             some.iter()
-                .map(|one| if one.entry.levels.is_empty() { Ok(()) } else { checked.next().unwrap_or(Ok(())) })
+                .map(|one| {
+                    if one.entry.levels.is_empty() {
+                        Ok(())
+                    } else {
+                        checked.next().unwrap_or(Ok(()))
+                    }
+                })
                 .collect()
         };
         let named = |some: &[Stated]| -> Vec<Stated> {
-            some.iter().filter(|one| !one.entry.levels.is_empty()).cloned().collect()
+            some.iter()
+                .filter(|one| !one.entry.levels.is_empty())
+                .cloned()
+                .collect()
         };
-        let first = of(&with_sessions, self.violations_with_sessions(&named(&with_sessions)));
+        let first = of(
+            &with_sessions,
+            self.violations_with_sessions(&named(&with_sessions)),
+        );
         let without = Verifier::new(self.plain(), self.control);
         let second = of(&plain, without.violations_with_sessions(&named(&plain)));
-        first.into_iter().zip(second).map(|(first, second)| first.and(second)).collect()
+        first
+            .into_iter()
+            .zip(second)
+            .map(|(first, second)| first.and(second))
+            .collect()
     }
 
     fn violations_with_sessions(&self, stated: &[Stated]) -> Vec<Result<(), Flaw>> {
@@ -166,30 +226,52 @@ impl<'a> Verifier<'a> {
                 None => match self.check(one, &self.whole()?) {
                     Some(Ok(())) => Ok(()),
                     Some(Err(message)) => self.check_apart(one, message),
-                    None => Err(Flaw::Wrong("it names what the history does not have".to_owned())),
+                    None => Err(Flaw::Wrong(
+                        "it names what the history does not have".to_owned(),
+                    )),
                 },
             }
         };
         // What was not looked at to its end is neither right nor wrong.
         let interrupted = |flaw| self.control.check().map_or_else(Flaw::from, |()| flaw);
-        stated.par_iter().map(|one| check(one).map_err(interrupted)).collect()
+        stated
+            .par_iter()
+            .map(|one| check(one).map_err(interrupted))
+            .collect()
     }
 
     /// By a join; none if the join lacks information.
     fn check(&self, one: &Stated, join: &Arc<Join>) -> Option<Result<(), String>> {
         let resolution = self.by(Arc::clone(join));
         let (history, violation, transactions) = (self.history, &one.entry, &one.transactions);
-        let checked = holds(Subject { history, resolution: &resolution, violation, transactions });
+        let checked = holds(Subject {
+            history,
+            resolution: &resolution,
+            violation,
+            transactions,
+        });
         (!resolution.has_missed()).then_some(checked)
     }
 
     /// Every statement about a history whose elements are distinguished as far as possible also applies to this one.
     fn check_apart(&self, one: &Stated, message: String) -> Result<(), Flaw> {
-        let tell_apart = || elements::concerns(self.history).then(|| elements::told_apart(self.history.clone()));
+        let tell_apart =
+            || elements::concerns(self.history).then(|| elements::told_apart(self.history.clone()));
         match self.apart.get_or_init(tell_apart) {
-            Some(apart) if !one.entry.levels.iter().any(|level| levels::is_of_reads(level)) => {
+            Some(apart)
+                if !one
+                    .entry
+                    .levels
+                    .iter()
+                    .any(|level| levels::is_of_reads(level)) =>
+            {
                 let resolution = Resolution::new(&apart.history);
-                Ok(holds_apart(apart, &resolution, &one.entry, &one.transactions)?)
+                Ok(holds_apart(
+                    apart,
+                    &resolution,
+                    &one.entry,
+                    &one.transactions,
+                )?)
             }
             _ => Err(message.into()),
         }
@@ -216,7 +298,11 @@ fn reads_two_values(history: &History, control: &Control) -> Result<bool, Interr
             control.check()?;
             let may_commit = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted;
             let mut transactions = history.transactions_of(*session).filter(may_commit);
-            Ok(transactions.any(|t| history.operation_range(t).any(|o| seen_twice(history, seen, t, o))))
+            Ok(transactions.any(|t| {
+                history
+                    .operation_range(t)
+                    .any(|o| seen_twice(history, seen, t, o))
+            }))
         },
     );
     found.try_reduce(|| false, |a, b| Ok(a || b))
@@ -236,7 +322,11 @@ fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) 
     let (key, value) = (history.keys()[o].index(), history.values()[o]);
     let seen = &mut seen[key];
     if seen.by != t.0 + 1 {
-        *seen = Seen { by: t.0 + 1, own: None, others: None };
+        *seen = Seen {
+            by: t.0 + 1,
+            own: None,
+            others: None,
+        };
     }
     match history.kinds()[o] {
         OperationKind::Write => {
@@ -244,6 +334,9 @@ fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) 
             false
         }
         OperationKind::Read if value == Value::UNRECORDED || seen.own == Some(value) => false,
-        OperationKind::Read => seen.others.replace(value).is_some_and(|before| before != value),
+        OperationKind::Read => seen
+            .others
+            .replace(value)
+            .is_some_and(|before| before != value),
     }
 }

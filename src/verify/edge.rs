@@ -13,10 +13,19 @@ use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 impl Argument<'_> {
     /// Checks what an edge says about operations and that its premises precede it; returns its key and what is left to
     /// check in each case. O(operations of its ends).
-    pub(super) fn observed(&self, index: usize, edge: &EdgeEntry) -> Result<(Option<KeyId>, Vec<Claim>), String> {
+    pub(super) fn observed(
+        &self,
+        index: usize,
+        edge: &EdgeEntry,
+    ) -> Result<(Option<KeyId>, Vec<Claim>), String> {
         let (from, to) = (self.transaction(edge.from)?, self.transaction(edge.to)?);
         let mut claims = vec![Claim::Member(from), Claim::Member(to)];
-        if let Some(late) = edge.reason.premises().iter().find(|&&premise| premise >= index) {
+        if let Some(late) = edge
+            .reason
+            .premises()
+            .iter()
+            .find(|&&premise| premise >= index)
+        {
             return Err(format!("its premise {late} does not come before it"));
         }
         let key = match &edge.reason {
@@ -38,9 +47,21 @@ impl Argument<'_> {
                 names_no_operations(edge)?;
                 None
             }
-            ReasonEntry::Visible { axiom, reader, read, seen } => {
+            ReasonEntry::Visible {
+                axiom,
+                reader,
+                read,
+                seen,
+            } => {
                 // The weak levels force the commit order, from which the version order follows.
-                kind_is(edge, if *axiom == AxiomWord::CommitOrder { &["WW"] } else { &["CM"] })?;
+                kind_is(
+                    edge,
+                    if *axiom == AxiomWord::CommitOrder {
+                        &["WW"]
+                    } else {
+                        &["CM"]
+                    },
+                )?;
                 let t3 = self.transaction(*reader)?;
                 if t3.is_initial() {
                     return Err("the initial state reads nothing".to_owned());
@@ -50,10 +71,15 @@ impl Argument<'_> {
                 claims.extend([Claim::Member(t3), Claim::ReadFrom(read, to)]);
                 self.names_last_write((edge.from, edge.from_operation), key)?;
                 if from == to || from == t3 {
-                    return Err("the writer it orders must differ from reader and source".to_owned());
+                    return Err(
+                        "the writer it orders must differ from reader and source".to_owned()
+                    );
                 }
                 let returned = || self.names((edge.to, edge.to_operation), self.returned(to, read));
-                if self.names_last_write((edge.to, edge.to_operation), key).is_err() {
+                if self
+                    .names_last_write((edge.to, edge.to_operation), key)
+                    .is_err()
+                {
                     returned()?;
                 }
                 self.is_path(seen, from, t3)?;
@@ -62,12 +88,15 @@ impl Argument<'_> {
             ReasonEntry::Overwrites { writer, order } => {
                 kind_is(edge, &["RW"])?;
                 let t1 = self.transaction(*writer)?;
-                let read = self.operation_of(edge.from, edge.from_operation, OperationKind::Read)?;
+                let read =
+                    self.operation_of(edge.from, edge.from_operation, OperationKind::Read)?;
                 let key = self.history.operation(read).key;
                 claims.extend([Claim::Member(t1), Claim::ReadFrom(read, t1)]);
                 self.names_last_write((edge.to, edge.to_operation), key)?;
                 if to == from || to == t1 {
-                    return Err("the overwriting transaction must differ from reader and source".to_owned());
+                    return Err(
+                        "the overwriting transaction must differ from reader and source".to_owned(),
+                    );
                 }
                 match order.is_empty() && t1.is_initial() {
                     true => {}
@@ -83,9 +112,12 @@ impl Argument<'_> {
             ReasonEntry::ReadModifyWrite { read } => {
                 let key = self.orders_writes(edge, from, to)?;
                 let wr = self.edge(*read)?;
-                let is_of_key = self.keys[*read] == Some(key) && matches!(wr.reason, ReasonEntry::Reads);
+                let is_of_key =
+                    self.keys[*read] == Some(key) && matches!(wr.reason, ReasonEntry::Reads);
                 if !is_of_key || wr.from != edge.from || wr.to != edge.to {
-                    return Err("its premise is no read of the key by the one from the other".to_owned());
+                    return Err(
+                        "its premise is no read of the key by the one from the other".to_owned(),
+                    );
                 }
                 Some(key)
             }
@@ -93,7 +125,14 @@ impl Argument<'_> {
                 let t3 = self.transaction(*reader)?;
                 let key = self.orders_writes(edge, from, to)?;
                 let read = operation(self.history, self.transactions, *reader, *read)?;
-                super::list_evidence::shows_order(self.history, self.resolution, t3, read, key, (from, to))?;
+                super::list_evidence::shows_order(
+                    self.history,
+                    self.resolution,
+                    t3,
+                    read,
+                    key,
+                    (from, to),
+                )?;
                 claims.push(Claim::Member(t3));
                 Some(key)
             }
@@ -103,9 +142,15 @@ impl Argument<'_> {
         Ok((key, claims))
     }
 
-    fn session_order(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<(), String> {
+    fn session_order(
+        &self,
+        edge: &EdgeEntry,
+        from: TransactionId,
+        to: TransactionId,
+    ) -> Result<(), String> {
         if edge.kind == "RT" {
-            let known = |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
+            let known =
+                |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
             let times = (known(from) && !to.is_initial())
                 .then(|| Some((self.history.interval(from)?, self.history.interval(to)?)))
                 .flatten();
@@ -115,23 +160,43 @@ impl Argument<'_> {
             };
         }
         // ⊥ is in the causal past of all transactions, and precedes the first of every session.
-        kind_is(edge, if from.is_initial() { &["SO", "CO"] } else { &["SO"] })?;
+        kind_is(
+            edge,
+            if from.is_initial() {
+                &["SO", "CO"]
+            } else {
+                &["SO"]
+            },
+        )?;
         let in_order = from != to
             && !to.is_initial()
             && (from.is_initial()
                 || self.history.session_of(from) == self.history.session_of(to)
                     && self.history.position_of(from) < self.history.position_of(to));
-        if in_order { Ok(()) } else { Err("they are not of one session in this order".to_owned()) }
+        if in_order {
+            Ok(())
+        } else {
+            Err("they are not of one session in this order".to_owned())
+        }
     }
 
     /// The key of the two writes that an edge orders.
-    fn orders_writes(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<KeyId, String> {
+    fn orders_writes(
+        &self,
+        edge: &EdgeEntry,
+        from: TransactionId,
+        to: TransactionId,
+    ) -> Result<KeyId, String> {
         kind_is(edge, &["WW"])?;
         let write = self.operation_of(edge.from, edge.from_operation, OperationKind::Write)?;
         let key = self.history.operation(write).key;
         self.names_last_write((edge.from, edge.from_operation), key)?;
         self.names_last_write((edge.to, edge.to_operation), key)?;
-        if from == to { Err("it relates a transaction to itself".to_owned()) } else { Ok(key) }
+        if from == to {
+            Err("it relates a transaction to itself".to_owned())
+        } else {
+            Ok(key)
+        }
     }
 
     /// Whether an end of an edge names the write of a key that others may see.
@@ -142,9 +207,11 @@ impl Argument<'_> {
         }
         match last_write(self.history, t, key, |_| true) {
             Some(write) => self.names(end, Some(write)),
-            None => {
-                Err(format!("{} does not write key {}", self.history.transaction_name(t), self.history.key_name(key)))
-            }
+            None => Err(format!(
+                "{} does not write key {}",
+                self.history.transaction_name(t),
+                self.history.key_name(key)
+            )),
         }
     }
 
@@ -160,55 +227,97 @@ impl Argument<'_> {
     }
 
     /// Whether an end of an edge names this operation, or none if there is none.
-    fn names(&self, (place, index): (usize, Option<usize>), expected: Option<OperationId>) -> Result<(), String> {
-        let named = index.map(|index| operation(self.history, self.transactions, place, index)).transpose()?;
+    fn names(
+        &self,
+        (place, index): (usize, Option<usize>),
+        expected: Option<OperationId>,
+    ) -> Result<(), String> {
+        let named = index
+            .map(|index| operation(self.history, self.transactions, place, index))
+            .transpose()?;
         match (named == expected, expected) {
             (true, _) => Ok(()),
-            (false, Some(expected)) => {
-                Err(format!("it should name {} of transaction {place}", self.history.operation_text(expected)))
-            }
+            (false, Some(expected)) => Err(format!(
+                "it should name {} of transaction {place}",
+                self.history.operation_text(expected)
+            )),
             (false, None) => Err("it names an operation that is not there".to_owned()),
         }
     }
 
-    fn operation_of(&self, place: usize, index: Option<usize>, kind: OperationKind) -> Result<OperationId, String> {
+    fn operation_of(
+        &self,
+        place: usize,
+        index: Option<usize>,
+        kind: OperationKind,
+    ) -> Result<OperationId, String> {
         let index = index.ok_or("it does not name its operation")?;
         let operation = operation(self.history, self.transactions, place, index)?;
         match self.history.operation(operation).kind == kind {
             true => Ok(operation),
-            false => Err(format!("{} is not the kind of operation it needs", self.history.operation_text(operation))),
+            false => Err(format!(
+                "{} is not the kind of operation it needs",
+                self.history.operation_text(operation)
+            )),
         }
     }
 
     /// Whether these edges lead from the one to the other; at least one edge.
-    pub(super) fn is_path(&self, path: &[usize], from: TransactionId, to: TransactionId) -> Result<(), String> {
+    pub(super) fn is_path(
+        &self,
+        path: &[usize],
+        from: TransactionId,
+        to: TransactionId,
+    ) -> Result<(), String> {
         let mut at = from;
         for &e in path {
             let edge = self.edge(e)?;
             if self.transaction(edge.from)? != at {
-                return Err(format!("edge {e} of its path does not begin where the path is"));
+                return Err(format!(
+                    "edge {e} of its path does not begin where the path is"
+                ));
             }
             at = self.transaction(edge.to)?;
         }
-        require!(at == to && !path.is_empty(), "its path does not lead where it should")
+        require!(
+            at == to && !path.is_empty(),
+            "its path does not lead where it should"
+        )
     }
 }
 
 pub(super) fn kind_is(edge: &EdgeEntry, allowed: &[&str]) -> Result<(), String> {
-    require!(allowed.contains(&edge.kind.as_str()), "its kind is {}, expected {}", edge.kind, allowed.join(" or "))
+    require!(
+        allowed.contains(&edge.kind.as_str()),
+        "its kind is {}, expected {}",
+        edge.kind,
+        allowed.join(" or ")
+    )
 }
 
 /// An edge's key in words must be the one its operations are about.
-pub(super) fn names_key(history: &History, edge: &EdgeEntry, key: Option<KeyId>) -> Result<(), String> {
+pub(super) fn names_key(
+    history: &History,
+    edge: &EdgeEntry,
+    key: Option<KeyId>,
+) -> Result<(), String> {
     let is = key.map(|key| history.key_names().get(key.index()));
     let or_none = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
-    require!(edge.key == is, "it speaks of key {}, its operations of {}", or_none(&edge.key), or_none(&is))
+    require!(
+        edge.key == is,
+        "it speaks of key {}, its operations of {}",
+        or_none(&edge.key),
+        or_none(&is)
+    )
 }
 
 fn names_no_operations(edge: &EdgeEntry) -> Result<(), String> {
     match (edge.from_operation, edge.to_operation) {
         (None, None) => Ok(()),
-        _ => Err(format!("edges of kind {} for this reason are about no operations", edge.kind)),
+        _ => Err(format!(
+            "edges of kind {} for this reason are about no operations",
+            edge.kind
+        )),
     }
 }
 
@@ -231,5 +340,7 @@ pub(super) fn returned(
     read: OperationId,
 ) -> Option<OperationId> {
     let seen = resolution.seen(read).0;
-    last_write(history, from, seen.key, |o| history.operation(o).value == seen.value)
+    last_write(history, from, seen.key, |o| {
+        history.operation(o).value == seen.value
+    })
 }

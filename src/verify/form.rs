@@ -36,12 +36,22 @@ impl Form<'_> {
     }
 
     fn name(&self) -> Result<(), String> {
-        let ViolationEntry { id, pattern, name, implied, .. } = self.violation;
-        let known = pattern::name_of(pattern).ok_or_else(|| format!("there is no pattern {pattern}"))?;
+        let ViolationEntry {
+            id,
+            pattern,
+            name,
+            implied,
+            ..
+        } = self.violation;
+        let known =
+            pattern::name_of(pattern).ok_or_else(|| format!("there is no pattern {pattern}"))?;
         if known != name {
             return Err(format!("{pattern} is called {known}, not {name}"));
         }
-        let ordinal = id.rsplit_once('/').filter(|(of, _)| of == pattern).and_then(|(_, n)| n.parse::<u32>().ok());
+        let ordinal = id
+            .rsplit_once('/')
+            .filter(|(of, _)| of == pattern)
+            .and_then(|(_, n)| n.parse::<u32>().ok());
         match ordinal {
             Some(1..) if !implied || pattern::cell(pattern).is_some() => Ok(()),
             Some(1..) => Err(format!("instances of {pattern} are never implied")),
@@ -51,23 +61,53 @@ impl Form<'_> {
 
     /// Every operation that it spells out must be in the history as given.
     fn texts(&self) -> Result<(), String> {
-        let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
-        let entries = self.violation.operations.iter().chain(named(&self.violation.proof)).chain(stated);
-        let claimed = self.violation.claim.iter().flat_map(|claim| claim.operations());
+        let stated = self
+            .violation
+            .statements
+            .iter()
+            .flat_map(|statement| &statement.operations);
+        let entries = self
+            .violation
+            .operations
+            .iter()
+            .chain(named(&self.violation.proof))
+            .chain(stated);
+        let claimed = self
+            .violation
+            .claim
+            .iter()
+            .flat_map(|claim| claim.operations());
         let entries = entries.chain(claimed);
         entries.into_iter().try_for_each(|entry| {
-            let o = operation(self.history, self.transactions, entry.transaction, entry.index)?;
+            let o = operation(
+                self.history,
+                self.transactions,
+                entry.transaction,
+                entry.index,
+            )?;
             let (text, line) = (self.history.operation_text(o), self.history.line_of(o));
             let line = Some(line).filter(|&line| line > 0);
-            let place = self.history.spot_of(o).map(|spot| spot.text(self.history.origin()));
+            let place = self
+                .history
+                .spot_of(o)
+                .map(|spot| spot.text(self.history.origin()));
             if entry.place.is_some() && entry.place != place {
-                return Err(format!("{text} is at {}", place.unwrap_or_else(|| "no known place".to_owned())));
+                return Err(format!(
+                    "{text} is at {}",
+                    place.unwrap_or_else(|| "no known place".to_owned())
+                ));
             }
             match (entry.text == text, entry.line == line) {
                 (true, true) => Ok(()),
-                (false, _) => Err(format!("operation {} is {text}, not {}", entry.index, entry.text)),
+                (false, _) => Err(format!(
+                    "operation {} is {text}, not {}",
+                    entry.index, entry.text
+                )),
                 (true, false) => Err(match line {
-                    Some(line) => format!("{text} is at {line}, not at {:?}", entry.line.unwrap_or_default()),
+                    Some(line) => format!(
+                        "{text} is at {line}, not at {:?}",
+                        entry.line.unwrap_or_default()
+                    ),
                     None => format!("{text} has no line"),
                 }),
             }
@@ -78,7 +118,10 @@ impl Form<'_> {
     fn participants(&self) -> Result<(), String> {
         let mut seen = FxHashSet::default();
         if let Some(twice) = self.transactions.iter().find(|&&t| !seen.insert(t)) {
-            return Err(format!("{} is listed twice", self.history.transaction_name(*twice)));
+            return Err(format!(
+                "{} is listed twice",
+                self.history.transaction_name(*twice)
+            ));
         }
         let mut used = vec![false; self.transactions.len()];
         let mut mark = |place: usize| {
@@ -90,17 +133,30 @@ impl Form<'_> {
             mark(edge.from);
             mark(edge.to);
             match edge.reason {
-                ReasonEntry::Visible { reader, .. } | ReasonEntry::Listed { reader, .. } => mark(reader),
+                ReasonEntry::Visible { reader, .. } | ReasonEntry::Listed { reader, .. } => {
+                    mark(reader)
+                }
                 ReasonEntry::Overwrites { writer, .. } => mark(writer),
                 _ => {}
             }
         }
         let proof = &self.violation.proof;
-        self.violation.operations.iter().chain(named(proof)).for_each(|entry| mark(entry.transaction));
+        self.violation
+            .operations
+            .iter()
+            .chain(named(proof))
+            .for_each(|entry| mark(entry.transaction));
         writers(proof).into_iter().for_each(mark);
-        let unused = used.iter().zip(self.transactions).filter(|(used, _)| !**used).map(|(_, &t)| t);
+        let unused = used
+            .iter()
+            .zip(self.transactions)
+            .filter(|(used, _)| !**used)
+            .map(|(_, &t)| t);
         match unused.into_iter().find(|&t| !self.is_one_of_many(t)) {
-            Some(unused) => Err(format!("{} has no part in it", self.history.transaction_name(unused))),
+            Some(unused) => Err(format!(
+                "{} has no part in it",
+                self.history.transaction_name(unused)
+            )),
             None => Ok(()),
         }
     }
@@ -108,13 +164,34 @@ impl Form<'_> {
     /// Whether one of its reads may have read from a transaction, but has too many such writers to list one by one.
     fn is_one_of_many(&self, t: TransactionId) -> bool {
         const MOST_TOLD: usize = 8;
-        let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
-        let entries = self.violation.operations.iter().chain(named(&self.violation.proof)).chain(stated);
-        let claimed = self.violation.claim.iter().flat_map(|claim| claim.operations());
+        let stated = self
+            .violation
+            .statements
+            .iter()
+            .flat_map(|statement| &statement.operations);
+        let entries = self
+            .violation
+            .operations
+            .iter()
+            .chain(named(&self.violation.proof))
+            .chain(stated);
+        let claimed = self
+            .violation
+            .claim
+            .iter()
+            .flat_map(|claim| claim.operations());
         let entries = entries.chain(claimed);
-        let of = |entry: &OperationEntry| operation(self.history, self.transactions, entry.transaction, entry.index);
+        let of = |entry: &OperationEntry| {
+            operation(
+                self.history,
+                self.transactions,
+                entry.transaction,
+                entry.index,
+            )
+        };
         let operations = entries.filter_map(|entry| of(entry).ok());
-        let mut reads = operations.filter(|&o| self.history.operation(o).kind == OperationKind::Read);
+        let mut reads =
+            operations.filter(|&o| self.history.operation(o).kind == OperationKind::Read);
         reads.any(|read| {
             let writers = self.resolution.writers(read);
             writers.len() > MOST_TOLD && writers.contains(&t)
@@ -122,7 +199,9 @@ impl Form<'_> {
     }
 
     fn key(&self, told: &Scene) -> Result<(), String> {
-        let is = told.key.map(|key| self.history.key_names().get(key.index()));
+        let is = told
+            .key
+            .map(|key| self.history.key_names().get(key.index()));
         match (&self.violation.key, is) {
             (said, is) if *said == is => Ok(()),
             (_, Some(is)) => Err(format!("its contradiction shows on key {is}")),
@@ -132,7 +211,10 @@ impl Form<'_> {
 
     fn other_names(&self, told: &Scene) -> Result<(), String> {
         let also = &self.violation.also;
-        match also.iter().find(|name| **name == self.violation.pattern || !told.also.contains(name)) {
+        match also
+            .iter()
+            .find(|name| **name == self.violation.pattern || !told.also.contains(name))
+        {
             Some(name) => Err(format!("it is not known as {name}, too")),
             None if also.iter().collect::<FxHashSet<_>>().len() < also.len() => {
                 Err("one of its other names is given twice".to_owned())
@@ -146,8 +228,15 @@ impl Form<'_> {
         let proof = &self.violation.proof;
         let listed = &self.violation.operations;
         if self.violation.pattern == super::linear::PATTERN {
-            let all: usize = self.transactions.iter().map(|&t| self.history.operations_of(t).len()).sum();
-            let mut places: Vec<(usize, usize)> = listed.iter().map(|entry| (entry.transaction, entry.index)).collect();
+            let all: usize = self
+                .transactions
+                .iter()
+                .map(|&t| self.history.operations_of(t).len())
+                .sum();
+            let mut places: Vec<(usize, usize)> = listed
+                .iter()
+                .map(|entry| (entry.transaction, entry.index))
+                .collect();
             places.sort_unstable();
             places.dedup();
             return require!(
@@ -157,7 +246,10 @@ impl Form<'_> {
         }
         let has_cases = !scene::is_last_part(proof) || matches!(proof, ProofEntry::Appends { .. });
         if !has_cases
-            && matches!(proof, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. })
+            && matches!(
+                proof,
+                ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. }
+            )
         {
             return match listed.first() {
                 Some(entry) => Err(format!("{} has no part in its cycles", entry.text)),
@@ -165,11 +257,29 @@ impl Form<'_> {
             };
         }
         let mut reads = told.reads.clone();
-        let of = |entry: &OperationEntry| operation(self.history, self.transactions, entry.transaction, entry.index);
-        let in_proof = named(proof).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        reads.extend(in_proof.iter().filter(|&&o| self.history.operation(o).kind == OperationKind::Read));
+        let of = |entry: &OperationEntry| {
+            operation(
+                self.history,
+                self.transactions,
+                entry.transaction,
+                entry.index,
+            )
+        };
+        let in_proof = named(proof)
+            .into_iter()
+            .map(of)
+            .collect::<Result<Vec<_>, _>>()?;
+        reads.extend(
+            in_proof
+                .iter()
+                .filter(|&&o| self.history.operation(o).kind == OperationKind::Read),
+        );
         let (history, resolution) = (self.history, self.resolution);
-        let shown = roles::ReadRoles { history, resolution, pattern: &self.violation.pattern };
+        let shown = roles::ReadRoles {
+            history,
+            resolution,
+            pattern: &self.violation.pattern,
+        };
         for entry in listed {
             let o = of(entry)?;
             let has_part = match has_cases {
@@ -197,7 +307,8 @@ impl Form<'_> {
                 let seen = history.operation(read);
                 let is_own = t == history.transaction_of(read);
                 let is_of_list = history.lists().read_by(read).is_some();
-                let is_concerned = seen.value == write.value || is_last(None) || is_own && is_last(Some(read));
+                let is_concerned =
+                    seen.value == write.value || is_last(None) || is_own && is_last(Some(read));
                 seen.key == write.key && (is_concerned || is_of_list)
             })
     }
@@ -224,7 +335,10 @@ fn named(proof: &ProofEntry) -> Vec<&OperationEntry> {
                     }
                 }
             }
-            ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Clauses { .. } | ProofEntry::Outcomes { .. } => {}
+            ProofEntry::Read
+            | ProofEntry::Cycle { .. }
+            | ProofEntry::Clauses { .. }
+            | ProofEntry::Outcomes { .. } => {}
         }
         open.extend(part.cases());
     }

@@ -9,14 +9,19 @@ use super::timed::ended_before;
 /// `is_timed` says whether a transaction must see all that had ended before it began. O(operations × log).
 pub(super) fn replay(story: &Story<'_>, is_timed: bool) -> Result<(), Flaw> {
     let versions = story.versions();
-    let seen_in_time = if is_timed { ended_before(story) } else { Vec::new() };
+    let seen_in_time = if is_timed {
+        ended_before(story)
+    } else {
+        Vec::new()
+    };
     let mut last_of_session = vec![0; story.history.n_sessions()];
     for (number, &t) in (1..).zip(&story.order) {
         if number % 1024 == 0 {
             story.control.check()?;
         }
         let last = &mut last_of_session[story.history.session_of(t).index()];
-        let mut seen = std::mem::replace(last, number).max(seen_in_time.get(number as usize - 1).copied().unwrap_or(0));
+        let mut seen = std::mem::replace(last, number)
+            .max(seen_in_time.get(number as usize - 1).copied().unwrap_or(0));
         for read in story.reads_at(number) {
             seen = seen.max(read.from);
             let of_key = &versions[read.key.index()];

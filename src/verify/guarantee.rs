@@ -41,7 +41,10 @@ impl Guarantee {
             Guarantee::MonotonicWrites => steps == "SW",
             Guarantee::Pram => steps == "SWS",
             Guarantee::WritesFollowReads => {
-                steps.len() > 1 && steps.starts_with('W') && steps.ends_with('W') && !steps.contains("SS")
+                steps.len() > 1
+                    && steps.starts_with('W')
+                    && steps.ends_with('W')
+                    && !steps.contains("SS")
             }
         }
     }

@@ -19,7 +19,11 @@ pub(super) fn replay(story: &Story<'_>, guarantee: Guarantee) -> Result<(), Flaw
         let reader = of_reader[0].0;
         let followed = match guarantee {
             Guarantee::WritesFollowReads => {
-                let lowest = of_reader.iter().map(|(_, newer, _)| *newer).min().unwrap_or(0);
+                let lowest = of_reader
+                    .iter()
+                    .map(|(_, newer, _)| *newer)
+                    .min()
+                    .unwrap_or(0);
                 followed(story, reader, lowest)
             }
             _ => FxHashSet::default(),
@@ -57,11 +61,16 @@ fn doubts(story: &Story<'_>) -> Vec<Doubt> {
             }
         }
     }
-    let mut doubts: Vec<Doubt> =
-        story.suspects.iter().map(|suspect| (suspect.reader, suspect.newer, suspect.read)).collect();
+    let mut doubts: Vec<Doubt> = story
+        .suspects
+        .iter()
+        .map(|suspect| (suspect.reader, suspect.newer, suspect.read))
+        .collect();
     for &(reader, read) in &story.stale {
         let of_key = writers.get(&read.key).map_or(&[][..], Vec::as_slice);
-        let missed = of_key.iter().filter(|&&newer| newer > read.from && newer < reader);
+        let missed = of_key
+            .iter()
+            .filter(|&&newer| newer > read.from && newer < reader);
         doubts.extend(missed.map(|&newer| (reader, newer, read)));
     }
     doubts.sort_by_key(|(reader, ..)| *reader);
@@ -80,7 +89,12 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn new(story: &'a Story<'a>, guarantee: Guarantee) -> Seen<'a> {
-        let mut seen = Seen { story, guarantee, first_reader: FxHashMap::default(), last_read: FxHashMap::default() };
+        let mut seen = Seen {
+            story,
+            guarantee,
+            first_reader: FxHashMap::default(),
+            last_read: FxHashMap::default(),
+        };
         let (of_pairs, of_sessions) = match guarantee {
             Guarantee::MonotonicReads => (true, false),
             Guarantee::Pram => (true, true),
@@ -91,7 +105,9 @@ impl<'a> Seen<'a> {
             let (session, position) = seen.place(number);
             for read in story.reads_at(number).iter().filter(|read| read.from > 0) {
                 if of_pairs {
-                    seen.first_reader.entry((read.from, session)).or_insert(position);
+                    seen.first_reader
+                        .entry((read.from, session))
+                        .or_insert(position);
                 }
                 if of_sessions {
                     let (of_writer, at) = seen.place(read.from);
@@ -107,7 +123,10 @@ impl<'a> Seen<'a> {
     /// The session of a transaction and its position there.
     fn place(&self, number: u32) -> (SessionId, u32) {
         let t: TransactionId = self.story.order[number as usize - 1];
-        (self.story.history.session_of(t), self.story.history.position_of(t) as u32)
+        (
+            self.story.history.session_of(t),
+            self.story.history.position_of(t) as u32,
+        )
     }
 
     /// Whether a reader sees a writer.
@@ -133,17 +152,25 @@ impl<'a> Seen<'a> {
 
     fn was_read(&self, reader: u32, newer: u32) -> bool {
         let (session, position) = self.place(reader);
-        self.first_reader.get(&(newer, session)).is_some_and(|first| *first < position)
+        self.first_reader
+            .get(&(newer, session))
+            .is_some_and(|first| *first < position)
     }
 
     fn wrote_later(&self, reader: u32, newer: u32) -> bool {
-        let mut reads = self.story.reads_at(reader).iter().filter(|read| read.from > 0);
+        let mut reads = self
+            .story
+            .reads_at(reader)
+            .iter()
+            .filter(|read| read.from > 0);
         reads.any(|read| self.is_own(read.from, newer))
     }
 
     fn session_saw_later(&self, reader: u32, newer: u32) -> bool {
         let ((session, position), (of_newer, at)) = (self.place(reader), self.place(newer));
-        let Some(known) = self.last_read.get(&(session, of_newer)) else { return false };
+        let Some(known) = self.last_read.get(&(session, of_newer)) else {
+            return false;
+        };
         let before = known.partition_point(|(reader, _)| *reader < position);
         before.checked_sub(1).is_some_and(|last| known[last].1 > at)
     }
@@ -156,7 +183,11 @@ fn followed(story: &Story<'_>, reader: u32, lowest: u32) -> FxHashSet<u32> {
     let mut found: FxHashSet<u32> = FxHashSet::default();
     // By session: the positions before which everything has been looked at.
     let mut looked_at: FxHashMap<SessionId, usize> = FxHashMap::default();
-    let mut open: Vec<u32> = story.reads_at(reader).iter().map(|read| read.from).collect();
+    let mut open: Vec<u32> = story
+        .reads_at(reader)
+        .iter()
+        .map(|read| read.from)
+        .collect();
     while let Some(writer) = open.pop() {
         if writer <= lowest {
             continue;
@@ -165,8 +196,11 @@ fn followed(story: &Story<'_>, reader: u32, lowest: u32) -> FxHashSet<u32> {
         let done = looked_at.entry(history.session_of(t)).or_insert(0);
         let end = history.position_of(t) + 1;
         let start = std::mem::replace(done, end.max(*done));
-        let earlier: Vec<TransactionId> =
-            history.transactions_of(history.session_of(t)).skip(start).take(end.saturating_sub(start)).collect();
+        let earlier: Vec<TransactionId> = history
+            .transactions_of(history.session_of(t))
+            .skip(start)
+            .take(end.saturating_sub(start))
+            .collect();
         for &t in earlier.iter().rev() {
             let number = story.number[t.index()];
             if number == 0 {
@@ -175,7 +209,11 @@ fn followed(story: &Story<'_>, reader: u32, lowest: u32) -> FxHashSet<u32> {
             if number <= lowest {
                 break;
             }
-            for read in story.reads_at(number).iter().filter(|read| read.from >= lowest) {
+            for read in story
+                .reads_at(number)
+                .iter()
+                .filter(|read| read.from >= lowest)
+            {
                 if found.insert(read.from) {
                     open.push(read.from);
                 }

@@ -1,7 +1,9 @@
 //! The state before all transactions, and what holds for all of them, determined independently from the operations.
 
 use crate::control::Control;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
+use crate::history::{
+    History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value,
+};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -23,7 +25,13 @@ impl Initial {
     /// That of a history, until `control` ends the work. O(operations).
     pub(super) fn new(history: &History, control: &Control) -> Initial {
         let (setup, appends) = (set_up(history), history.initial_appends());
-        Initial { control: control.clone(), setup, appends, is_lightweight: OnceLock::new(), writers: OnceLock::new() }
+        Initial {
+            control: control.clone(),
+            setup,
+            appends,
+            is_lightweight: OnceLock::new(),
+            writers: OnceLock::new(),
+        }
     }
 
     /// What ends searches.
@@ -33,7 +41,9 @@ impl Initial {
 
     /// Whether every transaction that may have committed is lightweight; why not. O(operations) the first time.
     pub(super) fn is_lightweight(&self, history: &History) -> Result<(), String> {
-        self.is_lightweight.get_or_init(|| is_lightweight(history)).clone()
+        self.is_lightweight
+            .get_or_init(|| is_lightweight(history))
+            .clone()
     }
 
     /// The lightweight transactions that write a key and may have committed, ascending, without its setup.
@@ -46,13 +56,20 @@ impl Initial {
     fn writers_by_key(&self, history: &History) -> (Vec<u32>, Vec<TransactionId>) {
         let written = |t: TransactionId| {
             let mut operations = history.operations_of(t).map(|o| history.operation(o));
-            operations.find(|o| o.kind == OperationKind::Write).map(|o| (o.key.index(), t))
+            operations
+                .find(|o| o.kind == OperationKind::Write)
+                .map(|o| (o.key.index(), t))
         };
-        let may_commit = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted && !self.is_setup(*t);
-        let mut by_key: Vec<(usize, TransactionId)> =
-            history.transactions().filter(may_commit).filter_map(written).collect();
+        let may_commit =
+            |t: &TransactionId| history.outcome(*t) != Outcome::Aborted && !self.is_setup(*t);
+        let mut by_key: Vec<(usize, TransactionId)> = history
+            .transactions()
+            .filter(may_commit)
+            .filter_map(written)
+            .collect();
         by_key.sort_unstable();
-        let begin = (0..=history.n_keys()).map(|key| by_key.partition_point(|(other, _)| *other < key) as u32);
+        let begin = (0..=history.n_keys())
+            .map(|key| by_key.partition_point(|(other, _)| *other < key) as u32);
         (begin.collect(), by_key.iter().map(|(_, t)| *t).collect())
     }
 
@@ -63,7 +80,9 @@ impl Initial {
 
     /// The setup transactions.
     fn setup(&self) -> impl Iterator<Item = TransactionId> + '_ {
-        (0..self.setup.len()).filter(|&t| self.setup[t]).map(TransactionId::new)
+        (0..self.setup.len())
+            .filter(|&t| self.setup[t])
+            .map(TransactionId::new)
     }
 
     /// The history in which each transaction has a session of its own: it satisfies a level if and only if this one
@@ -83,25 +102,41 @@ impl Initial {
     }
 
     /// The elements that every list of a key begins with.
-    pub(super) fn elements<'a>(&'a self, history: &'a History, key: KeyId) -> impl Iterator<Item = Value> + 'a {
-        self.appends(key).iter().map(|o| history.values()[o.index()])
+    pub(super) fn elements<'a>(
+        &'a self,
+        history: &'a History,
+        key: KeyId,
+    ) -> impl Iterator<Item = Value> + 'a {
+        self.appends(key)
+            .iter()
+            .map(|o| history.values()[o.index()])
     }
 }
 
 /// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
 /// key. O(operations).
 pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
-        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation(o)).collect();
+    for t in history
+        .transactions()
+        .filter(|&t| history.outcome(t) != Outcome::Aborted)
+    {
+        let operations: Vec<_> = history
+            .operations_of(t)
+            .map(|o| history.operation(o))
+            .collect();
         let fits = match operations.as_slice() {
             [] | [_] => true,
             [read, write] => {
-                (read.kind, write.kind) == (OperationKind::Read, OperationKind::Write) && read.key == write.key
+                (read.kind, write.kind) == (OperationKind::Read, OperationKind::Write)
+                    && read.key == write.key
             }
             _ => false,
         };
         if !fits || operations.iter().any(|o| history.lists().is_list(o.key)) {
-            return Err(format!("{} is no lightweight transaction", history.transaction_name(t)));
+            return Err(format!(
+                "{} is no lightweight transaction",
+                history.transaction_name(t)
+            ));
         }
     }
     Ok(())
@@ -111,10 +146,14 @@ pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
 fn set_up(history: &History) -> Vec<bool> {
     let mut is_setup = vec![false; history.n_transactions()];
     if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
-        history.set_up_that_took_effect().for_each(|t| is_setup[t.index()] = true);
+        history
+            .set_up_that_took_effect()
+            .for_each(|t| is_setup[t.index()] = true);
         return is_setup;
     }
-    history.initial_value().map_or(is_setup, |initial| found(history, initial))
+    history
+        .initial_value()
+        .map_or(is_setup, |initial| found(history, initial))
 }
 
 /// By transaction: whether it counts as setup although the user does not say so. It committed, writes only the initial
@@ -131,7 +170,10 @@ fn found(history: &History, initial: Value) -> Vec<bool> {
     };
     let mut looks_so = vec![false; history.n_transactions()];
     for session in history.sessions() {
-        for t in history.transactions_of(session).filter(|&t| is_used(history, t)) {
+        for t in history
+            .transactions_of(session)
+            .filter(|&t| is_used(history, t))
+        {
             if history.outcome(t) != Outcome::Committed || resets(t).contains(&false) {
                 break;
             }
@@ -146,7 +188,10 @@ fn found(history: &History, initial: Value) -> Vec<bool> {
         let (own, others): (Vec<TransactionId>, Vec<TransactionId>) =
             part.into_iter().partition(|t| looks_so[t.index()]);
         let keys_of = |t: TransactionId| {
-            let mut keys: Vec<usize> = history.operations_of(t).map(|o| history.operation(o).key.index()).collect();
+            let mut keys: Vec<usize> = history
+                .operations_of(t)
+                .map(|o| history.operation(o).key.index())
+                .collect();
             keys.sort_unstable();
             keys.dedup();
             keys
@@ -155,12 +200,29 @@ fn found(history: &History, initial: Value) -> Vec<bool> {
         covered.sort_unstable();
         let once = covered.windows(2).all(|pair| pair[0] != pair[1]);
         let is_plain = |t: TransactionId| {
-            !resets(t).contains(&true) && keys_of(t).iter().all(|key| covered.binary_search(key).is_ok())
+            !resets(t).contains(&true)
+                && keys_of(t)
+                    .iter()
+                    .all(|key| covered.binary_search(key).is_ok())
         };
-        let ran = |t: &TransactionId| history.interval(*t).filter(|_| history.outcome(*t) == Outcome::Committed);
-        let last_start = own.iter().filter_map(ran).map(|interval| interval.start).max();
-        let first_end = others.iter().filter_map(ran).map(|interval| interval.end).min();
-        let in_time = last_start.zip(first_end).is_none_or(|(start, end)| end >= start);
+        let ran = |t: &TransactionId| {
+            history
+                .interval(*t)
+                .filter(|_| history.outcome(*t) == Outcome::Committed)
+        };
+        let last_start = own
+            .iter()
+            .filter_map(ran)
+            .map(|interval| interval.start)
+            .max();
+        let first_end = others
+            .iter()
+            .filter_map(ran)
+            .map(|interval| interval.end)
+            .min();
+        let in_time = last_start
+            .zip(first_end)
+            .is_none_or(|(start, end)| end >= start);
         let used = |t: &&TransactionId| is_used(history, **t);
         if once && in_time && others.iter().filter(used).all(|&t| is_plain(t)) {
             own.iter().for_each(|t| is_setup[t.index()] = true);
@@ -180,7 +242,10 @@ fn parts(history: &History) -> Vec<Vec<TransactionId>> {
     let mut keys: Vec<Vec<usize>> = vec![Vec::new(); history.n_sessions()];
     for t in history.transactions().filter(|&t| is_used(history, t)) {
         let session = history.session_of(t).index();
-        for key in history.operations_of(t).map(|o| history.operation(o).key.index()) {
+        for key in history
+            .operations_of(t)
+            .map(|o| history.operation(o).key.index())
+        {
             if users[key].last() != Some(&session) {
                 users[key].push(session);
                 keys[session].push(key);

@@ -50,9 +50,14 @@ impl Strength {
         match self {
             Strength::Sessions(own) => own.is_some_and(|own| own.counts(guarantee)),
             Strength::ReadCommitted | Strength::Dependencies(Counted::OfUpdates) => false,
-            Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) => guarantee == Guarantee::ReadYourWrites,
+            Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) => {
+                guarantee == Guarantee::ReadYourWrites
+            }
             Strength::Dependencies(Counted::SoFar) | Strength::EachRead => {
-                matches!(guarantee, Guarantee::ReadYourWrites | Guarantee::MonotonicReads)
+                matches!(
+                    guarantee,
+                    Guarantee::ReadYourWrites | Guarantee::MonotonicReads
+                )
             }
             _ => true,
         }
@@ -60,23 +65,39 @@ impl Strength {
 
     /// Whether a transaction sees no version older than those of the transactions that it has read from before.
     pub(super) fn is_read_committed(self) -> bool {
-        !matches!(self, Strength::Sessions(_) | Strength::Dependencies(Counted::OfUpdates))
+        !matches!(
+            self,
+            Strength::Sessions(_) | Strength::Dependencies(Counted::OfUpdates)
+        )
     }
 
     /// Whether it misses nothing of a transaction that it reads from or that precedes it in its session.
     pub(super) fn is_read_atomic(self) -> bool {
-        let sees_halves = [Strength::ReadCommitted, Strength::Dependencies(Counted::SoFar), Strength::EachRead];
+        let sees_halves = [
+            Strength::ReadCommitted,
+            Strength::Dependencies(Counted::SoFar),
+            Strength::EachRead,
+        ];
         self.is_read_committed() && !sees_halves.contains(&self)
     }
 
     /// Whether it misses nothing in its causal past.
     pub(super) fn is_causal(self) -> bool {
-        self.is_read_atomic() && !matches!(self, Strength::ReadAtomic | Strength::Dependencies(Counted::Direct))
+        self.is_read_atomic()
+            && !matches!(
+                self,
+                Strength::ReadAtomic | Strength::Dependencies(Counted::Direct)
+            )
     }
 
     /// Whether the order of versions counts, beyond what commit orders say of it.
     pub(super) fn orders_versions(self) -> bool {
-        let in_time = [Strength::EachRead, Strength::Prefix, Strength::Snapshot, Strength::Serial];
+        let in_time = [
+            Strength::EachRead,
+            Strength::Prefix,
+            Strength::Snapshot,
+            Strength::Serial,
+        ];
         self.counted().is_some() || in_time.contains(&self)
     }
 
@@ -113,7 +134,9 @@ impl Strength {
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
         let is_one = self.counted() == Some(Counted::Serial);
-        self.counted().is_some() && !is_one || self.orders_commits_of_writers() || self == Strength::Snapshot
+        self.counted().is_some() && !is_one
+            || self.orders_commits_of_writers()
+            || self == Strength::Snapshot
     }
 }
 
@@ -220,8 +243,9 @@ pub(super) fn row(code: &str) -> Option<&'static EvidenceRule> {
 
 /// The same level with sessions and without real time; itself if it is not decided without.
 pub(super) fn without_times(place: usize) -> &'static EvidenceRule {
-    let same =
-        |row: &&EvidenceRule| row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none();
+    let same = |row: &&EvidenceRule| {
+        row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none()
+    };
     ROWS.iter().find(same).unwrap_or(&ROWS[place])
 }
 
@@ -259,7 +283,10 @@ pub(super) struct Accepted {
 
 impl Default for Accepted {
     fn default() -> Accepted {
-        Accepted { satisfied: [false; ROWS.len()], violated: [false; ROWS.len()] }
+        Accepted {
+            satisfied: [false; ROWS.len()],
+            violated: [false; ROWS.len()],
+        }
     }
 }
 
@@ -274,7 +301,9 @@ impl Accepted {
 
     /// The weakest level with a violation that this one implies.
     fn violated_by(&self, level: usize) -> Option<&'static str> {
-        (0..ROWS.len()).find(|&known| self.violated[known] && implies(level, known)).map(|known| ROWS[known].code)
+        (0..ROWS.len())
+            .find(|&known| self.violated[known] && implies(level, known))
+            .map(|known| ROWS[known].code)
     }
 }
 
@@ -293,13 +322,15 @@ pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Accepted) -> 
     let (by_witness, by_violation) = (shown.satisfied_by(level), shown.violated_by(level));
     match (verdict, by_witness, by_violation) {
         (VerdictWord::Undecided, ..) => Standing::Shown,
-        (VerdictWord::Satisfied, _, Some(weaker)) => {
-            Standing::Contradicted(format!("said to be satisfied, but a confirmed violation names {weaker}"))
+        (VerdictWord::Satisfied, _, Some(weaker)) => Standing::Contradicted(format!(
+            "said to be satisfied, but a confirmed violation names {weaker}"
+        )),
+        (VerdictWord::Violated, Some(stronger), _) => Standing::Contradicted(format!(
+            "said to be violated, but the witness of {stronger} explains every read"
+        )),
+        (VerdictWord::Satisfied, Some(_), None) | (VerdictWord::Violated, None, Some(_)) => {
+            Standing::Shown
         }
-        (VerdictWord::Violated, Some(stronger), _) => {
-            Standing::Contradicted(format!("said to be violated, but the witness of {stronger} explains every read"))
-        }
-        (VerdictWord::Satisfied, Some(_), None) | (VerdictWord::Violated, None, Some(_)) => Standing::Shown,
         (_, None, None) => Standing::Open,
     }
 }
@@ -308,15 +339,29 @@ pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Accepted) -> 
 pub(super) fn contradictions(levels: &[LevelEntry]) -> Vec<Problem> {
     let of = |word: VerdictWord| {
         let entries = levels.iter().filter(move |entry| entry.verdict == word);
-        entries.filter_map(|entry| place(&entry.level)).collect::<Vec<usize>>()
+        entries
+            .filter_map(|entry| place(&entry.level))
+            .collect::<Vec<usize>>()
     };
     let (satisfied, violated) = (of(VerdictWord::Satisfied), of(VerdictWord::Violated));
-    let pair = |stronger: usize| violated.iter().find(|&&weaker| implies(stronger, weaker)).map(|&w| (stronger, w));
+    let pair = |stronger: usize| {
+        violated
+            .iter()
+            .find(|&&weaker| implies(stronger, weaker))
+            .map(|&w| (stronger, w))
+    };
     let problem = |(stronger, weaker): (usize, usize)| Problem {
         place: format!("level {}", ROWS[stronger].code),
-        message: format!("said to be satisfied while {} is said to be violated", ROWS[weaker].code),
+        message: format!(
+            "said to be satisfied while {} is said to be violated",
+            ROWS[weaker].code
+        ),
     };
-    satisfied.into_iter().filter_map(pair).map(problem).collect()
+    satisfied
+        .into_iter()
+        .filter_map(pair)
+        .map(problem)
+        .collect()
 }
 
 #[cfg(test)]

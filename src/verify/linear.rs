@@ -8,7 +8,9 @@ use super::initial::Initial;
 use super::resolution::Resolution;
 use super::told::Scene;
 use crate::control::Control;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use crate::history::{
+    History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
 use crate::report::EdgeEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +18,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) const PATTERN: &str = "NoLinearOrder";
 
 /// Whether no failed comparison finds its excluded value in this order. O(operations).
-pub(super) fn comparisons_fit(history: &History, order: &[TransactionId], initial: &Initial) -> Result<(), String> {
+pub(super) fn comparisons_fit(
+    history: &History,
+    order: &[TransactionId],
+    initial: &Initial,
+) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
     for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
@@ -24,9 +30,14 @@ pub(super) fn comparisons_fit(history: &History, order: &[TransactionId], initia
             let there = &mut current[operation.key.index()];
             if operation.kind == OperationKind::Write {
                 *there = Some(operation.value);
-            } else if history.differs_from(o).is_some_and(|other| reads_as(history, operation.key, *there, other)) {
+            } else if history
+                .differs_from(o)
+                .is_some_and(|other| reads_as(history, operation.key, *there, other))
+            {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
-                return Err(format!("{text} of {name} stands where that value is the current one"));
+                return Err(format!(
+                    "{text} of {name} stands where that value is the current one"
+                ));
             }
         }
     }
@@ -55,10 +66,15 @@ pub(super) fn no_order(
 ) -> Result<(), String> {
     resolution.initial().is_lightweight(history)?;
     let puzzle = Puzzle::new(history, resolution, transactions, Others::WhileTheyRan)?;
-    let compares = puzzle.required().iter().any(|piece| piece.differs.is_some());
+    let compares = puzzle
+        .required()
+        .iter()
+        .any(|piece| piece.differs.is_some());
     let is_shown = |level: &str| level == "LIN" || level == "SSER" && !compares;
     if let Some(level) = levels.iter().find(|level| !is_shown(level)) {
-        return Err(format!("that operations have no linear order says nothing about {level}"));
+        return Err(format!(
+            "that operations have no linear order says nothing about {level}"
+        ));
     }
     let control = resolution.initial().control();
     Replay::new(&puzzle).finds_no_order(control).or_else(|_| {
@@ -79,10 +95,19 @@ enum Others {
 }
 
 /// Whether an edge says that one transaction had ended before another began, and that is so.
-pub(super) fn is_in_time(history: &History, transactions: &[TransactionId], edge: &EdgeEntry) -> bool {
-    let interval =
-        |place: usize| transactions.get(place).filter(|t| !t.is_initial()).and_then(|&t| history.interval(t));
-    let in_order = matches!((interval(edge.from), interval(edge.to)), (Some(a), Some(b)) if a.end < b.start);
+pub(super) fn is_in_time(
+    history: &History,
+    transactions: &[TransactionId],
+    edge: &EdgeEntry,
+) -> bool {
+    let interval = |place: usize| {
+        transactions
+            .get(place)
+            .filter(|t| !t.is_initial())
+            .and_then(|&t| history.interval(t))
+    };
+    let in_order =
+        matches!((interval(edge.from), interval(edge.to)), (Some(a), Some(b)) if a.end < b.start);
     edge.kind == "RT" && in_order && edge.from_operation.is_none() && edge.to_operation.is_none()
 }
 
@@ -93,8 +118,15 @@ pub(super) fn scene(history: &History, transactions: &[TransactionId]) -> Scene 
     let key = keys.next().filter(|first| keys.all(|key| key == *first));
     let mut sorted = transactions.to_vec();
     sorted.sort_unstable();
-    let reads = operations().filter(|&o| history.operation(o).kind == OperationKind::Read).collect();
-    Scene { key, identity: Some(format!("{sorted:?}")), reads, ..Scene::default() }
+    let reads = operations()
+        .filter(|&o| history.operation(o).kind == OperationKind::Read)
+        .collect();
+    Scene {
+        key,
+        identity: Some(format!("{sorted:?}")),
+        reads,
+        ..Scene::default()
+    }
 }
 
 /// One operation.
@@ -154,35 +186,74 @@ impl<'a> Puzzle<'a> {
         let mut listed: FxHashSet<TransactionId> = FxHashSet::default();
         let mut pieces = Vec::new();
         // One of unknown outcome is free even if named.
-        let is_free = |t: &TransactionId| !t.is_initial() && history.outcome(*t) == Outcome::Unknown;
+        let is_free =
+            |t: &TransactionId| !t.is_initial() && history.outcome(*t) == Outcome::Unknown;
         for &t in transactions.iter().filter(|t| !is_free(t)) {
-            if t.is_initial() || history.outcome(t) != Outcome::Committed || resolution.is_setup(t) || !listed.insert(t)
+            if t.is_initial()
+                || history.outcome(t) != Outcome::Committed
+                || resolution.is_setup(t)
+                || !listed.insert(t)
             {
-                return Err(format!("{} need not take part once", history.transaction_name(t)));
+                return Err(format!(
+                    "{} need not take part once",
+                    history.transaction_name(t)
+                ));
             }
-            let piece = piece(history, t).ok_or_else(|| format!("{} is empty", history.transaction_name(t)))?;
+            let piece = piece(history, t)
+                .ok_or_else(|| format!("{} is empty", history.transaction_name(t)))?;
             pieces.push(piece);
         }
-        let first = pieces.iter().map(|piece| piece.start).min().ok_or("it names no transaction")?;
+        let first = pieces
+            .iter()
+            .map(|piece| piece.start)
+            .min()
+            .ok_or("it names no transaction")?;
         let last = pieces.iter().map(|piece| piece.end).max().unwrap_or(first);
         let mut keys: Vec<KeyId> = pieces.iter().map(|piece| piece.key).collect();
         keys.sort_unstable();
         keys.dedup();
         let n_required = pieces.len();
-        let others = keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied();
+        let others = keys
+            .iter()
+            .flat_map(|&key| resolution.initial().writers_of(history, key))
+            .copied();
         let mut earlier: FxHashSet<(KeyId, Value)> = FxHashSet::default();
-        for other in others.filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t)) {
+        for other in others
+            .filter(|t| !listed.contains(t))
+            .filter_map(|t| piece(history, t))
+        {
             let is_unknown = history.outcome(other.transaction) == Outcome::Unknown;
             let is_earlier = other.start < first && !is_unknown && freedom == Others::WhileTheyRan;
-            earlier.extend(other.writes.filter(|_| is_earlier).map(|value| (other.key, value)));
-            let end = if freedom == Others::Later { i64::MAX } else { other.end };
+            earlier.extend(
+                other
+                    .writes
+                    .filter(|_| is_earlier)
+                    .map(|value| (other.key, value)),
+            );
+            let end = if freedom == Others::Later {
+                i64::MAX
+            } else {
+                other.end
+            };
             if other.writes.is_some() && other.start <= last && end >= first {
                 pieces.push(Piece { end, ..other });
             }
         }
         let (before, sessions) = (Vec::new(), FxHashMap::default());
-        let mut puzzle = Puzzle { history, freedom, before, keys, pieces, n_required, sessions };
-        puzzle.before = puzzle.keys.iter().map(|&key| puzzle.before(key, &earlier)).collect();
+        let mut puzzle = Puzzle {
+            history,
+            freedom,
+            before,
+            keys,
+            pieces,
+            n_required,
+            sessions,
+        };
+        puzzle.before = puzzle
+            .keys
+            .iter()
+            .map(|&key| puzzle.before(key, &earlier))
+            .collect();
         puzzle.find_sessions();
         Ok(puzzle)
     }
@@ -190,13 +261,21 @@ impl<'a> Puzzle<'a> {
     /// What may be at a key if these values were written earlier: as far as something reads it, each by itself.
     fn before(&self, key: KeyId, earlier: &FxHashSet<(KeyId, Value)>) -> Vec<Version> {
         let of_key = self.pieces.iter().filter(|piece| piece.key == key);
-        let mut read: Vec<Value> = of_key.flat_map(|piece| piece.reads.into_iter().chain(piece.differs)).collect();
+        let mut read: Vec<Value> = of_key
+            .flat_map(|piece| piece.reads.into_iter().chain(piece.differs))
+            .collect();
         read.sort_unstable();
         read.dedup();
         read.retain(|&value| earlier.contains(&(key, value)));
         let written = read.into_iter().map(Version::Written);
-        let other = earlier.iter().any(|(other, _)| *other == key).then_some(Version::Other);
-        std::iter::once(Version::Initial).chain(written).chain(other).collect()
+        let other = earlier
+            .iter()
+            .any(|(other, _)| *other == key)
+            .then_some(Version::Other);
+        std::iter::once(Version::Initial)
+            .chain(written)
+            .chain(other)
+            .collect()
     }
 
     /// Those of unknown outcome keep their places in the sessions of required ones; others that may be placed are in no
@@ -212,7 +291,9 @@ impl<'a> Puzzle<'a> {
         for (at, piece) in self.pieces.iter().enumerate().filter(is_in_session) {
             sessions.entry(session(piece)).or_default().push(at);
         }
-        sessions.values_mut().for_each(|session| session.sort_unstable_by_key(|&at| self.pieces[at].transaction));
+        sessions
+            .values_mut()
+            .for_each(|session| session.sort_unstable_by_key(|&at| self.pieces[at].transaction));
         for &at in sessions.values().flatten() {
             self.pieces[at].in_session = true;
         }
@@ -245,10 +326,15 @@ impl<'a> Puzzle<'a> {
     /// The pieces of the session of a piece before and after it; none if it is in no session.
     fn around(&self, at: usize) -> (&[usize], &[usize]) {
         let piece = &self.pieces[at];
-        let session = self.sessions.get(&self.history.session_of(piece.transaction)).filter(|_| piece.in_session);
+        let session = self
+            .sessions
+            .get(&self.history.session_of(piece.transaction))
+            .filter(|_| piece.in_session);
         let session = session.map_or(&[][..], Vec::as_slice);
-        let before = session.partition_point(|&other| self.pieces[other].transaction < piece.transaction);
-        let after = session.partition_point(|&other| self.pieces[other].transaction <= piece.transaction);
+        let before =
+            session.partition_point(|&other| self.pieces[other].transaction < piece.transaction);
+        let after =
+            session.partition_point(|&other| self.pieces[other].transaction <= piece.transaction);
         (&session[..before], &session[after..])
     }
 
@@ -256,10 +342,19 @@ impl<'a> Puzzle<'a> {
     fn at_first(&self) -> FxHashSet<Situation> {
         let mut all = vec![Vec::new()];
         for versions in &self.before {
-            let with = |some: &Vec<Version>, &more: &Version| some.iter().copied().chain([more]).collect();
-            all = all.iter().flat_map(|some| versions.iter().map(move |more| with(some, more))).collect();
+            let with =
+                |some: &Vec<Version>, &more: &Version| some.iter().copied().chain([more]).collect();
+            all = all
+                .iter()
+                .flat_map(|some| versions.iter().map(move |more| with(some, more)))
+                .collect();
         }
-        all.into_iter().map(|versions| Situation { placed: Vec::new(), versions }).collect()
+        all.into_iter()
+            .map(|versions| Situation {
+                placed: Vec::new(),
+                versions,
+            })
+            .collect()
     }
 }
 
@@ -273,7 +368,11 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn new(puzzle: &'a Puzzle<'a>) -> Replay<'a> {
-        Replay { puzzle, running: Vec::new(), has_ended: vec![false; puzzle.pieces.len()] }
+        Replay {
+            puzzle,
+            running: Vec::new(),
+            has_ended: vec![false; puzzle.pieces.len()],
+        }
     }
 
     fn finds_no_order(&mut self, control: &Control) -> Result<(), String> {
@@ -316,7 +415,9 @@ impl<'a> Replay<'a> {
         let (mut after, mut seen) = (FxHashSet::default(), FxHashSet::default());
         let mut waiting: Vec<Situation> = situations.into_iter().collect();
         while let Some(mut situation) = waiting.pop() {
-            control.tick(seen.len()).map_err(|interrupt| interrupt.to_string())?;
+            control
+                .tick(seen.len())
+                .map_err(|interrupt| interrupt.to_string())?;
             self.place_lookers(&mut situation);
             if is_required && self.is_placed(ends, &situation) {
                 situation.placed.retain(|&other| other != ends);
@@ -326,7 +427,10 @@ impl<'a> Replay<'a> {
             if !seen.insert(situation.clone()) {
                 continue;
             }
-            let next = self.running.iter().filter(|&&at| self.may_come(at, ends, &situation));
+            let next = self
+                .running
+                .iter()
+                .filter(|&&at| self.may_come(at, ends, &situation));
             waiting.extend(next.map(|&at| self.with(at, &situation)));
             if !is_required {
                 after.insert(situation);
@@ -336,7 +440,8 @@ impl<'a> Replay<'a> {
     }
 
     fn is_placed(&self, at: usize, situation: &Situation) -> bool {
-        self.has_ended[at] && at < self.puzzle.n_required || situation.placed.binary_search(&at).is_ok()
+        self.has_ended[at] && at < self.puzzle.n_required
+            || situation.placed.binary_search(&at).is_ok()
     }
 
     fn with(&self, at: usize, situation: &Situation) -> Situation {
@@ -362,7 +467,11 @@ impl<'a> Replay<'a> {
             let new = piece.writes.map_or(there, Version::Written);
             at < puzzle.n_required
                 || at == ends
-                || puzzle.around(at).1.iter().any(|&later| later < puzzle.n_required)
+                || puzzle
+                    .around(at)
+                    .1
+                    .iter()
+                    .any(|&later| later < puzzle.n_required)
                 || self.running.iter().any(|&other| {
                     let waits = &puzzle.pieces[other];
                     waits.key == piece.key
@@ -377,7 +486,8 @@ impl<'a> Replay<'a> {
     /// Whether a piece may come next as far as sessions go.
     fn is_its_turn(&self, at: usize, situation: &Situation) -> bool {
         let (before, after) = self.puzzle.around(at);
-        let is_due = |other: usize| other < self.puzzle.n_required && !self.is_placed(other, situation);
+        let is_due =
+            |other: usize| other < self.puzzle.n_required && !self.is_placed(other, situation);
         !self.is_placed(at, situation)
             && !before.iter().any(|&other| is_due(other))
             && !after.iter().any(|&other| self.is_placed(other, situation))
@@ -386,7 +496,9 @@ impl<'a> Replay<'a> {
     /// Whether placing a piece would make it impossible to place some optional one.
     fn excludes(&self, at: usize, situation: &Situation) -> bool {
         let (before, _) = self.puzzle.around(at);
-        before.iter().any(|&other| other >= self.puzzle.n_required && !self.is_placed(other, situation))
+        before
+            .iter()
+            .any(|&other| other >= self.puzzle.n_required && !self.is_placed(other, situation))
     }
 
     /// Places every running piece that may come next, changes nothing and excludes nothing: it can only make room for others.
@@ -395,11 +507,15 @@ impl<'a> Replay<'a> {
             let ready = |&at: &usize| {
                 let piece = &self.puzzle.pieces[at];
                 piece.writes.is_none()
-                    && self.puzzle.fits(piece, situation.versions[self.puzzle.key(piece)])
+                    && self
+                        .puzzle
+                        .fits(piece, situation.versions[self.puzzle.key(piece)])
                     && self.is_its_turn(at, situation)
                     && !self.excludes(at, situation)
             };
-            let Some(at) = self.running.iter().copied().find(ready) else { return };
+            let Some(at) = self.running.iter().copied().find(ready) else {
+                return;
+            };
             *situation = self.with(at, situation);
         }
     }
@@ -411,9 +527,13 @@ fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
     let is_over = history.outcome(transaction) != Outcome::Unknown;
     let mut piece = Piece {
         transaction,
-        key: history.operation(history.operations_of(transaction).next()?).key,
+        key: history
+            .operation(history.operations_of(transaction).next()?)
+            .key,
         start: interval.map_or(i64::MIN, |interval| interval.start),
-        end: interval.filter(|_| is_over).map_or(i64::MAX, |interval| interval.end),
+        end: interval
+            .filter(|_| is_over)
+            .map_or(i64::MAX, |interval| interval.end),
         reads: None,
         differs: None,
         writes: None,
@@ -423,7 +543,9 @@ fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
         let operation = history.operation(o);
         match operation.kind {
             OperationKind::Write => piece.writes = Some(operation.value),
-            OperationKind::Read if operation.value == Value::UNRECORDED => piece.differs = compared(history, o),
+            OperationKind::Read if operation.value == Value::UNRECORDED => {
+                piece.differs = compared(history, o)
+            }
             OperationKind::Read => piece.reads = Some(operation.value),
         }
     }
@@ -431,5 +553,7 @@ fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
 }
 
 fn compared(history: &History, read: OperationId) -> Option<Value> {
-    history.differs_from(read).filter(|value| *value != Value::UNRECORDED)
+    history
+        .differs_from(read)
+        .filter(|value| *value != Value::UNRECORDED)
 }

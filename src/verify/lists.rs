@@ -6,13 +6,22 @@ use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Trans
 use rustc_hash::FxHashMap;
 
 /// The values that a transaction appends to a key, in program order, before an operation or all of them.
-pub(super) fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<OperationId>) -> Vec<Value> {
+pub(super) fn appended(
+    history: &History,
+    t: TransactionId,
+    key: KeyId,
+    before: Option<OperationId>,
+) -> Vec<Value> {
     let until = writes_of(history, t, key).take_while(|&o| before.is_none_or(|before| o < before));
     until.map(|o| history.operation(o).value).collect()
 }
 
 /// A list as a transaction found it: without its own appends where the list ends with them, and whether it does.
-pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> Option<(&[Value], bool)> {
+pub(super) fn found(
+    history: &History,
+    t: TransactionId,
+    read: OperationId,
+) -> Option<(&[Value], bool)> {
     let list = history.lists().read_by(read)?;
     let own = appended(history, t, history.operation(read).key, Some(read));
     Some(match list.len().checked_sub(own.len()) {
@@ -23,7 +32,9 @@ pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> O
 
 /// Whether two lists of one key cannot be prefixes of one list.
 pub(super) fn incompatible(history: &History, first: OperationId, second: OperationId) -> bool {
-    let of = |read: OperationId| found(history, history.transaction_of(read), read).map(|(list, _)| list);
+    let of = |read: OperationId| {
+        found(history, history.transaction_of(read), read).map(|(list, _)| list)
+    };
     match (of(first), of(second)) {
         (Some(a), Some(b)) => {
             history.operation(first).key == history.operation(second).key
@@ -46,8 +57,17 @@ pub(super) fn in_order(
     if history.lists().is_empty() {
         return Ok(makers);
     }
-    let begin = |key: KeyId| (key, (initial.elements(history, key).collect(), initial.appends(key).to_vec()));
-    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = initial.keys().map(begin).collect();
+    let begin = |key: KeyId| {
+        (
+            key,
+            (
+                initial.elements(history, key).collect(),
+                initial.appends(key).to_vec(),
+            ),
+        )
+    };
+    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> =
+        initial.keys().map(begin).collect();
     for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
             let operation = history.operation(o);
@@ -60,14 +80,19 @@ pub(super) fn in_order(
     }
     for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
-            let Some((list, own_are_last)) = found(history, t, o) else { continue };
+            let Some((list, own_are_last)) = found(history, t, o) else {
+                continue;
+            };
             let of_key = made.get(&history.operation(o).key);
-            let (whole, appends) =
-                of_key.map_or((&[][..], &[][..]), |(whole, appends)| (whole.as_slice(), appends.as_slice()));
+            let (whole, appends) = of_key.map_or((&[][..], &[][..]), |(whole, appends)| {
+                (whole.as_slice(), appends.as_slice())
+            });
             let n_initial = initial.appends(history.operation(o).key).len();
             if !own_are_last || !whole.starts_with(list) || list.len() < n_initial {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
-                return Err(format!("{text} of {name} does not follow from the order of the appends"));
+                return Err(format!(
+                    "{text} of {name} does not follow from the order of the appends"
+                ));
             }
             let last = list.len().checked_sub(1).filter(|last| *last >= n_initial);
             makers.insert(o, last.map(|last| appends[last]));

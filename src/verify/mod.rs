@@ -92,7 +92,9 @@ pub use witness::Witness;
 
 use crate::control::{Control, Interrupt};
 use crate::history::{History, SessionId, TransactionId};
-use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
+use crate::report::{
+    LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry,
+};
 use levels::{Accepted, Standing};
 use recount::Recount;
 use resolution::Resolution;
@@ -145,7 +147,11 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
 
 /// The same within the limits of `control`: claims whose evidence was not checked when they ended the work are without
 /// evidence, counts are unchecked, and [`Verified::ended`] says why.
-pub fn verify_within(history: &History, report: &Report, control: &Control) -> Result<Verified, Vec<Problem>> {
+pub fn verify_within(
+    history: &History,
+    report: &Report,
+    control: &Control,
+) -> Result<Verified, Vec<Problem>> {
     let mut problems = facts(history, report);
     if !problems.is_empty() {
         return Err(problems);
@@ -153,8 +159,15 @@ pub fn verify_within(history: &History, report: &Report, control: &Control) -> R
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
     let (mut verified, mut shown) = (Verified::default(), Accepted::default());
-    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
-        match (levels::place(&level.level), witness::check(history, &resolution, &names, level, control)) {
+    for level in report
+        .levels
+        .iter()
+        .filter(|level| level.verdict == VerdictWord::Satisfied)
+    {
+        match (
+            levels::place(&level.level),
+            witness::check(history, &resolution, &names, level, control),
+        ) {
             (Some(place), Ok(is_replayed)) => shown.satisfied[place] |= is_replayed,
             (None, _) => {}
             (Some(_), Err(message)) => problems.push(of_level(level, message)),
@@ -162,7 +175,8 @@ pub fn verify_within(history: &History, report: &Report, control: &Control) -> R
     }
     let confirmed = confirmed(history, &resolution, &names, report, control, &mut problems);
     verified.ended = control.check().err();
-    let recount = || match levels::are_plain(report.levels.iter().map(|level| level.level.as_str())) {
+    let recount = || match levels::are_plain(report.levels.iter().map(|level| level.level.as_str()))
+    {
         true => {
             let plain = resolution.initial().without_sessions(history);
             Recount::new(&plain, &Resolution::new(&plain))
@@ -171,7 +185,11 @@ pub fn verify_within(history: &History, report: &Report, control: &Control) -> R
     };
     verified.violations = confirmed.len();
     for (violation, _) in &confirmed {
-        for place in violation.levels.iter().filter_map(|level| levels::place(level)) {
+        for place in violation
+            .levels
+            .iter()
+            .filter_map(|level| levels::place(level))
+        {
             shown.violated[place] = true;
         }
     }
@@ -179,11 +197,18 @@ pub fn verify_within(history: &History, report: &Report, control: &Control) -> R
         if let Err(message) = applicable::check(history, &resolution, level) {
             problems.push(of_level(level, message));
         }
-        let Some(place) = levels::place(&level.level) else { continue };
+        let Some(place) = levels::place(&level.level) else {
+            continue;
+        };
         let code = || level.level.clone();
-        match (levels::standing(level.verdict, place, &shown), level.verdict) {
+        match (
+            levels::standing(level.verdict, place, &shown),
+            level.verdict,
+        ) {
             (Standing::Contradicted(message), _) => problems.push(of_level(level, message)),
-            (Standing::Open, VerdictWord::Satisfied) => verified.without_evidence.push(code() + " satisfied"),
+            (Standing::Open, VerdictWord::Satisfied) => {
+                verified.without_evidence.push(code() + " satisfied")
+            }
             (Standing::Open, _) => verified.without_evidence.push(code() + " violated"),
             (Standing::Shown, VerdictWord::Satisfied) => verified.satisfied.push(code()),
             (Standing::Shown, VerdictWord::Violated) => verified.violated.push(code()),
@@ -197,10 +222,15 @@ pub fn verify_within(history: &History, report: &Report, control: &Control) -> R
     } else {
         let counted = counts::check(report, &confirmed, &recount());
         problems.extend(counted.problems);
-        (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
+        (verified.unchecked, verified.implied_unchecked) =
+            (counted.unchecked, counted.implied_unchecked);
         verified.without_evidence.extend(counted.without_evidence);
     }
-    if problems.is_empty() { Ok(verified) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(verified)
+    } else {
+        Err(problems)
+    }
 }
 
 /// Whether the orders that satisfy levels of this history can be replayed: not where lists were merged on reading.
@@ -215,8 +245,13 @@ pub fn can_replay(history: &History) -> bool {
 /// All problems with it.
 pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(), Vec<Problem>> {
     let (resolution, names) = (Resolution::new(history), SessionNames::new(history));
-    let confirmed =
-        in_court(history, &resolution, &names, (Surplus::Allowed, &[violation]), |court| court.confirm(violation));
+    let confirmed = in_court(
+        history,
+        &resolution,
+        &names,
+        (Surplus::Allowed, &[violation]),
+        |court| court.confirm(violation),
+    );
     match confirmed {
         Ok(found) if found.problems.is_empty() => Ok(()),
         Ok(found) => Err(found.problems),
@@ -225,7 +260,10 @@ pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(
 }
 
 fn of_level(level: &LevelEntry, message: String) -> Problem {
-    Problem { place: format!("level {}", level.level), message }
+    Problem {
+        place: format!("level {}", level.level),
+        message,
+    }
 }
 
 /// The violations whose proof holds; everything wrong with them and with others is added to the problems.
@@ -238,21 +276,31 @@ fn confirmed<'r>(
     problems: &mut Vec<Problem>,
 ) -> Vec<(&'r ViolationEntry, Confirmed)> {
     let violations: Vec<&ViolationEntry> = report.violations.iter().collect();
-    in_court(history, resolution, names, (Surplus::Refused, &violations), |court| {
-        let mut confirmed = Vec::with_capacity(report.violations.len());
-        for violation in report.violations.iter().take_while(|_| control.check().is_ok()) {
-            match court.confirm(violation) {
-                Ok(found) => {
-                    problems.extend_from_slice(&found.problems);
-                    confirmed.push((violation, found));
+    in_court(
+        history,
+        resolution,
+        names,
+        (Surplus::Refused, &violations),
+        |court| {
+            let mut confirmed = Vec::with_capacity(report.violations.len());
+            for violation in report
+                .violations
+                .iter()
+                .take_while(|_| control.check().is_ok())
+            {
+                match court.confirm(violation) {
+                    Ok(found) => {
+                        problems.extend_from_slice(&found.problems);
+                        confirmed.push((violation, found));
+                    }
+                    // What was not looked at to its end is neither right nor wrong.
+                    Err(_) if control.check().is_err() => break,
+                    Err(problem) => problems.push(problem),
                 }
-                // What was not looked at to its end is neither right nor wrong.
-                Err(_) if control.check().is_err() => break,
-                Err(problem) => problems.push(problem),
             }
-        }
-        confirmed
-    })
+            confirmed
+        },
+    )
 }
 
 /// Confirms violations in the history, and in that without sessions if some of them name plain levels.
@@ -263,19 +311,39 @@ fn in_court<T>(
     (surplus, violations): (Surplus, &[&ViolationEntry]),
     confirm: impl FnOnce(&Court<'_>) -> T,
 ) -> T {
-    let world = |history: &History| elements::concerns(history).then(|| elements::told_apart(history.clone()));
+    let world = |history: &History| {
+        elements::concerns(history).then(|| elements::told_apart(history.clone()))
+    };
     let apart = world(history);
     let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
-    let court =
-        |plain| Court { history, resolution, names, apart: apart.as_ref().zip(of_elements.as_ref()), surplus, plain };
-    if !violations.iter().any(|violation| violation.levels.iter().any(|level| levels::plain_of(level).is_some())) {
+    let court = |plain| Court {
+        history,
+        resolution,
+        names,
+        apart: apart.as_ref().zip(of_elements.as_ref()),
+        surplus,
+        plain,
+    };
+    if !violations.iter().any(|violation| {
+        violation
+            .levels
+            .iter()
+            .any(|level| levels::plain_of(level).is_some())
+    }) {
         return confirm(&court(None));
     }
     let history = resolution.initial().without_sessions(history);
     let (resolution, apart) = (Resolution::new(&history), world(&history));
     let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
     let apart = apart.as_ref().zip(of_elements.as_ref());
-    let plain = Court { history: &history, resolution: &resolution, names, apart, surplus, plain: None };
+    let plain = Court {
+        history: &history,
+        resolution: &resolution,
+        names,
+        apart,
+        surplus,
+        plain: None,
+    };
     confirm(&court(Some(&plain)))
 }
 
@@ -293,13 +361,23 @@ fn facts(history: &History, report: &Report) -> Vec<Problem> {
         ("keys", facts.keys, is.keys),
     ];
     let wrong = figures.into_iter().filter(|(_, said, is)| said != is);
-    let mut messages: Vec<String> =
-        wrong.map(|(name, said, is)| format!("the report is about {said} {name}, the file has {is}")).collect();
+    let mut messages: Vec<String> = wrong
+        .map(|(name, said, is)| format!("the report is about {said} {name}, the file has {is}"))
+        .collect();
     let format = history.origin().format;
     if facts.format != format {
-        messages.push(format!("the report is about a file in the format {}, this one is {format}", facts.format));
+        messages.push(format!(
+            "the report is about a file in the format {}, this one is {format}",
+            facts.format
+        ));
     }
-    messages.into_iter().map(|message| Problem { place: "history".to_owned(), message }).collect()
+    messages
+        .into_iter()
+        .map(|message| Problem {
+            place: "history".to_owned(),
+            message,
+        })
+        .collect()
 }
 
 /// Sessions by name.
@@ -311,7 +389,10 @@ struct SessionNames<'h> {
 impl SessionNames<'_> {
     fn new(history: &History) -> SessionNames<'_> {
         let named = |session| (history.exact_session_name(session), session);
-        SessionNames { history, sessions: history.sessions().map(named).collect() }
+        SessionNames {
+            history,
+            sessions: history.sessions().map(named).collect(),
+        }
     }
 
     /// The transaction an entry names.
@@ -320,23 +401,36 @@ impl SessionNames<'_> {
         let (session, index) = match (&entry.session, entry.index) {
             (None, None) if entry.id == "⊥" => return Ok(TransactionId::INITIAL),
             (Some(session), Some(index)) => (session, index),
-            _ => return Err(format!("transaction {} lacks its session or index", entry.id)),
+            _ => {
+                return Err(format!(
+                    "transaction {} lacks its session or index",
+                    entry.id
+                ));
+            }
         };
         let name = match session {
             SessionName::Number(number) => number.to_string(),
             SessionName::Name(name) => name.clone(),
         };
-        let &id = self.sessions.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
+        let &id = self
+            .sessions
+            .get(&name)
+            .ok_or_else(|| format!("there is no session {name}"))?;
         let t = history.transactions_of(id).nth(index);
         let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
         match history.exact_transaction_name(t) {
             is if is == entry.id => match &entry.name {
-                Some(name) if *name != history.transaction_name(t) => {
-                    Err(format!("transaction {} is {}, not {name}", entry.id, history.transaction_name(t)))
-                }
+                Some(name) if *name != history.transaction_name(t) => Err(format!(
+                    "transaction {} is {}, not {name}",
+                    entry.id,
+                    history.transaction_name(t)
+                )),
                 _ => Ok(t),
             },
-            is => Err(format!("transaction {index} of session {name} is {is}, not {}", entry.id)),
+            is => Err(format!(
+                "transaction {index} of session {name} is {is}, not {}",
+                entry.id
+            )),
         }
     }
 }

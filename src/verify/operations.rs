@@ -11,11 +11,22 @@ pub(super) fn operations(
 ) -> Result<Vec<OperationId>, String> {
     let mut found = Vec::new();
     for entry in &violation.operations {
-        found.push(operation(history, transactions, entry.transaction, entry.index)?);
+        found.push(operation(
+            history,
+            transactions,
+            entry.transaction,
+            entry.index,
+        )?);
     }
     for edge in &violation.edges {
-        let ends = [(edge.from, edge.from_operation), (edge.to, edge.to_operation)];
-        for (place, index) in ends.into_iter().filter_map(|(place, index)| Some((place, index?))) {
+        let ends = [
+            (edge.from, edge.from_operation),
+            (edge.to, edge.to_operation),
+        ];
+        for (place, index) in ends
+            .into_iter()
+            .filter_map(|(place, index)| Some((place, index?)))
+        {
             found.push(operation(history, transactions, place, index)?);
         }
     }
@@ -25,7 +36,11 @@ pub(super) fn operations(
 }
 
 /// The writes of a transaction to a key, in program order; ⊥ has none.
-pub(super) fn writes_of(history: &History, t: TransactionId, key: KeyId) -> impl Iterator<Item = OperationId> {
+pub(super) fn writes_of(
+    history: &History,
+    t: TransactionId,
+    key: KeyId,
+) -> impl Iterator<Item = OperationId> {
     let operations = (!t.is_initial()).then(|| history.operations_of(t));
     operations.into_iter().flatten().filter(move |&o| {
         let operation = history.operation(o);
@@ -40,7 +55,9 @@ pub(super) fn operation(
     place: usize,
     index: usize,
 ) -> Result<OperationId, String> {
-    let &t = transactions.get(place).ok_or_else(|| format!("there is no transaction at place {place}"))?;
+    let &t = transactions
+        .get(place)
+        .ok_or_else(|| format!("there is no transaction at place {place}"))?;
     if t.is_initial() {
         return Err("the initial state has no operations".to_owned());
     }

@@ -11,7 +11,8 @@ impl Writing {
     /// Of a history. O(operations).
     pub(super) fn new(history: &History, initial: &Initial) -> Writing {
         let mut sessions: FxHashMap<KeyId, Vec<SessionId>> = FxHashMap::default();
-        let counts = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted && !initial.is_setup(*t);
+        let counts =
+            |t: &TransactionId| history.outcome(*t) != Outcome::Aborted && !initial.is_setup(*t);
         for t in history.transactions().filter(counts) {
             let session = history.session_of(t);
             let operations = history.operations_of(t).map(|o| history.operation(o));
@@ -44,12 +45,18 @@ impl<'a> Part<'a> {
         writing: &'a Writing,
         transactions: impl Iterator<Item = TransactionId>,
     ) -> Part<'a> {
-        Part { writing, sessions: transactions.map(|t| history.session_of(t)).collect() }
+        Part {
+            writing,
+            sessions: transactions.map(|t| history.session_of(t)).collect(),
+        }
     }
 
     /// Whether the order explains what a session reads from a key. O(sessions that write the key).
     pub(super) fn explains(&self, reader: SessionId, key: KeyId) -> bool {
-        let Some(writers) = self.writing.0.get(&key) else { return true };
-        writers.iter().any(|&writer| writer != reader) && writers.iter().all(|writer| self.sessions.contains(writer))
+        let Some(writers) = self.writing.0.get(&key) else {
+            return true;
+        };
+        writers.iter().any(|&writer| writer != reader)
+            && writers.iter().all(|writer| self.sessions.contains(writer))
     }
 }

@@ -43,21 +43,29 @@ const PATTERNS: [(&str, &str, bool); 37] = [
 
 /// The letters of patterns in which a version is read although a newer one should have been seen: by how it is seen
 /// (mono, fractured, causal), then by how the two versions are known to be ordered (causally, by every commit order).
-pub(super) const GRID: [[&str; 2]; 3] = [["TAP-h", "TAP-i"], ["TAP-k", "TAP-l"], ["TAP-m", "TAP-n"]];
+pub(super) const GRID: [[&str; 2]; 3] =
+    [["TAP-h", "TAP-i"], ["TAP-k", "TAP-l"], ["TAP-m", "TAP-n"]];
 
 /// The plain name of a pattern.
 pub(super) fn name_of(id: &str) -> Option<&'static str> {
-    PATTERNS.iter().find(|(known, ..)| *known == id).map(|(_, name, _)| *name)
+    PATTERNS
+        .iter()
+        .find(|(known, ..)| *known == id)
+        .map(|(_, name, _)| *name)
 }
 
 /// Whether one read, or one list, is an instance by itself.
 pub(super) fn is_wrong_read(id: &str) -> bool {
-    PATTERNS.iter().any(|&(known, _, is_wrong_read)| known == id && is_wrong_read)
+    PATTERNS
+        .iter()
+        .any(|&(known, _, is_wrong_read)| known == id && is_wrong_read)
 }
 
 /// The place of a letter in the grid.
 pub(super) fn cell(id: &str) -> Option<(usize, usize)> {
-    GRID.iter().enumerate().find_map(|(row, ids)| Some((row, ids.iter().position(|known| *known == id)?)))
+    GRID.iter()
+        .enumerate()
+        .find_map(|(row, ids)| Some((row, ids.iter().position(|known| *known == id)?)))
 }
 
 /// Ids of all patterns.

@@ -132,21 +132,29 @@ mod tests {
     fn has_choice(n_variables: usize, lists: &[Vec<u32>]) -> bool {
         (0..1u32 << n_variables).any(|bits| {
             let is_true = |literal: u32| bits >> (literal / 2) & 1 == literal & 1;
-            !lists.iter().any(|list| list.iter().all(|&literal| is_true(literal)))
+            !lists
+                .iter()
+                .any(|list| list.iter().all(|&literal| is_true(literal)))
         })
     }
 
     /// The same conclusion without watching anything.
     fn contradicts(n_variables: usize, lists: &[Vec<u32>], assumed: &[u32]) -> bool {
         let mut is_true = vec![false; 2 * n_variables];
-        assumed.iter().for_each(|&literal| is_true[literal as usize] = true);
+        assumed
+            .iter()
+            .for_each(|&literal| is_true[literal as usize] = true);
         loop {
             if (0..n_variables).any(|v| is_true[2 * v] && is_true[2 * v + 1]) {
                 return true;
             }
             let mut changed = false;
             for list in lists {
-                let mut open: Vec<u32> = list.iter().copied().filter(|&l| !is_true[l as usize]).collect();
+                let mut open: Vec<u32> = list
+                    .iter()
+                    .copied()
+                    .filter(|&l| !is_true[l as usize])
+                    .collect();
                 open.sort_unstable();
                 open.dedup();
                 match *open {
@@ -170,17 +178,31 @@ mod tests {
             let mut propagation = Propagation::new(n);
             let mut lists: Vec<Vec<u32>> = Vec::new();
             for _ in 0..random.usize(1..40) {
-                let list: Vec<u32> = (0..random.usize(1..5)).map(|_| random.u32(..2 * n as u32)).collect();
+                let list: Vec<u32> = (0..random.usize(1..5))
+                    .map(|_| random.u32(..2 * n as u32))
+                    .collect();
                 let expected = contradicts(n, &lists, &list);
-                assert_eq!(propagation.excludes(&list), expected, "{lists:?} then {list:?}");
+                assert_eq!(
+                    propagation.excludes(&list),
+                    expected,
+                    "{lists:?} then {list:?}"
+                );
                 if expected {
-                    let held: Vec<Vec<u32>> = lists.iter().cloned().chain(list.iter().map(|&l| vec![l ^ 1])).collect();
+                    let held: Vec<Vec<u32>> = lists
+                        .iter()
+                        .cloned()
+                        .chain(list.iter().map(|&l| vec![l ^ 1]))
+                        .collect();
                     assert!(!has_choice(n, &held), "what is excluded is impossible");
                     excluded += 1;
                 }
                 propagation.forbid(&list);
                 lists.push(list);
-                assert_eq!(propagation.is_contradictory(), contradicts(n, &lists, &[]), "{lists:?}");
+                assert_eq!(
+                    propagation.is_contradictory(),
+                    contradicts(n, &lists, &[]),
+                    "{lists:?}"
+                );
                 if propagation.is_contradictory() {
                     assert!(!has_choice(n, &lists));
                     contradictory += 1;
@@ -188,7 +210,10 @@ mod tests {
                 }
             }
         }
-        assert!(excluded > 3000 && contradictory > 1000, "{excluded} {contradictory}");
+        assert!(
+            excluded > 3000 && contradictory > 1000,
+            "{excluded} {contradictory}"
+        );
     }
 
     #[test]

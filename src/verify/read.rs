@@ -15,7 +15,12 @@ const NON_REPEATABLE: &str = "TAP-j";
 
 /// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
 pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String> {
-    let Subject { history, resolution, violation, transactions } = subject;
+    let Subject {
+        history,
+        resolution,
+        violation,
+        transactions,
+    } = subject;
     if violation.pattern == super::linear::PATTERN {
         return super::linear::no_order(history, resolution, transactions, levels);
     }
@@ -27,15 +32,22 @@ pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String>
         let setting = Setting::new(resolution, Basis::of(level));
         is_at_level(pattern, level)?;
         let shown = match pattern == NON_REPEATABLE {
-            true => pairs(&reads).any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
-            false => reads.iter().any(|&read| is_wrong(history, &setting, pattern, read).is_ok()),
+            true => pairs(&reads)
+                .any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
+            false => reads
+                .iter()
+                .any(|&read| is_wrong(history, &setting, pattern, read).is_ok()),
         };
         let members = |o: OperationId| setting.is_member(history.transaction_of(o));
         let shown = shown
             || pattern == "IncompatibleOrder"
-                && pairs(&reads).any(|(a, b)| members(a) && members(b) && super::lists::incompatible(history, a, b));
+                && pairs(&reads).any(|(a, b)| {
+                    members(a) && members(b) && super::lists::incompatible(history, a, b)
+                });
         if !shown {
-            return Err(format!("none of its reads is an instance of {pattern} at {level}"));
+            return Err(format!(
+                "none of its reads is an instance of {pattern} at {level}"
+            ));
         }
     }
     Ok(())
@@ -44,16 +56,27 @@ pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String>
 /// What a violation whose operations alone are its proof shows. Every read it names must be part of the instance, and
 /// every edge must give the source of such a read.
 pub(super) fn told(subject: Subject<'_>, surplus: Surplus) -> Told {
-    let Subject { history, resolution, violation, transactions } = subject;
+    let Subject {
+        history,
+        resolution,
+        violation,
+        transactions,
+    } = subject;
     if violation.pattern == super::linear::PATTERN {
         let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
         let wrong = violation.edges.iter().position(|edge| !in_time(edge));
         return match wrong {
-            Some(place) => Err(format!("edge {place}: the one had not ended before the other began")),
+            Some(place) => Err(format!(
+                "edge {place}: the one had not ended before the other began"
+            )),
             None => Ok(super::linear::scene(history, transactions)),
         };
     }
-    let level = violation.levels.iter().find(|level| !levels::is_of_reads(level)).map_or("CI", String::as_str);
+    let level = violation
+        .levels
+        .iter()
+        .find(|level| !levels::is_of_reads(level))
+        .map_or("CI", String::as_str);
     let setting = Setting::new(resolution, Basis::of(level));
     let pattern = violation.pattern.as_str();
     let mut reads = operations(history, violation, transactions)?;
@@ -73,7 +96,11 @@ pub(super) fn told(subject: Subject<'_>, surplus: Surplus) -> Told {
         checked.map_err(|message| format!("edge {place}: {message}"))?;
     }
     // A read is listed after the list that it is incompatible with.
-    let told = if pattern == "IncompatibleOrder" { last_named(history, violation, transactions)? } else { None };
+    let told = if pattern == "IncompatibleOrder" {
+        last_named(history, violation, transactions)?
+    } else {
+        None
+    };
     reads.sort_by_key(|&read| (Some(read) == told, read));
     Ok(scene::of_reads(history, Some(&setting), pattern, reads))
 }
@@ -87,7 +114,9 @@ fn instance(
 ) -> Option<Vec<OperationId>> {
     let is_shown = |reads: &Vec<OperationId>| contradict(history, setting, pattern, reads).is_ok();
     match pattern {
-        NON_REPEATABLE | "IncompatibleOrder" => pairs(reads).map(|(a, b)| vec![a, b]).find(is_shown),
+        NON_REPEATABLE | "IncompatibleOrder" => {
+            pairs(reads).map(|(a, b)| vec![a, b]).find(is_shown)
+        }
         _ => reads.iter().map(|&read| vec![read]).find(is_shown),
     }
 }
@@ -98,7 +127,9 @@ fn last_named(
     violation: &ViolationEntry,
     transactions: &[TransactionId],
 ) -> Result<Option<OperationId>, String> {
-    let Some(last) = violation.operations.last() else { return Ok(None) };
+    let Some(last) = violation.operations.last() else {
+        return Ok(None);
+    };
     operation(history, transactions, last.transaction, last.index).map(Some)
 }
 
@@ -121,8 +152,13 @@ fn edge_into(
         return Err(format!("{} is no read", history.operation_text(read)));
     }
     edge::names_key(history, edge, Some(history.operation(read).key))?;
-    let &from = transactions.get(edge.from).ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
-    let write = edge.from_operation.map(|index| operation(history, transactions, edge.from, index)).transpose()?;
+    let &from = transactions
+        .get(edge.from)
+        .ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
+    let write = edge
+        .from_operation
+        .map(|index| operation(history, transactions, edge.from, index))
+        .transpose()?;
     let seen = setting.resolution().seen(read).0;
     let is_write = |o: OperationId| {
         let o = history.operation(o);
@@ -131,7 +167,8 @@ fn edge_into(
     let fits = match violation.pattern.as_str() {
         "TAP-b" if wrong.contains(&read) => {
             let list = super::lists::found(history, history.transaction_of(read), read);
-            let is_there = |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
+            let is_there =
+                |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
             // The transaction that appended the last element of a list shows which version it is.
             let is_last = |value| list.is_some_and(|(list, _)| list.last() == Some(&value));
             let is_aborted = !from.is_initial() && history.outcome(from) == Outcome::Aborted;
@@ -139,13 +176,22 @@ fn edge_into(
                 && write
                     .filter(|&o| is_write(o))
                     .map(|o| history.operation(o).value)
-                    .is_some_and(|value| if is_aborted { is_there(value) } else { is_last(value) })
+                    .is_some_and(|value| {
+                        if is_aborted {
+                            is_there(value)
+                        } else {
+                            is_last(value)
+                        }
+                    })
         }
         "IncompatibleOrder" if !from.is_initial() && history.outcome(from) == Outcome::Aborted => {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let last = list.and_then(|(list, _)| list.last().copied());
             wrong.contains(&read)
-                && write.filter(|&o| is_write(o)).map(|o| history.operation(o).value) == last
+                && write
+                    .filter(|&o| is_write(o))
+                    .map(|o| history.operation(o).value)
+                    == last
                 && last.is_some()
         }
         _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
@@ -154,19 +200,34 @@ fn edge_into(
             setting.writers(read).contains(&from) && write.is_some() && write == returned
         }
     };
-    require!(fits, "{} did not return that of {}", history.operation_text(read), history.transaction_name(from))
+    require!(
+        fits,
+        "{} did not return that of {}",
+        history.operation_text(read),
+        history.transaction_name(from)
+    )
 }
 
 fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
-    reads.iter().enumerate().flat_map(|(at, &first)| reads[at + 1..].iter().map(move |&second| (first, second)))
+    reads
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &first)| reads[at + 1..].iter().map(move |&second| (first, second)))
 }
 
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
 /// not violate RC: that also requires that the second returned an older version, hence edges.
 pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
-    let weakest = levels::place(if pattern == NON_REPEATABLE { "CI" } else { "P-PL2" });
+    let weakest = levels::place(if pattern == NON_REPEATABLE {
+        "CI"
+    } else {
+        "P-PL2"
+    });
     let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
-    require!(levels::place(level).is_some_and(implies), "such reads do not violate {level} by themselves")
+    require!(
+        levels::place(level).is_some_and(implies),
+        "such reads do not violate {level} by themselves"
+    )
 }
 
 /// Whether these reads alone are an instance of a pattern in a setting.
@@ -177,31 +238,50 @@ pub(super) fn contradict(
     reads: &[OperationId],
 ) -> Result<(), String> {
     match *reads {
-        [first, second] if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() => Ok(()),
+        [first, second]
+            if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() =>
+        {
+            Ok(())
+        }
         // Whatever the writers: a violation of cut isolation violates all levels that imply it.
         _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
             super::cut::share_no_writer(history, setting.resolution(), reads)
         }
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
         [first, second] if pattern == "IncompatibleOrder" => {
-            let members = [first, second].iter().all(|&o| setting.is_member(history.transaction_of(o)));
+            let members = [first, second]
+                .iter()
+                .all(|&o| setting.is_member(history.transaction_of(o)));
             require!(
                 members && super::lists::incompatible(history, first, second),
                 "these lists may be prefixes of one list"
             )
         }
         [read] if pattern != NON_REPEATABLE => is_wrong(history, setting, pattern, read),
-        _ => Err(format!("{} reads are no instance of {pattern}", reads.len())),
+        _ => Err(format!(
+            "{} reads are no instance of {pattern}",
+            reads.len()
+        )),
     }
 }
 
 /// TAP-a to f: whether a read is impossible.
-fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: OperationId) -> Result<(), String> {
+fn is_wrong(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    read: OperationId,
+) -> Result<(), String> {
     let fits = match (pattern, setting.source(read)) {
         ("TAP-a", Source::ThinAir) => true,
         ("TAP-b", Source::Aborted) => true,
         ("TAP-c", Source::Future) => true,
-        ("TAP-d", Source::Other { after_own_write, .. }) => after_own_write,
+        (
+            "TAP-d",
+            Source::Other {
+                after_own_write, ..
+            },
+        ) => after_own_write,
         ("TAP-d", Source::OpenAfterOwnWrite) => true,
         ("TAP-e", Source::OverwrittenOwn) => true,
         ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
@@ -215,11 +295,19 @@ fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: Opera
 }
 
 /// TAP-j: whether two reads of a key in one transaction can share no writer.
-fn are_torn(history: &History, setting: &Setting<'_>, first: OperationId, second: OperationId) -> Result<(), String> {
+fn are_torn(
+    history: &History,
+    setting: &Setting<'_>,
+    first: OperationId,
+    second: OperationId,
+) -> Result<(), String> {
     let t = history.transaction_of(first);
-    let one_key = t == history.transaction_of(second) && history.operation(first).key == history.operation(second).key;
+    let one_key = t == history.transaction_of(second)
+        && history.operation(first).key == history.operation(second).key;
     let (of_first, of_second) = (setting.writers(first), setting.writers(second));
-    let shared = of_first.is_empty() || of_second.is_empty() || of_first.iter().any(|w| of_second.contains(w));
+    let shared = of_first.is_empty()
+        || of_second.is_empty()
+        || of_first.iter().any(|w| of_second.contains(w));
     match one_key && setting.is_member(t) && !shared {
         true => Ok(()),
         false => Err(format!(

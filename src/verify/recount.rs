@@ -35,7 +35,11 @@ impl Recount {
         recount.divergences(history, &reads);
         recount.causality = Causality::new(history, &reads);
         // The version order that lists show is not used here.
-        if let Some(causality) = recount.causality.as_ref().filter(|_| history.lists().is_empty()) {
+        if let Some(causality) = recount
+            .causality
+            .as_ref()
+            .filter(|_| history.lists().is_empty())
+        {
             let counted = causality.letters(&reads);
             recount.counts.extend(counted);
         }
@@ -66,7 +70,10 @@ impl Recount {
         let lists: Vec<OperationId> = history.lists().iter().map(|(read, _)| read).collect();
         for t in members(history, resolution) {
             last.clear();
-            for o in history.operations_of(t).filter(|&o| history.operation(o).kind == OperationKind::Read) {
+            for o in history
+                .operations_of(t)
+                .filter(|&o| history.operation(o).kind == OperationKind::Read)
+            {
                 found.extend(wrong(resolution.source(o)).into_iter().map(|id| (id, o)));
                 if let Source::Other { writer, .. } = resolution.source(o) {
                     let before = last.insert(history.operation(o).key, writer);
@@ -75,15 +82,23 @@ impl Recount {
             }
         }
         let wrong_list = |o: &OperationId| resolution.is_member(history.transaction_of(*o));
-        for &o in lists.iter().filter(|o| wrong_list(o) && !resolution.is_setup(history.transaction_of(**o))) {
+        for &o in lists
+            .iter()
+            .filter(|o| wrong_list(o) && !resolution.is_setup(history.transaction_of(**o)))
+        {
             let shown = pattern::all().filter(|id| pattern::is_wrong_read(id));
-            found.extend(shown.filter(|id| super::list_evidence::shows(history, resolution, id, o)).map(|id| (id, o)));
+            found.extend(
+                shown
+                    .filter(|id| super::list_evidence::shows(history, resolution, id, o))
+                    .map(|id| (id, o)),
+            );
         }
         for id in pattern::all().filter(|id| pattern::is_wrong_read(id)) {
             // Which of two incompatible lists is the wrong one is a matter of convention, and so is which setup
             // elements a list lacks at its beginning.
             if lists.is_empty() || id != "IncompatibleOrder" && history.set_up().is_empty() {
-                self.counts.insert(id, found.iter().filter(|(of, _)| *of == id).count() as u64);
+                self.counts
+                    .insert(id, found.iter().filter(|(of, _)| *of == id).count() as u64);
             }
         }
         self.counts.insert("TAP-j", pairs);
@@ -92,15 +107,28 @@ impl Recount {
     /// Pairs of transactions that both read a version of a key and write the key. O(reads).
     fn divergences(&mut self, history: &History, reads: &Reads) {
         let writes = |t: TransactionId, key: KeyId| writes_of(history, t, key).next().is_some();
-        let mut updates: FxHashMap<(KeyId, TransactionId), FxHashSet<TransactionId>> = FxHashMap::default();
+        let mut updates: FxHashMap<(KeyId, TransactionId), FxHashSet<TransactionId>> =
+            FxHashMap::default();
         for (reader, of_reader) in reads.of.iter().enumerate() {
             let t = reads.members[reader];
-            for read in of_reader.iter().filter(|read| read.writer != t && writes(t, read.key)) {
-                updates.entry((read.key, read.writer)).or_default().insert(t);
+            for read in of_reader
+                .iter()
+                .filter(|read| read.writer != t && writes(t, read.key))
+            {
+                updates
+                    .entry((read.key, read.writer))
+                    .or_default()
+                    .insert(t);
             }
         }
         let pairs = |n: u64| n * n.saturating_sub(1) / 2;
-        self.counts.insert("Divergence", updates.values().map(|readers| pairs(readers.len() as u64)).sum());
+        self.counts.insert(
+            "Divergence",
+            updates
+                .values()
+                .map(|readers| pairs(readers.len() as u64))
+                .sum(),
+        );
     }
 }
 
@@ -108,12 +136,16 @@ fn members<'h, 'r>(
     history: &'h History,
     resolution: &'h Resolution<'r>,
 ) -> impl Iterator<Item = TransactionId> + use<'h, 'r> {
-    history.transactions().filter(|&t| resolution.is_member(t) && !resolution.is_setup(t))
+    history
+        .transactions()
+        .filter(|&t| resolution.is_member(t) && !resolution.is_setup(t))
 }
 
 /// Whether a read of a possible participant has several possible writers.
 fn is_ambiguous(history: &History, resolution: &Resolution<'_>) -> bool {
-    let reads = history.transactions().flat_map(|t| history.operations_of(t));
+    let reads = history
+        .transactions()
+        .flat_map(|t| history.operations_of(t));
     let mut reads = reads.filter(|&o| {
         let operation = history.operation(o);
         operation.kind == OperationKind::Read && operation.value != Value::UNRECORDED
@@ -132,9 +164,16 @@ fn wrong(source: Source) -> Vec<&'static str> {
         Source::Aborted => vec!["TAP-b"],
         Source::Future => vec!["TAP-c"],
         Source::OverwrittenOwn => vec!["TAP-e"],
-        Source::Other { after_own_write, intermediate, .. } => {
+        Source::Other {
+            after_own_write,
+            intermediate,
+            ..
+        } => {
             let both = [(after_own_write, "TAP-d"), (intermediate, "TAP-f")];
-            both.into_iter().filter(|(is, _)| *is).map(|(_, id)| id).collect()
+            both.into_iter()
+                .filter(|(is, _)| *is)
+                .map(|(_, id)| id)
+                .collect()
         }
         Source::OpenAfterOwnWrite => vec!["TAP-d"],
         Source::Own | Source::Unrecorded | Source::Ambiguous => Vec::new(),
@@ -160,8 +199,11 @@ struct Reads {
 
 impl Reads {
     fn new(history: &History, resolution: &Resolution<'_>) -> Reads {
-        let mut reads =
-            Reads { members: members(history, resolution).collect(), of: Vec::new(), writers: FxHashMap::default() };
+        let mut reads = Reads {
+            members: members(history, resolution).collect(),
+            of: Vec::new(),
+            writers: FxHashMap::default(),
+        };
         for (member, &t) in reads.members.iter().enumerate() {
             let mut of_member = Vec::new();
             for o in history.operations_of(t) {
@@ -172,7 +214,11 @@ impl Reads {
                         writers.push(member);
                     }
                 } else if let Source::Other { writer, .. } = resolution.source(o) {
-                    of_member.push(ReadFrom { operation: o, key: operation.key, writer });
+                    of_member.push(ReadFrom {
+                        operation: o,
+                        key: operation.key,
+                        writer,
+                    });
                 }
             }
             reads.of.push(of_member);
@@ -212,15 +258,24 @@ impl Causality {
     /// None where it would take too long.
     fn new(history: &History, reads: &Reads) -> Option<Causality> {
         let n = reads.members.len();
-        let node: FxHashMap<TransactionId, usize> = reads.members.iter().copied().zip(0..).collect();
-        let session: Vec<u32> = reads.members.iter().map(|&t| history.session_of(t).0).collect();
+        let node: FxHashMap<TransactionId, usize> =
+            reads.members.iter().copied().zip(0..).collect();
+        let session: Vec<u32> = reads
+            .members
+            .iter()
+            .map(|&t| history.session_of(t).0)
+            .collect();
         let n_reads: usize = reads.of.iter().map(Vec::len).sum();
         let looks = |of_member: &Vec<ReadFrom>| -> usize {
-            let writers = of_member.iter().map(|read| reads.writers.get(&read.key).map_or(0, Vec::len));
+            let writers = of_member
+                .iter()
+                .map(|read| reads.writers.get(&read.key).map_or(0, Vec::len));
             writers.sum::<usize>() * of_member.len()
         };
         let n_looks: usize = reads.of.iter().map(looks).sum();
-        if (n + 1).saturating_mul(2 * n + n_reads + n_looks.min(n * n)) > MOST_STEPS || n_looks > MOST_STEPS {
+        if (n + 1).saturating_mul(2 * n + n_reads + n_looks.min(n * n)) > MOST_STEPS
+            || n_looks > MOST_STEPS
+        {
             return None;
         }
         let mut out: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -228,16 +283,26 @@ impl Causality {
             if member + 1 < n && session[member] == session[member + 1] {
                 out[member].push(member as u32 + 1);
             }
-            for read in reads.of[member].iter().filter(|read| !read.writer.is_initial()) {
+            for read in reads.of[member]
+                .iter()
+                .filter(|read| !read.writer.is_initial())
+            {
                 out[*node.get(&read.writer)?].push(member as u32);
             }
         }
-        let mut causality = Causality { node, session, order: closure(&out), commit: Default::default() };
+        let mut causality = Causality {
+            node,
+            session,
+            order: closure(&out),
+            commit: Default::default(),
+        };
         causality.commit = [0, 1, 2].map(|level| {
             let mut out = out.clone();
             out.push((0..n as u32).collect());
             for (t3, read, t2) in causality.triples(reads) {
-                let first = reads.of[t3].iter().find(|other| causality.is(other.writer, t2));
+                let first = reads.of[t3]
+                    .iter()
+                    .find(|other| causality.is(other.writer, t2));
                 let forced = match level {
                     0 => first.is_some_and(|first| first.operation < read.operation),
                     1 => first.is_some() || causality.in_session_order(t2, t3),
@@ -280,13 +345,21 @@ impl Causality {
     }
 
     /// (t3, its read, t2): t2 precedes t3, writes the key, and is not the transaction that t3 reads from.
-    fn triples<'r>(&'r self, reads: &'r Reads) -> impl Iterator<Item = (usize, ReadFrom, usize)> + 'r {
+    fn triples<'r>(
+        &'r self,
+        reads: &'r Reads,
+    ) -> impl Iterator<Item = (usize, ReadFrom, usize)> + 'r {
         let of_reader = move |t3: usize| {
             let of_read = move |read: &'r ReadFrom| {
                 let others = reads.writers.get(&read.key).into_iter().flatten().copied();
-                others.map(move |t2| (t3, *read, t2)).filter(move |&(_, read, t2)| {
-                    t2 != t3 && !self.is(read.writer, t2) && self.precedes(t2, t3) && !self.share_cycle(t2, t3)
-                })
+                others
+                    .map(move |t2| (t3, *read, t2))
+                    .filter(move |&(_, read, t2)| {
+                        t2 != t3
+                            && !self.is(read.writer, t2)
+                            && self.precedes(t2, t3)
+                            && !self.share_cycle(t2, t3)
+                    })
             };
             reads.of[t3].iter().flat_map(of_read)
         };
@@ -296,16 +369,21 @@ impl Causality {
     /// Cycles of session order and reads, and quadruples (key, t1, t2, t3) by letter.
     fn letters(&self, reads: &Reads) -> FxHashMap<&'static str, u64> {
         let n = self.session.len();
-        let mut counts: FxHashMap<&'static str, u64> = GRID.iter().flatten().map(|&id| (id, 0)).collect();
+        let mut counts: FxHashMap<&'static str, u64> =
+            GRID.iter().flatten().map(|&id| (id, 0)).collect();
         let is_first = |t: usize| self.precedes(t, t) && (0..t).all(|u| !self.share_cycle(u, t));
         counts.insert("TAP-g", (0..n).filter(|&t| is_first(t)).count() as u64);
-        let mut best: FxHashMap<(KeyId, usize, usize, usize), (usize, usize)> = FxHashMap::default();
+        let mut best: FxHashMap<(KeyId, usize, usize, usize), (usize, usize)> =
+            FxHashMap::default();
         for (t3, read, t2) in self.triples(reads) {
             let t1 = self.vertex(read.writer);
             if self.share_cycle(t1, t2) || self.share_cycle(t1, t3) {
                 continue;
             }
-            let (Some(row), Some(column)) = (self.row(reads, t3, read, t2), self.column(t1, t2)) else { continue };
+            let (Some(row), Some(column)) = (self.row(reads, t3, read, t2), self.column(t1, t2))
+            else {
+                continue;
+            };
             let cell = best.entry((read.key, t1, t2, t3)).or_insert((row, column));
             *cell = (*cell).min((row, column));
         }
@@ -318,7 +396,10 @@ impl Causality {
     /// How t3 sees t2 when it reads the key: it read another key from it before, session order or such a read later, or
     /// causally, unless by reading the key.
     fn row(&self, reads: &Reads, t3: usize, read: ReadFrom, t2: usize) -> Option<usize> {
-        let mut from = reads.of[t3].iter().filter(|other| self.is(other.writer, t2)).peekable();
+        let mut from = reads.of[t3]
+            .iter()
+            .filter(|other| self.is(other.writer, t2))
+            .peekable();
         let reads_from = from.peek().is_some();
         let other = from.find(|other| other.key != read.key);
         match other {
@@ -334,6 +415,9 @@ impl Causality {
         if t1 == self.session.len() || self.precedes(t1, t2) {
             return Some(0);
         }
-        self.commit.iter().any(|order| order[t1].contains(t2)).then_some(1)
+        self.commit
+            .iter()
+            .any(|order| order[t1].contains(t2))
+            .then_some(1)
     }
 }

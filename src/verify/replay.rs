@@ -68,8 +68,18 @@ impl<'a> Attendance<'a> {
         control: &'a Control,
     ) -> Result<Attendance<'a>, Interrupt> {
         control.needs(history.n_transactions() * 4)?;
-        let (number, last) = (vec![0; history.n_transactions()], vec![None; history.n_sessions()]);
-        Ok(Attendance { history, initial, control, number, last, n: 0 })
+        let (number, last) = (
+            vec![0; history.n_transactions()],
+            vec![None; history.n_sessions()],
+        );
+        Ok(Attendance {
+            history,
+            initial,
+            control,
+            number,
+            last,
+            n: 0,
+        })
     }
 
     /// A transaction commits: once, after its predecessors in its session. Returns its place, from 1; none for one that
@@ -110,7 +120,11 @@ impl<'a> Attendance<'a> {
         };
         match self.history.transactions().find(is_missing) {
             None => Ok(()),
-            Some(t) => Err(format!("{} is missing from the order", self.history.transaction_name(t)).into()),
+            Some(t) => Err(format!(
+                "{} is missing from the order",
+                self.history.transaction_name(t)
+            )
+            .into()),
         }
     }
 }
@@ -124,11 +138,18 @@ pub(super) struct Version {
 }
 
 impl Version {
-    pub(super) const INITIAL: Version = Version { value: Value::INITIAL, number: 0 };
+    pub(super) const INITIAL: Version = Version {
+        value: Value::INITIAL,
+        number: 0,
+    };
 
     /// Whether a read may return it.
     pub(super) fn reads_as(self, history: &History, key: KeyId, value: Value) -> bool {
-        if self.number > 0 { self.value == value } else { history.may_be_initial(key, value) }
+        if self.number > 0 {
+            self.value == value
+        } else {
+            history.may_be_initial(key, value)
+        }
     }
 }
 
@@ -140,17 +161,25 @@ fn wrong_read(history: &History, read: OperationId, version: Version) -> Flaw {
     };
     let name = history.transaction_name(history.transaction_of(read));
     let text = history.operation_text(read);
-    Flaw::Wrong(format!("{text} of {name} does not return the current version, which is {is}"))
+    Flaw::Wrong(format!(
+        "{text} of {name} does not return the current version, which is {is}"
+    ))
 }
 
 fn wrong_list(history: &History, read: OperationId) -> Flaw {
     let name = history.transaction_name(history.transaction_of(read));
-    Flaw::Wrong(format!("{} of {name} is not the list that was appended until then", history.operation_text(read)))
+    Flaw::Wrong(format!(
+        "{} of {name} is not the list that was appended until then",
+        history.operation_text(read)
+    ))
 }
 
 /// The setup lists, by key.
 fn lists_at_first(history: &History, initial: &Initial) -> FxHashMap<KeyId, Vec<Value>> {
-    initial.keys().map(|key| (key, initial.elements(history, key).collect())).collect()
+    initial
+        .keys()
+        .map(|key| (key, initial.elements(history, key).collect()))
+        .collect()
 }
 
 fn elements(lists: &FxHashMap<KeyId, Vec<Value>>, key: KeyId) -> &[Value] {
@@ -191,7 +220,9 @@ pub(super) fn one_by_one(
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
     for (place, &t) in order.iter().enumerate() {
         warm_up(history, order, place, |key| current[key.index()].number);
-        let Some(number) = attendance.commits(t)? else { continue };
+        let Some(number) = attendance.commits(t)? else {
+            continue;
+        };
         for o in history.operation_range(t) {
             let (key, value) = (keys[o], values[o]);
             if kinds[o] == OperationKind::Write {
@@ -227,15 +258,28 @@ const STRETCH: usize = 64;
 /// At the beginning of each stretch of an order: prefetches what its replay needs from all over memory. A loop that
 /// only fetches has many requests in flight at once, while the replay itself would wait for each.
 #[inline]
-pub(super) fn warm_up(history: &History, order: &[TransactionId], place: usize, current: impl Fn(KeyId) -> u32) {
+pub(super) fn warm_up(
+    history: &History,
+    order: &[TransactionId],
+    place: usize,
+    current: impl Fn(KeyId) -> u32,
+) {
     if !place.is_multiple_of(STRETCH) {
         return;
     }
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-    let stretch = || order[place..order.len().min(place + STRETCH)].iter().filter(|t| !t.is_initial());
-    let begins = stretch().map(|&t| history.operation_range(t).start).filter(|&begin| begin < keys.len());
+    let stretch = || {
+        order[place..order.len().min(place + STRETCH)]
+            .iter()
+            .filter(|t| !t.is_initial())
+    };
+    let begins = stretch()
+        .map(|&t| history.operation_range(t).start)
+        .filter(|&begin| begin < keys.len());
     let first = begins.map(|begin| values[begin].0 as u32 ^ keys[begin].0 ^ kinds[begin] as u32);
-    let versions = stretch().flat_map(|&t| history.operation_range(t)).map(|o| current(keys[o]));
+    let versions = stretch()
+        .flat_map(|&t| history.operation_range(t))
+        .map(|o| current(keys[o]));
     std::hint::black_box(first.fold(0, |sum, one| sum ^ one));
     std::hint::black_box(versions.fold(0, |sum, one| sum ^ one));
 }
@@ -273,13 +317,19 @@ pub(super) fn with_snapshots(
                     return Err(format!("{} starts twice", name()).into());
                 }
                 if running[history.session_of(t).index()].replace(t).is_some() {
-                    return Err(format!("the snapshot of {} lacks its session predecessor", name()).into());
+                    return Err(format!(
+                        "the snapshot of {} lacks its session predecessor",
+                        name()
+                    )
+                    .into());
                 }
                 store.read(t)?;
             }
             Step::Commit(t) if t.is_initial() => {}
             Step::Commit(t) => {
-                let Some(number) = attendance.commits(t)? else { continue };
+                let Some(number) = attendance.commits(t)? else {
+                    continue;
+                };
                 let start = started[t.index()];
                 if start == 0 {
                     let name = history.transaction_name(t);
@@ -326,14 +376,18 @@ impl Store<'_> {
                 continue;
             }
             if has_lists && let Some(list) = history.lists().read_by(read) {
-                let (others, appended) = (elements(&self.lists, key), elements(&self.own_lists, key));
+                let (others, appended) =
+                    (elements(&self.lists, key), elements(&self.own_lists, key));
                 if !list.iter().eq(others.iter().chain(appended)) {
                     return Err(wrong_list(history, read));
                 }
                 continue;
             }
             let there = match *own {
-                (writer, value) if writer == t.0 => Version { value, number: u32::MAX },
+                (writer, value) if writer == t.0 => Version {
+                    value,
+                    number: u32::MAX,
+                },
                 _ => self.current[key.index()],
             };
             if value != Value::UNRECORDED && !there.reads_as(history, key, value) {
@@ -356,7 +410,10 @@ impl Store<'_> {
             let there = &mut self.current[key.index()];
             if before.is_some_and(|before| there.number > before) && there.number != number {
                 let (key, name) = (history.key_name(key), history.transaction_name(t));
-                return Err(format!("key {key}, which {name} writes, was written since its snapshot").into());
+                return Err(format!(
+                    "key {key}, which {name} writes, was written since its snapshot"
+                )
+                .into());
             }
             *there = Version { value, number };
             if has_lists && history.lists().is_list(key) {
@@ -376,16 +433,19 @@ pub(super) fn in_real_time(
     let mut latest_start: Option<i64> = None;
     for step in steps {
         let (Step::Start(t) | Step::Commit(t)) = step;
-        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
+        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else {
+            continue;
+        };
         // One of unknown outcome may have committed at any later time.
         let ended = history.outcome(t) != Outcome::Unknown;
         match step {
             Step::Start(_) => latest_start = latest_start.max(Some(interval.start)),
             Step::Commit(_) if ended && latest_start.is_some_and(|start| interval.end < start) => {
                 let name = history.transaction_name(t);
-                return Err(
-                    format!("{name} had ended before another one began that starts earlier in the order").into()
-                );
+                return Err(format!(
+                    "{name} had ended before another one began that starts earlier in the order"
+                )
+                .into());
             }
             Step::Commit(_) => {}
         }
@@ -402,15 +462,22 @@ pub(super) fn in_real_time_by_key(
     let mut latest_start = vec![i64::MIN; history.n_keys()];
     for step in steps {
         let t = step.transaction();
-        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
+        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else {
+            continue;
+        };
         for key in history.keys_used_by(t) {
             let latest = &mut latest_start[key.index()];
             match step {
                 Step::Start(_) => *latest = interval.start.max(*latest),
-                Step::Commit(_) if history.outcome(t) != Outcome::Unknown && interval.end < *latest => {
+                Step::Commit(_)
+                    if history.outcome(t) != Outcome::Unknown && interval.end < *latest =>
+                {
                     let name = history.transaction_name(t);
                     let key = history.key_name(key);
-                    return Err(format!("{name} had ended before another one that uses key {key}, too, began").into());
+                    return Err(format!(
+                        "{name} had ended before another one that uses key {key}, too, began"
+                    )
+                    .into());
                 }
                 Step::Commit(_) => {}
             }
@@ -431,9 +498,17 @@ pub(super) fn commits(steps: &[Step]) -> Vec<TransactionId> {
 /// The starts and commits for a commit order and, per transaction, how many had committed when it started.
 pub(super) fn steps(order: &[TransactionId], snapshots: &[u32]) -> Result<Vec<Step>, String> {
     if snapshots.len() != order.len() {
-        return Err(format!("{} snapshots for {} transactions", snapshots.len(), order.len()));
+        return Err(format!(
+            "{} snapshots for {} transactions",
+            snapshots.len(),
+            order.len()
+        ));
     }
-    let mut starts: Vec<(u32, TransactionId)> = snapshots.iter().copied().zip(order.iter().copied()).collect();
+    let mut starts: Vec<(u32, TransactionId)> = snapshots
+        .iter()
+        .copied()
+        .zip(order.iter().copied())
+        .collect();
     starts.sort_by_key(|(taken, _)| *taken);
     let mut starts = starts.into_iter().peekable();
     let mut steps = Vec::with_capacity(2 * order.len());

@@ -5,7 +5,8 @@ use super::initial::Initial;
 use super::lists;
 use crate::control::Control;
 use crate::history::{
-    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
+    Value,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -115,7 +116,14 @@ impl Join {
                 previous[o] = last_write.insert(at, o as u32).unwrap_or(END);
             }
         }
-        Join::Whole { owner, last_write, previous, neighbour, member: Vec::new(), cut_member: Vec::new() }
+        Join::Whole {
+            owner,
+            last_write,
+            previous,
+            neighbour,
+            member: Vec::new(),
+            cut_member: Vec::new(),
+        }
     }
 
     /// Joins these reads with all writes. O(operations + reads).
@@ -162,17 +170,31 @@ impl<'a> Resolution<'a> {
             .transactions()
             .map(|t| history.outcome(t) == Outcome::Committed && !resolution.is_setup(t))
             .collect();
-        let (all, fair) =
-            (resolution.promoted(Basis::AllWriters, &members), resolution.promoted(Basis::FairWriters, &members));
-        if let Some(Join::Whole { member, cut_member, .. }) = Arc::get_mut(&mut resolution.join) {
+        let (all, fair) = (
+            resolution.promoted(Basis::AllWriters, &members),
+            resolution.promoted(Basis::FairWriters, &members),
+        );
+        if let Some(Join::Whole {
+            member, cut_member, ..
+        }) = Arc::get_mut(&mut resolution.join)
+        {
             (*member, *cut_member) = (fair, all);
         }
         resolution
     }
 
     /// Of the reads that a join knows; see [`Resolution::has_missed`].
-    pub(super) fn by(history: &'a History, initial: Arc<Initial>, join: Arc<Join>) -> Resolution<'a> {
-        Resolution { history, initial, join, missed: AtomicBool::new(false) }
+    pub(super) fn by(
+        history: &'a History,
+        initial: Arc<Initial>,
+        join: Arc<Join>,
+    ) -> Resolution<'a> {
+        Resolution {
+            history,
+            initial,
+            join,
+            missed: AtomicBool::new(false),
+        }
     }
 
     /// Whether the join lacked any information, so that the answers are meaningless.
@@ -233,7 +255,9 @@ impl<'a> Resolution<'a> {
         let mut chain = END;
         let mut listed: &[u32] = &[];
         match &*self.join {
-            Join::Whole { last_write, .. } => chain = last_write.get(&(key, value)).copied().unwrap_or(END),
+            Join::Whole { last_write, .. } => {
+                chain = last_write.get(&(key, value)).copied().unwrap_or(END)
+            }
             Join::Some(writes) => match writes.get(&(key, value)) {
                 Some(writes) => listed = writes,
                 None => self.missed.store(true, Ordering::Relaxed),
@@ -298,7 +322,11 @@ impl<'a> Resolution<'a> {
     fn own_write_before(&self, read: OperationId) -> Option<u32> {
         match &*self.join {
             Join::Whole { neighbour, .. } => Some(neighbour[read.index()]).filter(|&w| w != END),
-            Join::Some(_) => self.own_writes(read).take_while(|&o| o < read).last().map(|o| o.0),
+            Join::Some(_) => self
+                .own_writes(read)
+                .take_while(|&o| o < read)
+                .last()
+                .map(|o| o.0),
         }
     }
 
@@ -306,9 +334,12 @@ impl<'a> Resolution<'a> {
     fn own_writes(&self, operation: OperationId) -> impl Iterator<Item = OperationId> + '_ {
         let key = self.history.operation(operation).key;
         let is_own = move |o: &OperationId| {
-            self.history.kinds()[o.index()] == OperationKind::Write && self.history.keys()[o.index()] == key
+            self.history.kinds()[o.index()] == OperationKind::Write
+                && self.history.keys()[o.index()] == key
         };
-        self.history.operations_of(self.owner(operation)).filter(is_own)
+        self.history
+            .operations_of(self.owner(operation))
+            .filter(is_own)
     }
 
     pub(super) fn owner(&self, operation: OperationId) -> TransactionId {
@@ -322,10 +353,18 @@ impl<'a> Resolution<'a> {
     /// too. O(operations).
     fn promoted(&self, basis: Basis, members: &[bool]) -> Vec<bool> {
         let mut member = members.to_vec();
-        if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
+        if self
+            .history
+            .transactions()
+            .all(|t| self.history.outcome(t) != Outcome::Unknown)
+        {
             return member;
         }
-        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| member[t.index()]).collect();
+        let mut waiting: Vec<TransactionId> = self
+            .history
+            .transactions()
+            .filter(|&t| member[t.index()])
+            .collect();
         while let Some(t) = waiting.pop() {
             let of_lists: Vec<TransactionId> = self.listed_writers(t).collect();
             for writer in self.known_writers(t, basis).chain(of_lists) {
@@ -338,11 +377,16 @@ impl<'a> Resolution<'a> {
     }
 
     /// The only appenders of elements that a transaction found in lists after the setup.
-    pub(super) fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
-        let lists = self
-            .history
-            .operations_of(t)
-            .filter_map(move |o| Some((self.history.operation(o).key, lists::found(self.history, t, o)?.0)));
+    pub(super) fn listed_writers(
+        &self,
+        t: TransactionId,
+    ) -> impl Iterator<Item = TransactionId> + '_ {
+        let lists = self.history.operations_of(t).filter_map(move |o| {
+            Some((
+                self.history.operation(o).key,
+                lists::found(self.history, t, o)?.0,
+            ))
+        });
         lists.flat_map(move |(key, list)| {
             let initial: Vec<Value> = self.initial_elements(key).collect();
             // A list that does not begin with the setup may have it anywhere.
@@ -350,8 +394,12 @@ impl<'a> Resolution<'a> {
                 true => place >= initial.len(),
                 false => !initial.contains(&element),
             };
-            let appended = (0..).zip(list.iter().copied()).filter(|&element| is_appended(element));
-            appended.filter_map(|(_, element)| self.only_late_appender(key, element)).collect::<Vec<_>>()
+            let appended = (0..)
+                .zip(list.iter().copied())
+                .filter(|&element| is_appended(element));
+            appended
+                .filter_map(|(_, element)| self.only_late_appender(key, element))
+                .collect::<Vec<_>>()
         })
     }
 
@@ -360,26 +408,41 @@ impl<'a> Resolution<'a> {
         let mut writers = self.appenders(key, element);
         writers.retain(|&w| self.history.outcome(w) != Outcome::Aborted && !self.is_setup(w));
         writers.dedup();
-        if let [one] = *writers.as_slice() { Some(one) } else { None }
+        if let [one] = *writers.as_slice() {
+            Some(one)
+        } else {
+            None
+        }
     }
 
     /// The transactions that a transaction must have read from.
-    pub(super) fn known_writers(&self, t: TransactionId, basis: Basis) -> impl Iterator<Item = TransactionId> + '_ {
+    pub(super) fn known_writers(
+        &self,
+        t: TransactionId,
+        basis: Basis,
+    ) -> impl Iterator<Item = TransactionId> + '_ {
         let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
-        self.history.operations_of(t).filter(is_read).filter_map(move |read| match basis {
-            Basis::AllWriters => self.only_writer(read),
-            Basis::FairWriters => match self.source(read) {
-                Source::Other { writer, .. } => Some(writer),
-                _ => None,
-            },
-        })
+        self.history
+            .operations_of(t)
+            .filter(is_read)
+            .filter_map(move |read| match basis {
+                Basis::AllWriters => self.only_writer(read),
+                Basis::FairWriters => match self.source(read) {
+                    Source::Other { writer, .. } => Some(writer),
+                    _ => None,
+                },
+            })
     }
 
     /// Whether real time orders anything: a committed transaction that sets nothing up has times.
     pub(super) fn has_real_time(&self) -> bool {
         let history = self.history;
-        let committed = |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_setup(*t);
-        history.transactions().filter(committed).any(|t| history.interval(t).is_some())
+        let committed =
+            |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_setup(*t);
+        history
+            .transactions()
+            .filter(committed)
+            .any(|t| history.interval(t).is_some())
     }
 
     /// Whether a read returns an earlier write of its own transaction, or says nothing.
@@ -391,22 +454,37 @@ impl<'a> Resolution<'a> {
     /// Whether the transaction of a read wrote its value before it. O(operations of the transaction).
     fn wrote_before(&self, read: OperationId) -> bool {
         let (o, _) = self.seen(read);
-        let mut before = self.history.operations_of(self.owner(read)).take_while(|&own| own < read);
-        before.any(|own| self.history.operation(own) == Operation { kind: OperationKind::Write, ..o })
+        let mut before = self
+            .history
+            .operations_of(self.owner(read))
+            .take_while(|&own| own < read);
+        before.any(|own| {
+            self.history.operation(own)
+                == Operation {
+                    kind: OperationKind::Write,
+                    ..o
+                }
+        })
     }
 
     /// Every other transaction that may have committed and wrote the value of a read, and ⊥ where the value may be
     /// initial; some may come twice. None if the read returns a write of its own transaction.
-    pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
+    pub(super) fn each_writer(
+        &self,
+        read: OperationId,
+    ) -> impl Iterator<Item = TransactionId> + '_ {
         let (o, _) = self.seen(read);
         let t = self.owner(read);
-        let may_be_meant =
-            move |w: &TransactionId| *w != t && self.history.outcome(*w) != Outcome::Aborted && !self.is_setup(*w);
+        let may_be_meant = move |w: &TransactionId| {
+            *w != t && self.history.outcome(*w) != Outcome::Aborted && !self.is_setup(*w)
+        };
         let is_own = self.is_own(read);
         let may_be_initial = !is_own && self.history.may_be_initial(o.key, o.value);
         let initial = may_be_initial.then_some(TransactionId::INITIAL);
         let of_value = Some((o.key.0, o.value.0)).filter(|_| !is_own);
-        let writes = of_value.into_iter().flat_map(|(key, value)| self.writes(key, value));
+        let writes = of_value
+            .into_iter()
+            .flat_map(|(key, value)| self.writes(key, value));
         let explicit = writes.map(|w| self.owner(w)).filter(may_be_meant);
         // Writes come last first, ⊥ after all of them.
         let most = if self.last_counts() { 1 } else { usize::MAX };
@@ -428,10 +506,17 @@ impl<'a> Resolution<'a> {
         if basis == Basis::FairWriters {
             let t = self.owner(read);
             writers.retain(|&writer| {
-                let is_later = || self.history.session_of(writer) == self.history.session_of(t) && writer > t;
+                let is_later =
+                    || self.history.session_of(writer) == self.history.session_of(t) && writer > t;
                 writer.is_initial()
                     || !is_later()
-                        && !matches!(self.source_with(read, writer), Source::Other { intermediate: true, .. })
+                        && !matches!(
+                            self.source_with(read, writer),
+                            Source::Other {
+                                intermediate: true,
+                                ..
+                            }
+                        )
             });
         }
         writers
@@ -453,14 +538,23 @@ impl<'a> Resolution<'a> {
     pub(super) fn source_with(&self, read: OperationId, writer: TransactionId) -> Source {
         let (o, own_last) = self.seen(read);
         // The last of one transaction's writes of one value is found first.
-        let last = self.writes(o.key.0, o.value.0).find(|&w| self.owner(w) == writer);
+        let last = self
+            .writes(o.key.0, o.value.0)
+            .find(|&w| self.owner(w) == writer);
         let after_own_write = own_last.is_some();
-        Source::Other { writer, after_own_write, intermediate: last.is_some_and(|write| !self.is_final(write)) }
+        Source::Other {
+            writer,
+            after_own_write,
+            intermediate: last.is_some_and(|write| !self.is_final(write)),
+        }
     }
 
     /// Whether a transaction may have seen another one: not if it had ended before that one began.
     pub(super) fn may_have_seen(&self, reader: TransactionId, writer: TransactionId) -> bool {
-        let known_end = self.history.interval(reader).filter(|_| self.history.outcome(reader) != Outcome::Unknown);
+        let known_end = self
+            .history
+            .interval(reader)
+            .filter(|_| self.history.outcome(reader) != Outcome::Unknown);
         match (known_end, self.history.interval(writer)) {
             (Some(read), Some(written)) => read.end >= written.start,
             _ => true,
@@ -519,7 +613,11 @@ impl<'a> Resolution<'a> {
         if several && (fair.several || initial == fair.first.is_some()) {
             return Source::Ambiguous;
         }
-        let other = |writer, intermediate| Source::Other { writer, after_own_write, intermediate };
+        let other = |writer, intermediate| Source::Other {
+            writer,
+            after_own_write,
+            intermediate,
+        };
         match fair.first.or(all.first) {
             _ if initial => other(TransactionId::INITIAL, false),
             // The last of one transaction's writes of one value is found first.

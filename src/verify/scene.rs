@@ -17,7 +17,9 @@ use crate::report::{ProofEntry, ReasonEntry};
 /// Whether a part of a proof has no cases, or cases of orders of writers only: then it says what the violation is.
 pub(super) fn is_last_part(proof: &ProofEntry) -> bool {
     match proof {
-        ProofEntry::Writers { .. } | ProofEntry::Outcomes { .. } | ProofEntry::Combinations { .. } => false,
+        ProofEntry::Writers { .. }
+        | ProofEntry::Outcomes { .. }
+        | ProofEntry::Combinations { .. } => false,
         ProofEntry::Appends { cases, .. } => cases.is_empty(),
         _ => true,
     }
@@ -46,23 +48,43 @@ pub(super) fn last_parts(proof: &ProofEntry) -> Vec<&ProofEntry> {
 
 /// Whether what a part of a proof shows matches the name of the violation. `setting` is its case; none for an
 /// impossible case, of which only the form is checked.
-pub(super) fn of_part(argument: &Argument<'_>, part: &ProofEntry, setting: Option<&Setting<'_>>) -> Told {
+pub(super) fn of_part(
+    argument: &Argument<'_>,
+    part: &ProofEntry,
+    setting: Option<&Setting<'_>>,
+) -> Told {
     shows(argument, &argument.violation.pattern, part, setting)
 }
 
 /// Whether a part of a proof shows an instance of a pattern.
-pub(super) fn shows(argument: &Argument<'_>, pattern: &str, part: &ProofEntry, setting: Option<&Setting<'_>>) -> Told {
+pub(super) fn shows(
+    argument: &Argument<'_>,
+    pattern: &str,
+    part: &ProofEntry,
+    setting: Option<&Setting<'_>>,
+) -> Told {
     match part {
-        ProofEntry::Reads { pattern: shown, reads } => {
+        ProofEntry::Reads {
+            pattern: shown,
+            reads,
+        } => {
             if shown != pattern {
-                return Err(format!("its reads are an instance of {shown}, not of {pattern}"));
+                return Err(format!(
+                    "its reads are an instance of {shown}, not of {pattern}"
+                ));
             }
-            let reads = reads.iter().map(|entry| argument.entry(entry)).collect::<Result<Vec<_>, _>>()?;
+            let reads = reads
+                .iter()
+                .map(|entry| argument.entry(entry))
+                .collect::<Result<Vec<_>, _>>()?;
             Ok(of_reads(argument.history, setting, pattern, reads))
         }
-        ProofEntry::Appends { read, .. } if pattern == "IncompatibleOrder" => {
-            Ok(of_reads(argument.history, setting, pattern, vec![argument.entry(read)?]))
-        }
+        ProofEntry::Appends { read, .. } if pattern == "IncompatibleOrder" => Ok(of_reads(
+            argument.history,
+            setting,
+            pattern,
+            vec![argument.entry(read)?],
+        )),
         ProofEntry::Cycle { edges } => Cycle::new(argument, edges)?.shows(pattern, setting),
         ProofEntry::Split { .. } | ProofEntry::Clauses { .. } => by_orders(argument, pattern),
         _ => Err(format!("its proof shows no {pattern}")),
@@ -84,7 +106,10 @@ pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) 
             | "SERCycle"
             | "RealTimeCycle"
     );
-    let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
+    let has_edges = matches!(
+        part,
+        ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. }
+    );
     is_general && has_edges || shows(argument, pattern, part, None).is_ok()
 }
 
@@ -114,16 +139,36 @@ pub(super) fn of_reads(
         _ => Vec::new(),
     };
     // The later of two incompatible lists is listed.
-    let identity =
-        Some(format!("{:?}", if pattern == "TAP-j" { &reads[..] } else { &reads[reads.len().max(1) - 1..] }));
+    let identity = Some(format!(
+        "{:?}",
+        if pattern == "TAP-j" {
+            &reads[..]
+        } else {
+            &reads[reads.len().max(1) - 1..]
+        }
+    ));
     let key = reads.first().map(|&read| history.operation(read).key);
-    Scene { key, also: also.into_iter().map(str::to_owned).collect(), identity, reads, versions: None }
+    Scene {
+        key,
+        also: also.into_iter().map(str::to_owned).collect(),
+        identity,
+        reads,
+        versions: None,
+    }
 }
 
 /// Whether one of some reads came after an own write or from an intermediate one, by `is`; none in an impossible case.
-fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl Fn(bool, bool) -> bool) -> Option<bool> {
+fn is_irregular(
+    setting: Option<&Setting<'_>>,
+    reads: &[OperationId],
+    is: impl Fn(bool, bool) -> bool,
+) -> Option<bool> {
     let of_read = |setting: &Setting<'_>, read| match setting.source(read) {
-        Source::Other { after_own_write, intermediate, .. } => is(after_own_write, intermediate),
+        Source::Other {
+            after_own_write,
+            intermediate,
+            ..
+        } => is(after_own_write, intermediate),
         _ => false,
     };
     setting.map(|setting| reads.iter().any(|&read| of_read(setting, read)))
@@ -131,7 +176,11 @@ fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl F
 
 /// Cases of orders of writers are only named after the weakest level they violate.
 fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
-    let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
+    let in_time = argument
+        .violation
+        .edges
+        .iter()
+        .any(|edge| edge.kind == "RT");
     match pattern == general(argument, in_time) && (pattern != "RealTimeCycle" || in_time) {
         true => Ok(Scene::default()),
         false => Err(format!("cases of orders of writers show no {pattern}")),
@@ -140,43 +189,69 @@ fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
 
 /// The name of a cycle that has no other name, and rests on real time or not.
 fn general(argument: &Argument<'_>, in_time: bool) -> &'static str {
-    let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
-    let weakest = places.filter(|&place| levels::ROWS[place].strength.is_some()).min();
-    weakest.map_or("", |place| match levels::ROWS[place].time.is_some() && !in_time {
-        // It violates the level without times, too, which need not have been asked for.
-        true => levels::without_times(place).cycle,
-        false => levels::ROWS[place].cycle,
+    let places = argument
+        .violation
+        .levels
+        .iter()
+        .filter_map(|level| levels::place(level));
+    let weakest = places
+        .filter(|&place| levels::ROWS[place].strength.is_some())
+        .min();
+    weakest.map_or("", |place| {
+        match levels::ROWS[place].time.is_some() && !in_time {
+            // It violates the level without times, too, which need not have been asked for.
+            true => levels::without_times(place).cycle,
+            false => levels::ROWS[place].cycle,
+        }
     })
 }
 
 impl Cycle<'_> {
     fn shows(&self, pattern: &str, setting: Option<&Setting<'_>>) -> Told {
-        let is_of = |kinds: &[&str]| self.edges.iter().all(|edge| kinds.contains(&edge.kind.as_str()));
+        let is_of = |kinds: &[&str]| {
+            self.edges
+                .iter()
+                .all(|edge| kinds.contains(&edge.kind.as_str()))
+        };
         let general = general(self.argument, self.rests_on("RT"));
         let fits = match pattern {
             "TAP-g" => {
                 return match is_of(&["SO", "WR"]) {
-                    true => Ok(self.scene(None, vec!["C4 TAP-g".to_owned(), self.with_session("G1c")])),
+                    true => {
+                        Ok(self.scene(None, vec!["C4 TAP-g".to_owned(), self.with_session("G1c")]))
+                    }
                     false => Err("its cycle has other edges than SO and WR".to_owned()),
                 };
             }
             "VersionOrderCycle" => {
-                let listed = self.edges.iter().find(|edge| matches!(edge.reason, ReasonEntry::Listed { .. }));
-                let listed = listed.filter(|_| is_of(&["SO", "WR", "WW"])).ok_or("no list orders its versions")?;
+                let listed = self
+                    .edges
+                    .iter()
+                    .find(|edge| matches!(edge.reason, ReasonEntry::Listed { .. }));
+                let listed = listed
+                    .filter(|_| is_of(&["SO", "WR", "WW"]))
+                    .ok_or("no list orders its versions")?;
                 let name = if self.has("WR") { "G1c" } else { "G0" };
                 return Ok(self.scene(self.key(listed)?, vec![self.with_session(name)]));
             }
             "TAP-j" => return letters::torn(self),
-            "RYWCycle" | "MRCycle" | "MWCycle" | "WFRCycle" | "PRAMCycle" => return self.of_sessions(pattern),
+            "RYWCycle" | "MRCycle" | "MWCycle" | "WFRCycle" | "PRAMCycle" => {
+                return self.of_sessions(pattern);
+            }
             "Divergence" => self.is_divergence(),
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
             "WriteSkew" => self.is_write_skew(),
             "MVCycle" | "MSRCycle" => general == pattern,
-            "CSCycle" | "UACycle" | "PSICycle" => general == pattern && !self.is_lost_update() && !self.is_divergence(),
+            "CSCycle" | "UACycle" | "PSICycle" => {
+                general == pattern && !self.is_lost_update() && !self.is_divergence()
+            }
             "SICycle" => general == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
             "UpdateCycle" => {
-                general == pattern && !self.is_lost_update() && !self.is_divergence() && !self.is_write_skew()
+                general == pattern
+                    && !self.is_lost_update()
+                    && !self.is_divergence()
+                    && !self.is_write_skew()
             }
             "SERCycle" => general == pattern && !self.is_write_skew(),
             "RealTimeCycle" => general == pattern,
@@ -207,7 +282,9 @@ impl Cycle<'_> {
                 _ => return Err(format!("its cycle shows no {pattern}")),
             }
         }
-        let first = *counted.first().ok_or("no guarantee of sessions is broken")?;
+        let first = *counted
+            .first()
+            .ok_or("no guarantee of sessions is broken")?;
         let is_one = counted.iter().all(|&other| other == first);
         let name = match first {
             Guarantee::ReadYourWrites if is_one => "RYWCycle",
@@ -219,7 +296,11 @@ impl Cycle<'_> {
         if name != pattern {
             return Err(format!("its cycle shows {name}, not {pattern}"));
         }
-        let key = if let [only] = forced.as_slice() { self.key(only)? } else { None };
+        let key = if let [only] = forced.as_slice() {
+            self.key(only)?
+        } else {
+            None
+        };
         Ok(self.scene(key, Vec::new()))
     }
 }

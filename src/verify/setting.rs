@@ -17,7 +17,12 @@ pub(super) struct Setting<'a> {
 impl<'a> Setting<'a> {
     /// No writer is fixed.
     pub(super) fn new(resolution: &'a Resolution<'a>, basis: Basis) -> Setting<'a> {
-        Setting { resolution, basis, fixed: Vec::new(), joined: Vec::new() }
+        Setting {
+            resolution,
+            basis,
+            fixed: Vec::new(),
+            joined: Vec::new(),
+        }
     }
 
     /// The sources of reads without any case.
@@ -43,7 +48,11 @@ impl<'a> Setting<'a> {
                 continue;
             }
             self.joined.push(t);
-            waiting.extend(self.resolution.known_writers(t, self.basis).filter(|writer| !writer.is_initial()));
+            waiting.extend(
+                self.resolution
+                    .known_writers(t, self.basis)
+                    .filter(|writer| !writer.is_initial()),
+            );
             waiting.extend(self.resolution.listed_writers(t));
         }
     }
@@ -60,7 +69,10 @@ impl<'a> Setting<'a> {
 
     /// The writer of what a read returned, if the cases fix it.
     fn fixed(&self, read: OperationId) -> Option<TransactionId> {
-        self.fixed.iter().find(|(known, _)| *known == read).map(|(_, writer)| *writer)
+        self.fixed
+            .iter()
+            .find(|(known, _)| *known == read)
+            .map(|(_, writer)| *writer)
     }
 
     /// Whether the cases fix the writer of what a read returned.

@@ -12,7 +12,11 @@ use rustc_hash::FxHashSet;
 
 impl Strength {
     /// The strength of a level; none at CI, which has no order.
-    pub(super) fn of(history: &History, initial: &Initial, level: &str) -> Result<Option<Strength>, String> {
+    pub(super) fn of(
+        history: &History,
+        initial: &Initial,
+        level: &str,
+    ) -> Result<Option<Strength>, String> {
         let row = levels::row(level).ok_or_else(|| format!("unknown level {level}"))?;
         // A linearizable history of lightweight transactions is strictly serializable.
         if row.is_lightweight {
@@ -39,7 +43,11 @@ const START_TO_COMMIT: Span = (Event::Start, Event::Commit, 1);
 impl Argument<'_> {
     /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
     /// them, so one pass in order suffices.
-    pub(super) fn spans(&self, strength: Strength, time: Option<Time>) -> Vec<Result<Span, String>> {
+    pub(super) fn spans(
+        &self,
+        strength: Strength,
+        time: Option<Time>,
+    ) -> Vec<Result<Span, String>> {
         let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
         for edge in &self.violation.edges {
             let span = match edge.kind == "RT" {
@@ -58,20 +66,42 @@ impl Argument<'_> {
             Some(Time::OfCommits) => Ok(COMMIT_TO_COMMIT),
             Some(Time::ByKey) => {
                 let keys = |t| self.history.keys_used_by(t).collect::<FxHashSet<KeyId>>();
-                match keys(self.transaction(edge.from)?).is_disjoint(&keys(self.transaction(edge.to)?)) {
-                    true => Err("real time does not count between transactions without a common key".to_owned()),
+                match keys(self.transaction(edge.from)?)
+                    .is_disjoint(&keys(self.transaction(edge.to)?))
+                {
+                    true => Err(
+                        "real time does not count between transactions without a common key"
+                            .to_owned(),
+                    ),
                     false => Ok(COMMIT_TO_START),
                 }
             }
         }
     }
 
-    fn span(&self, edge: &EdgeEntry, strength: Strength, before: &[Result<Span, String>]) -> Result<Span, String> {
-        let needs = |holds: bool| require!(holds, "{} edges of this reason do not hold at this level", edge.kind);
+    fn span(
+        &self,
+        edge: &EdgeEntry,
+        strength: Strength,
+        before: &[Result<Span, String>],
+    ) -> Result<Span, String> {
+        let needs = |holds: bool| {
+            require!(
+                holds,
+                "{} edges of this reason do not hold at this level",
+                edge.kind
+            )
+        };
         // Two writers of a key: at SI the second starts after the first has committed.
-        let version_order = if strength.orders_commits_of_writers() { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
+        let version_order = if strength.orders_commits_of_writers() {
+            COMMIT_TO_COMMIT
+        } else {
+            COMMIT_TO_START
+        };
         match &edge.reason {
-            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
+            ReasonEntry::SessionOrder
+            | ReasonEntry::Reads
+            | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
             ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
             ReasonEntry::Path { through } => {
                 if edge.kind == "CO" && !self.is_causal(through) {
@@ -79,7 +109,12 @@ impl Argument<'_> {
                 }
                 self.compose(through, strength, before)
             }
-            ReasonEntry::Visible { axiom, read, reader, seen } => {
+            ReasonEntry::Visible {
+                axiom,
+                read,
+                reader,
+                seen,
+            } => {
                 match axiom {
                     AxiomWord::ReadCommitted => {
                         needs(strength.is_read_committed())?;
@@ -109,8 +144,12 @@ impl Argument<'_> {
                 }
                 let span = self.compose(seen, strength, before)?;
                 misses_at_most(0, span, strength)?;
-                match strength.has_two_events() && (span.0, span.1) != (Event::Commit, Event::Start) {
-                    true => Err("the path does not show that the one committed before the other started".to_owned()),
+                match strength.has_two_events() && (span.0, span.1) != (Event::Commit, Event::Start)
+                {
+                    true => Err(
+                        "the path does not show that the one committed before the other started"
+                            .to_owned(),
+                    ),
                     false => Ok(version_order),
                 }
             }
@@ -119,11 +158,16 @@ impl Argument<'_> {
                     let span = self.compose(order, strength, before)?;
                     misses_at_most(0, span, strength)?;
                     if strength.has_two_events() && span.0 == Event::Start {
-                        return Err("the path does not show that the one committed before the other".to_owned());
+                        return Err(
+                            "the path does not show that the one committed before the other"
+                                .to_owned(),
+                        );
                     }
                 }
                 let (leaves, enters, missed) = START_TO_COMMIT;
-                match strength.counted() == Some(Counted::Serial) && self.writes(self.transaction(edge.from)?) {
+                match strength.counted() == Some(Counted::Serial)
+                    && self.writes(self.transaction(edge.from)?)
+                {
                     true => Ok((leaves, enters, 0)),
                     false => Ok((leaves, enters, missed)),
                 }
@@ -144,14 +188,21 @@ impl Argument<'_> {
 
     /// Whether a transaction writes anything.
     fn writes(&self, t: TransactionId) -> bool {
-        !t.is_initial() && self.history.operations_of(t).any(|o| self.history.operation(o).kind == OperationKind::Write)
+        !t.is_initial()
+            && self
+                .history
+                .operations_of(t)
+                .any(|o| self.history.operation(o).kind == OperationKind::Write)
     }
 
     /// RC: the path is one read, and it precedes the other read in the program order of the reader.
     fn seen_before(&self, reader: usize, read: usize, seen: &[usize]) -> Result<(), String> {
-        let [wr] = *seen else { return Err("the reader does not read from it directly".to_owned()) };
+        let [wr] = *seen else {
+            return Err("the reader does not read from it directly".to_owned());
+        };
         let edge = self.edge(wr)?;
-        let earlier = matches!(edge.reason, ReasonEntry::Reads) && edge.to_operation.is_some_and(|first| first < read);
+        let earlier = matches!(edge.reason, ReasonEntry::Reads)
+            && edge.to_operation.is_some_and(|first| first < read);
         require!(
             earlier && self.transaction(edge.to)? == self.transaction(reader)?,
             "the reader did not read from it before"
@@ -159,7 +210,12 @@ impl Argument<'_> {
     }
 
     /// Whether a path is one of the guarantee that an axiom speaks of, and the level keeps it.
-    fn is_guaranteed(&self, axiom: AxiomWord, path: &[usize], strength: Strength) -> Result<(), String> {
+    fn is_guaranteed(
+        &self,
+        axiom: AxiomWord,
+        path: &[usize],
+        strength: Strength,
+    ) -> Result<(), String> {
         let guarantee = Guarantee::of(axiom).ok_or("the axiom is no guarantee of sessions")?;
         let mut steps = String::new();
         for &e in path {
@@ -179,16 +235,26 @@ impl Argument<'_> {
     /// Whether a path has SO, WR, CO and, where real time counts, RT edges only.
     fn is_causal(&self, path: &[usize]) -> bool {
         path.iter().all(|&e| {
-            self.violation.edges.get(e).is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "RT" | "WR" | "CO"))
+            self.violation
+                .edges
+                .get(e)
+                .is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "RT" | "WR" | "CO"))
         })
     }
 
     /// The events that a path relates, if it is legal.
-    fn compose(&self, path: &[usize], strength: Strength, spans: &[Result<Span, String>]) -> Result<Span, String> {
+    fn compose(
+        &self,
+        path: &[usize],
+        strength: Strength,
+        spans: &[Result<Span, String>],
+    ) -> Result<Span, String> {
         let mut whole: Option<Span> = None;
         for &e in path {
             let (leaves, enters, misses) = match spans.get(e) {
-                Some(span) => span.clone().map_err(|message| format!("edge {e}: {message}"))?,
+                Some(span) => span
+                    .clone()
+                    .map_err(|message| format!("edge {e}: {message}"))?,
                 None => return Err(format!("there is no edge {e}")),
             };
             whole = Some(match whole {
@@ -224,11 +290,16 @@ impl Argument<'_> {
         misses_at_most(1, span, strength)?;
         if strength.misses_once().is_some() && span.2 > 0 {
             let missed = cycle.iter().position(|&e| {
-                self.edge(e).is_ok_and(|edge| edge.kind == "RW") && matches!(spans.get(e), Some(Ok((.., 1..))))
+                self.edge(e).is_ok_and(|edge| edge.kind == "RW")
+                    && matches!(spans.get(e), Some(Ok((.., 1..))))
             });
             let missed = missed.ok_or("no edge of the cycle misses a version")?;
             let edge = self.edge(cycle[missed])?;
-            let read = (edge.from, edge.from_operation.ok_or("an edge does not name its read")?);
+            let read = (
+                edge.from,
+                edge.from_operation
+                    .ok_or("an edge does not name its read")?,
+            );
             let (before, after) = (&cycle[..missed], &cycle[missed + 1..]);
             self.counts(strength, read, &[after, before].concat())?;
         }
@@ -238,7 +309,12 @@ impl Argument<'_> {
 
     /// Where each read has a moment of its own: whether the read by which a path enters a transaction is not after the one by
     /// which it leaves.
-    fn reads_in_order(&self, enters: usize, leaves: usize, strength: Strength) -> Result<(), String> {
+    fn reads_in_order(
+        &self,
+        enters: usize,
+        leaves: usize,
+        strength: Strength,
+    ) -> Result<(), String> {
         let (enters, leaves) = (self.edge(enters)?, self.edge(leaves)?);
         match (leaves.kind.as_str(), leaves.from_operation) {
             ("RW", Some(read)) if strength == Strength::EachRead => self.is_by(read, enters),
@@ -253,17 +329,27 @@ impl Argument<'_> {
             ("WR", Some(then)) => then <= read,
             _ => false,
         };
-        require!(is_by, "a path enters a transaction by a later read than the one by which it leaves")
+        require!(
+            is_by,
+            "a path enters a transaction by a later read than the one by which it leaves"
+        )
     }
 
     /// Where a cycle has one missed version: whether a path to a reader forbids it to miss there, by one of its reads, a version of the
     /// transaction that the path leads from.
-    fn counts(&self, strength: Strength, (reader, read): (usize, usize), path: &[usize]) -> Result<(), String> {
+    fn counts(
+        &self,
+        strength: Strength,
+        (reader, read): (usize, usize),
+        path: &[usize],
+    ) -> Result<(), String> {
         let last = path.last().ok_or("an empty path")?;
         let last = self.edge(*last)?;
         let is_one_step = path.len() == 1 && last.kind != "CO";
-        let key_read =
-            || operation(self.history, self.transactions, reader, read).map(|o| self.history.operation(o).key);
+        let key_read = || {
+            operation(self.history, self.transactions, reader, read)
+                .map(|o| self.history.operation(o).key)
+        };
         if strength == Strength::EachRead {
             return self.is_by(read, last);
         }
@@ -275,7 +361,9 @@ impl Argument<'_> {
             Some(Counted::OneStep) => is_one_step && is_observed,
             Some(Counted::ReadBefore) => self.seen_before(reader, read, path).is_ok(),
             Some(Counted::Direct) => is_one_step,
-            Some(Counted::OfUpdates) => is_one_step && last.kind == "WW" && self.keys[path[0]] == Some(key_read()?),
+            Some(Counted::OfUpdates) => {
+                is_one_step && last.kind == "WW" && self.keys[path[0]] == Some(key_read()?)
+            }
             Some(Counted::SoFar) => match (last.kind.as_str(), last.to_operation) {
                 ("SO" | "RT", _) => true,
                 ("WR", Some(then)) => then <= read,
@@ -283,12 +371,20 @@ impl Argument<'_> {
                 _ => false,
             },
         };
-        require!(counts, "the reader may miss what it depends on like this at this level")
+        require!(
+            counts,
+            "the reader may miss what it depends on like this at this level"
+        )
     }
 
     /// Whether the first of two writers of a key misses a version of the other one, though it would depend on it if it were
     /// the later one.
-    fn is_missed_update(&self, order: &EdgeEntry, path: &[usize], strength: Strength) -> Result<(), String> {
+    fn is_missed_update(
+        &self,
+        order: &EdgeEntry,
+        path: &[usize],
+        strength: Strength,
+    ) -> Result<(), String> {
         if matches!(strength.counted(), Some(Counted::All | Counted::Serial)) {
             return Ok(());
         }
@@ -321,7 +417,9 @@ fn misses_at_most(most: usize, span: Span, strength: Strength) -> Result<(), Str
 /// A path may not enter a transaction at its commit and leave it at its start.
 fn legal(enters: Event, leaves: Event, strength: Strength) -> Result<(), String> {
     match strength.has_two_events() && enters == Event::Commit && leaves == Event::Start {
-        true => Err("a path enters a transaction at its commit and leaves it at its start".to_owned()),
+        true => {
+            Err("a path enters a transaction at its commit and leaves it at its start".to_owned())
+        }
         false => Ok(()),
     }
 }

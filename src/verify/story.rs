@@ -7,7 +7,9 @@ use super::lists;
 use super::operations::writes_of;
 use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
 use crate::control::Control;
-use crate::history::{DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{
+    DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -100,7 +102,11 @@ impl<'a> Story<'a> {
         let makers = lists::in_order(history, initial, order)?;
         let mut attendance = Attendance::new(history, initial, control)?;
         let n_reads = history.n_operations() / 2;
-        control.needs(n_reads * size_of::<Read>() + order.len() * 8 + history.n_keys() * size_of::<Versions>())?;
+        control.needs(
+            n_reads * size_of::<Read>()
+                + order.len() * 8
+                + history.n_keys() * size_of::<Versions>(),
+        )?;
         let mut story = Story {
             history,
             control,
@@ -134,25 +140,43 @@ impl<'a> Story<'a> {
                 }
                 let (operation, known) = (OperationId::new(o), &versions[key.index()]);
                 let there = known[0];
-                let maker = if makers.is_empty() { None } else { makers.get(&operation) };
+                let maker = if makers.is_empty() {
+                    None
+                } else {
+                    makers.get(&operation)
+                };
                 if maker.is_none() && value == Value::UNRECORDED {
                     continue;
                 }
                 if maker.is_none() && there.number == number {
                     if there.value != value {
-                        return Err(story.complaint(operation, "does not return the last own write").into());
+                        return Err(story
+                            .complaint(operation, "does not return the last own write")
+                            .into());
                     }
                     continue;
                 }
-                let named = if sources.named.is_empty() { None } else { sources.named.get(&operation).copied() };
+                let named = if sources.named.is_empty() {
+                    None
+                } else {
+                    sources.named.get(&operation).copied()
+                };
                 let older = match (maker, named) {
                     (None, None) if current_counts => position(history, known, key, value),
                     _ => None,
                 };
                 if let Some(older) = older {
-                    let read = Read { key, from: known[older].number, operation };
+                    let read = Read {
+                        key,
+                        from: known[older].number,
+                        operation,
+                    };
                     let between = known[..older].iter();
-                    story.suspects.extend(between.map(|v| Suspect { reader: number, newer: v.number, read }));
+                    story.suspects.extend(between.map(|v| Suspect {
+                        reader: number,
+                        newer: v.number,
+                        read,
+                    }));
                     story.reads.push(read);
                     continue;
                 }
@@ -161,7 +185,9 @@ impl<'a> Story<'a> {
                     (Some(Some(append)), _) => {
                         let writer = history.transaction_of(*append);
                         if !is_final(history, writer, *append) {
-                            return Err(story.complaint(operation, "returns no final version").into());
+                            return Err(story
+                                .complaint(operation, "returns no final version")
+                                .into());
                         }
                         story.before(&attendance, operation, writer, number)?
                     }
@@ -171,7 +197,11 @@ impl<'a> Story<'a> {
                         story.written_by(initial, &attendance, operation, writer, number)?
                     }
                 };
-                let read = Read { key, from, operation };
+                let read = Read {
+                    key,
+                    from,
+                    operation,
+                };
                 // The value of a list says too little about the version.
                 if maker.is_some() || from != there.number {
                     story.stale.push((number, read));
@@ -183,7 +213,9 @@ impl<'a> Story<'a> {
                 && story.suspects.len() + story.stale.len() == n_doubts
             {
                 // There is nothing to check for this transaction.
-                story.reads.truncate(story.begin[number as usize - 1] as usize);
+                story
+                    .reads
+                    .truncate(story.begin[number as usize - 1] as usize);
             }
         }
         attendance.is_complete(Extent::Whole)?;
@@ -193,14 +225,21 @@ impl<'a> Story<'a> {
     }
 
     fn complaint(&self, read: OperationId, what: &str) -> String {
-        let name = self.history.transaction_name(self.history.transaction_of(read));
+        let name = self
+            .history
+            .transaction_name(self.history.transaction_of(read));
         format!("{} of {name} {what}", self.history.operation_text(read))
     }
 
     fn unknown_writer(&self, read: OperationId) -> Flaw {
-        let (text, name) = (self.history.operation_text(read), self.history.transaction_of(read));
+        let (text, name) = (
+            self.history.operation_text(read),
+            self.history.transaction_of(read),
+        );
         let name = self.history.transaction_name(name);
-        Flaw::Wrong(format!("it does not say who wrote what {text} of {name} returned"))
+        Flaw::Wrong(format!(
+            "it does not say who wrote what {text} of {name} returned"
+        ))
     }
 
     /// The place of a writer, which must be before that of the reader.
@@ -228,7 +267,12 @@ impl<'a> Story<'a> {
     ) -> Result<u32, Flaw> {
         let history = self.history;
         let operation = history.operation(read);
-        let wrong = || self.complaint(read, "returns no committed, final version of another transaction");
+        let wrong = || {
+            self.complaint(
+                read,
+                "returns no committed, final version of another transaction",
+            )
+        };
         if writer.is_initial() {
             return match history.may_be_initial(operation.key, operation.value) {
                 true => Ok(0),
@@ -249,7 +293,8 @@ impl<'a> Story<'a> {
         for (number, &t) in (1..).zip(&self.order) {
             for o in self.history.operation_range(t) {
                 let of_key = &mut versions[self.history.keys()[o].index()];
-                if self.history.kinds()[o] == OperationKind::Write && of_key.last() != Some(&number) {
+                if self.history.kinds()[o] == OperationKind::Write && of_key.last() != Some(&number)
+                {
                     of_key.push(number);
                 }
             }
@@ -271,31 +316,45 @@ impl<'a> Story<'a> {
 
     /// No stale read returns a version that was overwritten by a transaction that its reader reads from, as far as that
     /// other read counts.
-    pub(super) fn not_overwritten(&self, counts: impl Fn(&Read, &Read) -> bool + Sync) -> Result<(), Flaw> {
+    pub(super) fn not_overwritten(
+        &self,
+        counts: impl Fn(&Read, &Read) -> bool + Sync,
+    ) -> Result<(), Flaw> {
         let is_seen = |suspect: &&Suspect| {
             let seen = |seen: &Read| seen.from == suspect.newer && counts(seen, &suspect.read);
             self.reads_at(suspect.reader).iter().any(seen)
         };
-        if let Some(suspect) = self.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+        if let Some(suspect) = self
+            .suspects
+            .par_iter()
+            .with_min_len(4096)
+            .find_any(is_seen)
+        {
             return Err(self.overwritten(suspect.read, suspect.newer));
         }
         let of_transactions: Vec<&[(u32, Read)]> = self.stale.chunk_by(|a, b| a.0 == b.0).collect();
-        of_transactions.par_iter().with_min_len(256).try_for_each_init(
-            || Writers { history: self.history, long: FxHashMap::default() },
-            |writers, stale| {
-                for &(number, read) in *stale {
-                    for seen in self.reads_at(number) {
-                        if seen.from > read.from
-                            && counts(seen, &read)
-                            && writers.write(self.order[seen.from as usize - 1], read.key)
-                        {
-                            return Err(self.overwritten(read, seen.from));
+        of_transactions
+            .par_iter()
+            .with_min_len(256)
+            .try_for_each_init(
+                || Writers {
+                    history: self.history,
+                    long: FxHashMap::default(),
+                },
+                |writers, stale| {
+                    for &(number, read) in *stale {
+                        for seen in self.reads_at(number) {
+                            if seen.from > read.from
+                                && counts(seen, &read)
+                                && writers.write(self.order[seen.from as usize - 1], read.key)
+                            {
+                                return Err(self.overwritten(read, seen.from));
+                            }
                         }
                     }
-                }
-                Ok(())
-            },
-        )?;
+                    Ok(())
+                },
+            )?;
         Ok(self.control.check()?)
     }
 
@@ -304,7 +363,12 @@ impl<'a> Story<'a> {
         let history = self.history;
         let session = |number: u32| history.session_of(self.order[number as usize - 1]);
         let is_seen = |suspect: &&Suspect| session(suspect.newer) == session(suspect.reader);
-        if let Some(suspect) = self.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+        if let Some(suspect) = self
+            .suspects
+            .par_iter()
+            .with_min_len(4096)
+            .find_any(is_seen)
+        {
             return Err(self.overwritten(suspect.read, suspect.newer));
         }
         if self.stale.is_empty() {
@@ -320,7 +384,11 @@ impl<'a> Story<'a> {
                     if number == 0 {
                         continue;
                     }
-                    for read in self.reads_at(number).iter().filter(|read| self.is_stale[read.key.index()]) {
+                    for read in self
+                        .reads_at(number)
+                        .iter()
+                        .filter(|read| self.is_stale[read.key.index()])
+                    {
                         let (written_in, by) = last[read.key.index()];
                         if written_in == session.0 && by > read.from {
                             return Err(self.overwritten(*read, by));
@@ -350,8 +418,13 @@ fn remember(versions: &mut Versions, version: Version) {
 /// The place of the newest of these versions that a read may return.
 fn position(history: &History, versions: &Versions, key: KeyId, value: Value) -> Option<usize> {
     // Entries after the initial version are not filled yet.
-    let n = versions.iter().position(|version| version.number == 0).map_or(REMEMBERED, |initial| initial + 1);
-    versions[..n].iter().position(|version| version.reads_as(history, key, value))
+    let n = versions
+        .iter()
+        .position(|version| version.number == 0)
+        .map_or(REMEMBERED, |initial| initial + 1);
+    versions[..n]
+        .iter()
+        .position(|version| version.reads_as(history, key, value))
 }
 
 /// Whether a write is the last of its transaction to its key.
@@ -370,11 +443,16 @@ impl Writers<'_> {
     /// Whether a transaction writes a key. O(operations), for long ones only the first time.
     fn write(&mut self, t: TransactionId, key: KeyId) -> bool {
         let history = self.history;
-        let written = |o: usize| (history.kinds()[o] == OperationKind::Write).then_some(history.keys()[o]);
+        let written =
+            |o: usize| (history.kinds()[o] == OperationKind::Write).then_some(history.keys()[o]);
         let mut all = history.operation_range(t).filter_map(written);
         match all.size_hint().1.is_some_and(|most| most > LONG) {
             false => all.any(|other| other == key),
-            true => self.long.entry(t).or_insert_with(|| all.collect()).contains(&key),
+            true => self
+                .long
+                .entry(t)
+                .or_insert_with(|| all.collect())
+                .contains(&key),
         }
     }
 }

@@ -34,7 +34,10 @@ pub(super) fn check(
     let Some(code) = levels::plain_of(&level.level) else {
         return replays(history, resolution, names, level, control);
     };
-    let entry = LevelEntry { level: code.to_owned(), ..level.clone() };
+    let entry = LevelEntry {
+        level: code.to_owned(),
+        ..level.clone()
+    };
     // What holds with sessions holds without, and takes less time to replay.
     if let Ok(is_replayed) = replays(history, resolution, names, &entry, control) {
         return Ok(is_replayed);
@@ -55,11 +58,16 @@ fn replays(
     if replay == Some(Replay::Reads) {
         return cut::satisfied(history, resolution).map(|()| true);
     }
-    let Some(entries) = &level.witness else { return Ok(false) };
+    let Some(entries) = &level.witness else {
+        return Ok(false);
+    };
     if replay != Some(Replay::Versions) && has_no_meaning(history) {
         return Ok(false);
     }
-    let order = entries.iter().map(|entry| names.find(entry)).collect::<Result<Vec<_>, _>>()?;
+    let order = entries
+        .iter()
+        .map(|entry| names.find(entry))
+        .collect::<Result<Vec<_>, _>>()?;
     let steps;
     let witness = match (replay, &level.snapshots) {
         (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
@@ -74,9 +82,17 @@ fn replays(
         Source::Other { writer, .. } => Some(writer),
         _ => None,
     };
-    let sources = Sources { named: &named, others: &others };
-    let stage =
-        Stage { history, initial: resolution.initial(), control, extent: Extent::Whole, serial: &Mutex::default() };
+    let sources = Sources {
+        named: &named,
+        others: &others,
+    };
+    let stage = Stage {
+        history,
+        initial: resolution.initial(),
+        control,
+        extent: Extent::Whole,
+        serial: &Mutex::default(),
+    };
     // A serial witness needs no sources, but those that it names are checked.
     let shown = match replay {
         Some(Replay::Sees(sight)) if !named.is_empty() => {
@@ -112,8 +128,19 @@ const KEPT: usize = 2;
 
 impl Stage<'_> {
     /// Whether a witness explains every read at a level above CI.
-    pub(super) fn shows(&self, level: &str, witness: Witness<'_>, sources: Sources<'_>) -> Result<(), Flaw> {
-        let Stage { history, initial, control, extent, .. } = *self;
+    pub(super) fn shows(
+        &self,
+        level: &str,
+        witness: Witness<'_>,
+        sources: Sources<'_>,
+    ) -> Result<(), Flaw> {
+        let Stage {
+            history,
+            initial,
+            control,
+            extent,
+            ..
+        } = *self;
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
         let row = levels::row(level).ok_or_else(unfit)?;
         match (row.replay, witness) {
@@ -130,11 +157,17 @@ impl Stage<'_> {
             (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
-                    None => replay::with_snapshots(history, initial, steps, (apart, extent), control)?,
+                    None => {
+                        replay::with_snapshots(history, initial, steps, (apart, extent), control)?
+                    }
                 }
                 match row.time {
-                    Some(Time::Whole) => replay::in_real_time(history, initial, steps.iter().copied()),
-                    Some(Time::ByKey) => replay::in_real_time_by_key(history, initial, steps.iter().copied()),
+                    Some(Time::Whole) => {
+                        replay::in_real_time(history, initial, steps.iter().copied())
+                    }
+                    Some(Time::ByKey) => {
+                        replay::in_real_time_by_key(history, initial, steps.iter().copied())
+                    }
                     time => self.is_timed(&replay::commits(steps), time),
                 }
             }
@@ -155,24 +188,44 @@ impl Stage<'_> {
     }
 
     /// Replays an order in which transactions do not see all that comes before; in real time if it is timed.
-    fn sees(&self, order: &[TransactionId], sources: Sources<'_>, sight: (Sight, bool)) -> Result<(), Flaw> {
+    fn sees(
+        &self,
+        order: &[TransactionId],
+        sources: Sources<'_>,
+        sight: (Sight, bool),
+    ) -> Result<(), Flaw> {
         self.is_timed(order, sight.1.then_some(Time::Whole))?;
-        weak::holds(self.history, self.initial, order, sources, sight, self.control)
+        weak::holds(
+            self.history,
+            self.initial,
+            order,
+            sources,
+            sight,
+            self.control,
+        )
     }
 
     /// Whether an order of commits agrees with real time, as far as that counts.
     fn is_timed(&self, order: &[TransactionId], time: Option<Time>) -> Result<(), Flaw> {
-        let steps = order.iter().flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
+        let steps = order
+            .iter()
+            .flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
         match time {
             None => Ok(()),
-            Some(Time::Whole | Time::OfCommits) => replay::in_real_time(self.history, self.initial, steps),
+            Some(Time::Whole | Time::OfCommits) => {
+                replay::in_real_time(self.history, self.initial, steps)
+            }
             Some(Time::ByKey) => replay::in_real_time_by_key(self.history, self.initial, steps),
         }
     }
 
     /// Replays an order, unless already done.
     fn one_by_one(&self, order: &[TransactionId]) -> Result<(), Flaw> {
-        let known = || self.serial.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let known = || {
+            self.serial
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+        };
         let before: Vec<Arc<[TransactionId]>> = known().clone();
         if before.iter().any(|known| **known == *order) {
             return Ok(());
@@ -199,8 +252,13 @@ fn sources(
         let reader = names.find(&entry.reader)?;
         let read = super::operations::operation(history, &[reader], 0, entry.operation)?;
         let writer = names.find(&entry.writer)?;
-        if history.operation(read).kind != OperationKind::Read || !resolution.each_writer(read).any(|w| w == writer) {
-            let (text, name) = (history.operation_text(read), history.transaction_name(writer));
+        if history.operation(read).kind != OperationKind::Read
+            || !resolution.each_writer(read).any(|w| w == writer)
+        {
+            let (text, name) = (
+                history.operation_text(read),
+                history.transaction_name(writer),
+            );
             return Err(format!("{text} cannot have returned what {name} wrote"));
         }
         sources.insert(read, writer);

@@ -18,20 +18,42 @@ use std::collections::BTreeMap;
 const HISTORIES: u64 = 600;
 
 fn numbers() -> std::ops::Range<u64> {
-    let number = |variable: &str| std::env::var(variable).ok().and_then(|number| number.parse::<u64>().ok());
+    let number = |variable: &str| {
+        std::env::var(variable)
+            .ok()
+            .and_then(|number| number.parse::<u64>().ok())
+    };
     let first = number("ISOSCOPE_SEED").unwrap_or(0);
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(HISTORIES)
 }
 
 /// The findings, after the verifier has looked at their evidence.
 fn ask(history: &History, levels: &[Level]) -> Findings {
-    let options = Options { levels: levels.to_vec(), max_instances: 20, ..Options::default() };
+    let options = Options {
+        levels: levels.to_vec(),
+        max_instances: 20,
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
     let asked: Vec<Level> = findings.levels.iter().map(|result| result.level).collect();
-    assert_eq!(asked, levels, "one answer for each level, in the order asked");
-    let report = Report::new(history, &findings, Settings { witness: true, ..Settings::default() });
+    assert_eq!(
+        asked, levels,
+        "one answer for each level, in the order asked"
+    );
+    let report = Report::new(
+        history,
+        &findings,
+        Settings {
+            witness: true,
+            ..Settings::default()
+        },
+    );
     match verify::verify(history, &report) {
-        Ok(verified) => assert!(verified.without_evidence.is_empty(), "{levels:?}: {:?}", verified.without_evidence),
+        Ok(verified) => assert!(
+            verified.without_evidence.is_empty(),
+            "{levels:?}: {:?}",
+            verified.without_evidence
+        ),
         Err(problems) => panic!("{levels:?}: {problems:?}"),
     }
     findings
@@ -46,23 +68,37 @@ fn said(verdict: &Verdict) -> String {
 }
 
 fn by_level(history: &History, findings: &Findings) -> BTreeMap<Level, (String, Option<String>)> {
-    let of = |result: &checkers::LevelResult| (result.level, (said(&result.verdict), result.condition(history)));
+    let of = |result: &checkers::LevelResult| {
+        (
+            result.level,
+            (said(&result.verdict), result.condition(history)),
+        )
+    };
     findings.levels.iter().map(of).collect()
 }
 
 /// Asks each level alone, all together, and some in between: by level what is said, which must be the same.
-fn ask_in_all_ways(history: &History, rng: &mut fastrand::Rng) -> BTreeMap<Level, (String, Option<String>)> {
+fn ask_in_all_ways(
+    history: &History,
+    rng: &mut fastrand::Rng,
+) -> BTreeMap<Level, (String, Option<String>)> {
     let all = ask(history, &Level::ALL);
     let expected = by_level(history, &all);
     let mut ways: Vec<Vec<Level>> = Level::ALL.iter().map(|&level| vec![level]).collect();
     for _ in 0..5 {
-        let mut some: Vec<Level> = Level::ALL.into_iter().filter(|_| rng.u8(0..3) == 0).collect();
+        let mut some: Vec<Level> = Level::ALL
+            .into_iter()
+            .filter(|_| rng.u8(0..3) == 0)
+            .collect();
         rng.shuffle(&mut some);
         ways.push(some);
     }
     for levels in ways.iter().filter(|levels| !levels.is_empty()) {
         for (level, said) in by_level(history, &ask(history, levels)) {
-            assert_eq!(said, expected[&level], "{level} among {levels:?} and among all");
+            assert_eq!(
+                said, expected[&level],
+                "{level} among {levels:?} and among all"
+            );
         }
     }
     expected
@@ -106,23 +142,47 @@ fn levels_have_the_same_verdict_whichever_are_asked_for_together() {
 /// operations on registers, so that a history of lightweight transactions stays one.
 fn unrelated(timed: bool, rng: &mut fastrand::Rng) -> String {
     let at = rng.i64(0..60);
-    let time = |nth: i64| if timed { format!("@{}..{}", at + 4 * nth, at + 4 * nth + 2) } else { String::new() };
+    let time = |nth: i64| {
+        if timed {
+            format!("@{}..{}", at + 4 * nth, at + 4 * nth + 2)
+        } else {
+            String::new()
+        }
+    };
     match rng.u8(0..6) {
         0 => format!("u: [w u1 1]{} [r u1 1]{}\n", time(0), time(1)),
         // Its own set-up, in its session or in another one.
         1 => format!("u: [w u1 0]{} [r u1 0, w u1 1]{}\n", time(0), time(1)),
-        2 => format!("ua: [w u1 0]{}\nub: [r u1 0]{} [w u1 3]{}\n", time(0), time(1), time(2)),
+        2 => format!(
+            "ua: [w u1 0]{}\nub: [r u1 0]{} [w u1 3]{}\n",
+            time(0),
+            time(1),
+            time(2)
+        ),
         // What looks like a set-up of its own, but is none: another key is used.
-        3 => format!("ua: [w u1 0]{}\nub: [r u1 0, w u1 1]{} [r u2 init]{}\n", time(0), time(1), time(2)),
+        3 => format!(
+            "ua: [w u1 0]{}\nub: [r u1 0, w u1 1]{} [r u2 init]{}\n",
+            time(0),
+            time(1),
+            time(2)
+        ),
         4 => format!("u: [r u1 init]{}\n", time(0)),
-        _ => format!("ua: [w u1 1]{}\nub: [r u1 1]{}\nuc: [w u2 0]{}\n", time(0), time(1), time(2)),
+        _ => format!(
+            "ua: [w u1 1]{}\nub: [r u1 1]{}\nuc: [w u2 0]{}\n",
+            time(0),
+            time(1),
+            time(2)
+        ),
     }
 }
 
 /// Names of the transactions that count as part of the initial state, but for the unrelated ones.
 fn set_up(history: &History) -> Vec<String> {
     let resolution = relations::resolve(history, &Control::new()).expect("not stopped");
-    let mut names: Vec<String> = resolution.merged_into_initial().map(|t| history.transaction_name(t)).collect();
+    let mut names: Vec<String> = resolution
+        .merged_into_initial()
+        .map(|t| history.transaction_name(t))
+        .collect();
     names.retain(|name| !name.starts_with('u'));
     names.sort();
     names
@@ -135,7 +195,11 @@ fn unrelated_changes_nothing(text: &str, rng: &mut fastrand::Rng) -> (bool, bool
     let beside = unrelated(timed, rng);
     // A file says first which value is initial.
     let after = rng.bool() || text.starts_with("initial");
-    let both = common::history(&if after { format!("{text}{beside}") } else { format!("{beside}{text}") });
+    let both = common::history(&if after {
+        format!("{text}{beside}")
+    } else {
+        format!("{beside}{text}")
+    });
     assert_eq!(set_up(&history), set_up(&both), "with\n{beside}");
     let (alone, together) = (ask(&history, &Level::ALL), ask(&both, &Level::ALL));
     let said = by_level(&history, &alone);
@@ -151,10 +215,19 @@ fn an_unrelated_session_changes_no_verdict_and_no_assumption() {
     let (mut n_set_up, mut n_conditions) = (0, 0);
     for seed in numbers() {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x517e);
-        let text = random(Style { zeros: rng.u8(0..3) > 0, ..Style::of(&mut rng) }, &mut rng);
-        let result =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| unrelated_changes_nothing(&text, &mut rng)));
-        let Ok((is_set_up, has_condition)) = result else { panic!("seed {seed}:\n{text}") };
+        let text = random(
+            Style {
+                zeros: rng.u8(0..3) > 0,
+                ..Style::of(&mut rng)
+            },
+            &mut rng,
+        );
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            unrelated_changes_nothing(&text, &mut rng)
+        }));
+        let Ok((is_set_up, has_condition)) = result else {
+            panic!("seed {seed}:\n{text}")
+        };
         n_set_up += u64::from(is_set_up);
         n_conditions += u64::from(has_condition);
     }
@@ -162,7 +235,10 @@ fn an_unrelated_session_changes_no_verdict_and_no_assumption() {
     let n = numbers().count() as u64;
     // How many verdicts rest on a set-up is a matter of luck where other histories are asked for.
     let is_usual = std::env::var_os("ISOSCOPE_SEED").is_none();
-    assert!(n_set_up > n / 20 && (n_conditions > n / 200 || !is_usual), "{n_set_up} {n_conditions}");
+    assert!(
+        n_set_up > n / 20 && (n_conditions > n / 200 || !is_usual),
+        "{n_set_up} {n_conditions}"
+    );
 }
 
 /// Most operations of a real history that is checked twice here.
@@ -174,17 +250,26 @@ fn an_unrelated_session_changes_nothing_in_real_histories() {
     let corpus = common::corpus();
     let (mut n, mut n_set_up) = (0, 0);
     for found in formats::histories(&[corpus], &Control::new()).expect("not stopped") {
-        let ListedFile::History(path) = found else { continue };
-        let Ok(history) = formats::open(&path, None, &Control::new()) else { continue };
+        let ListedFile::History(path) = found else {
+            continue;
+        };
+        let Ok(history) = formats::open(&path, None, &Control::new()) else {
+            continue;
+        };
         let mut text = Vec::new();
-        if history.n_operations() > MOST_OPERATIONS || formats::write(&history, "text", &mut text).is_err() {
+        if history.n_operations() > MOST_OPERATIONS
+            || formats::write(&history, "text", &mut text).is_err()
+        {
             continue;
         }
         let text = String::from_utf8(text).expect("text");
         let mut rng = fastrand::Rng::with_seed(n);
-        let result =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| unrelated_changes_nothing(&text, &mut rng)));
-        let Ok((is_set_up, _)) = result else { panic!("{}", path.display()) };
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            unrelated_changes_nothing(&text, &mut rng)
+        }));
+        let Ok((is_set_up, _)) = result else {
+            panic!("{}", path.display())
+        };
         n += 1;
         n_set_up += u64::from(is_set_up);
     }
@@ -211,7 +296,11 @@ fn linearizability_of_other_histories_is_undecided_beside_all_levels() {
     ] {
         let said = ask_in_all_ways(&common::history(text), &mut rng);
         assert_eq!(said[&Level::Linearizability].0, reason);
-        for level in [Level::ReadCommitted, Level::Serializability, Level::StrictSerializability] {
+        for level in [
+            Level::ReadCommitted,
+            Level::Serializability,
+            Level::StrictSerializability,
+        ] {
             assert_eq!(said[&level].0, "violated", "{level}");
         }
         assert_eq!(said[&Level::CutIsolation].0, "satisfied");
@@ -224,20 +313,52 @@ fn without_times_strict_serializability_is_violated_where_serializability_is_and
     let open = "undecided: no timestamps";
     for (text, serial, strict) in [
         // Half of what s0 appended: no state between transactions has the list [1].
-        ("s0: [a l 1, w l 1]\ns1: [r l [1]]\n", "violated", "violated"),
+        (
+            "s0: [a l 1, w l 1]\ns1: [r l [1]]\n",
+            "violated",
+            "violated",
+        ),
         // Both update the initial version, so neither can come second.
-        ("a: [r x init, w x 1]\nb: [r x init, w x 2]\n", "violated", "violated"),
+        (
+            "a: [r x init, w x 1]\nb: [r x init, w x 2]\n",
+            "violated",
+            "violated",
+        ),
         ("a: [w x 1]\nb: [r x 1, w y 1]\n", "satisfied", open),
         ("a: [a l 1]\nb: [r l [1]]\n", "satisfied", open),
         // Values that repeat: 1 is read, whichever transaction wrote it, before and after 2, which a wrote between its own ones.
-        ("a: [w x 1] [w x 2] [w x 1]\nb: [r x 1] [r x 2] [r x 1]\n", "satisfied", open),
+        (
+            "a: [w x 1] [w x 2] [w x 1]\nb: [r x 1] [r x 2] [r x 1]\n",
+            "satisfied",
+            open,
+        ),
         // Which append made which element is open; any of both orders will do.
-        ("a: [a l 1]\nb: [a l 1]\nc: [r l [1 1]]\n", "satisfied", open),
+        (
+            "a: [a l 1]\nb: [a l 1]\nc: [r l [1 1]]\n",
+            "satisfied",
+            open,
+        ),
         // Times of what is before all time, aborted, or of unknown end order nothing.
-        ("s: [w x 5]*@0..1\na: [r x 5]\nb: [w x 6]\n", "satisfied", open),
-        ("s: [w x 0]@0..1\na: [r x 0]\nb: [r x 0, w x 6]\n", "satisfied", open),
-        ("a: [w x 1]!@0..1 [w x 2]\nb: [r x init]\n", "satisfied", open),
-        ("a: [w x 1]?@0..1\nb: [r x 1]\nc: [r x init]\n", "satisfied", open),
+        (
+            "s: [w x 5]*@0..1\na: [r x 5]\nb: [w x 6]\n",
+            "satisfied",
+            open,
+        ),
+        (
+            "s: [w x 0]@0..1\na: [r x 0]\nb: [r x 0, w x 6]\n",
+            "satisfied",
+            open,
+        ),
+        (
+            "a: [w x 1]!@0..1 [w x 2]\nb: [r x init]\n",
+            "satisfied",
+            open,
+        ),
+        (
+            "a: [w x 1]?@0..1\nb: [r x 1]\nc: [r x init]\n",
+            "satisfied",
+            open,
+        ),
         // Set up, s1.1 appends 2 after it has read x = 1, s0.2 sees [1 2] and appends 3, and then the rest of s1.
         (
             "s0: [a l 1, w x 1]*@0..2 [r l [1 2], a l 3, w x 2]\n\
@@ -246,9 +367,21 @@ fn without_times_strict_serializability_is_violated_where_serializability_is_and
             open,
         ),
         // One committed transaction with times is enough to ask.
-        ("a: [w x 1]@0..1\nb: [r x 1, w y 1]\n", "satisfied", "satisfied"),
-        ("a: [w x 1]@0..1\nb: [r x init]@2..3\n", "satisfied", "violated"),
-        ("a: [w x 1]@0..2\nb: [r x init]@2..3\n", "satisfied", "satisfied"),
+        (
+            "a: [w x 1]@0..1\nb: [r x 1, w y 1]\n",
+            "satisfied",
+            "satisfied",
+        ),
+        (
+            "a: [w x 1]@0..1\nb: [r x init]@2..3\n",
+            "satisfied",
+            "violated",
+        ),
+        (
+            "a: [w x 1]@0..2\nb: [r x init]@2..3\n",
+            "satisfied",
+            "satisfied",
+        ),
     ] {
         let said = ask_in_all_ways(&common::history(text), &mut rng);
         assert_eq!(said[&Level::Serializability].0, serial, "{text}");
@@ -261,21 +394,47 @@ fn the_verifier_refuses_claims_about_levels_without_an_answer() {
     let refused = |text: &str, level: Level, verdict: VerdictWord| {
         let history = common::history(text);
         let findings = ask(&history, &[Level::Serializability]);
-        let mut report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let mut report = Report::new(
+            &history,
+            &findings,
+            Settings {
+                witness: true,
+                ..Settings::default()
+            },
+        );
         let mut entry = report.levels[0].clone();
         (entry.level, entry.verdict) = (level.code().to_owned(), verdict);
         report.levels.push(entry);
-        report.violations.iter_mut().for_each(|violation| violation.levels.push(level.code().to_owned()));
+        report
+            .violations
+            .iter_mut()
+            .for_each(|violation| violation.levels.push(level.code().to_owned()));
         verify::verify(&history, &report).is_err()
     };
     let (strict, linear) = (Level::StrictSerializability, Level::Linearizability);
-    assert!(refused("a: [w x 1]\nb: [r x 1]\n", strict, VerdictWord::Satisfied));
-    assert!(!refused("a: [w x 1]@0..1\nb: [r x 1]\n", strict, VerdictWord::Satisfied));
-    assert!(refused("s: [w x 0]@0..1\nb: [r x 0]\n", strict, VerdictWord::Satisfied));
+    assert!(refused(
+        "a: [w x 1]\nb: [r x 1]\n",
+        strict,
+        VerdictWord::Satisfied
+    ));
+    assert!(!refused(
+        "a: [w x 1]@0..1\nb: [r x 1]\n",
+        strict,
+        VerdictWord::Satisfied
+    ));
+    assert!(refused(
+        "s: [w x 0]@0..1\nb: [r x 0]\n",
+        strict,
+        VerdictWord::Satisfied
+    ));
     let lost_update = "a: [r x init, w x 1]\nb: [r x init, w x 2]\n";
     assert!(!refused(lost_update, strict, VerdictWord::Violated));
     assert!(refused(lost_update, linear, VerdictWord::Violated));
-    assert!(!refused(&lost_update.replace("1]", "1]@0..1"), linear, VerdictWord::Violated));
+    assert!(!refused(
+        &lost_update.replace("1]", "1]@0..1"),
+        linear,
+        VerdictWord::Violated
+    ));
     assert!(refused(NO_LIN, linear, VerdictWord::Violated));
 }
 
@@ -287,82 +446,151 @@ const LOST_UPDATE: &str = "s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
 fn a_verdict_that_rests_on_a_set_up_says_so_itself() {
     let condition = |text: &str, level: Level| {
         let history = common::history(text);
-        ask(&history, &Level::ALL).level(level).expect("asked for").condition(&history)
+        ask(&history, &Level::ALL)
+            .level(level)
+            .expect("asked for")
+            .condition(&history)
     };
     let of_s = Some("s1 set up the initial state".to_owned());
-    for level in [Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability] {
+    for level in [
+        Level::SnapshotIsolation,
+        Level::Serializability,
+        Level::StrictSerializability,
+    ] {
         assert_eq!(condition(LOST_UPDATE, level), of_s, "{level}");
     }
-    assert_eq!(condition(LOST_UPDATE, Level::PrefixConsistency), None, "it is satisfied");
+    assert_eq!(
+        condition(LOST_UPDATE, Level::PrefixConsistency),
+        None,
+        "it is satisfied"
+    );
     // A transaction reads 5, which none wrote, with a set-up or without.
     let anyway = format!("{LOST_UPDATE}c: [r x 5]\n");
     assert_eq!(condition(&anyway, Level::Serializability), None);
-    assert_eq!(condition(&LOST_UPDATE.replace("0]\na", "0]*\na"), Level::Serializability), None, "nothing is assumed");
+    assert_eq!(
+        condition(
+            &LOST_UPDATE.replace("0]\na", "0]*\na"),
+            Level::Serializability
+        ),
+        None,
+        "nothing is assumed"
+    );
     // Of two parts only one rests on it.
     let two = format!("t: [w y 0]\nu: [r y 0, w y 1] [r y 1]\n{LOST_UPDATE}");
     assert_eq!(condition(&two, Level::Serializability), of_s);
     // The list of names ends somewhere.
     let many: String = (0..8).map(|n| format!("s{n}: [w k{n} 0]\n")).collect();
     let reads: Vec<String> = (0..8).map(|n| format!("r k{n} 0")).collect();
-    let many = format!("{many}a: [{}, w k0 1]\nb: [r k0 0, w k0 2]\n", reads.join(", "));
+    let many = format!(
+        "{many}a: [{}, w k0 1]\nb: [r k0 0, w k0 2]\n",
+        reads.join(", ")
+    );
     let told = condition(&many, Level::Serializability).expect("it rests on it");
-    assert_eq!(told, "s0#1, s1#1, s2#1, s3#1, s4#1 and 3 more set up the initial state");
+    assert_eq!(
+        told,
+        "s0#1, s1#1, s2#1, s3#1, s4#1 and 3 more set up the initial state"
+    );
 }
 
 #[test]
 #[cfg_attr(not(corpus), ignore = "no corpus")]
 fn a_real_history_rests_on_its_set_up_whatever_stands_beside_it() {
     let corpus = common::corpus();
-    let text = std::fs::read_to_string(corpus.join("plume-text/bugs/pg_ser_bug.txt")).expect("a file of the corpus");
+    let text = std::fs::read_to_string(corpus.join("plume-text/bugs/pg_ser_bug.txt"))
+        .expect("a file of the corpus");
     let said = |text: &str| {
         let input = Input::new("", text.as_bytes());
         let history = formats::read(&input, Some("plume"), &Control::new()).expect("valid");
-        let findings = ask(&history, &[Level::SnapshotIsolation, Level::Serializability]);
+        let findings = ask(
+            &history,
+            &[Level::SnapshotIsolation, Level::Serializability],
+        );
         by_level(&history, &findings)
     };
     let alone = said(&text);
     assert_eq!(alone[&Level::Serializability].0, "violated");
-    assert_eq!(alone[&Level::Serializability].1.as_deref(), Some("T0 set up the initial state"));
+    assert_eq!(
+        alone[&Level::Serializability].1.as_deref(),
+        Some("T0 set up the initial state")
+    );
     let number = 1 + text.lines().count();
     for beside in [
         format!("w(4711,1,{number},{number})\n"),
         format!("w(4711,0,{number},{number})\n"),
         format!("r(4711,0,{number},{number})\nw(4711,1,{number},{number})\n"),
     ] {
-        assert_eq!(said(&format!("{}\n{beside}", text.trim_end())), alone, "with {beside}");
+        assert_eq!(
+            said(&format!("{}\n{beside}", text.trim_end())),
+            alone,
+            "with {beside}"
+        );
     }
 }
 
 fn error(name: &str, bytes: &[u8], format: &str) -> String {
     let input = Input::new(name, bytes);
-    let error = formats::read(&input, Some(format), &Control::new()).expect_err("times that go back are refused");
+    let error = formats::read(&input, Some(format), &Control::new())
+        .expect_err("times that go back are refused");
     error.to_string()
 }
 
 #[test]
 fn an_end_before_its_start_is_an_error_at_its_place() {
     let says = |error: String, parts: &[&str]| {
-        assert!(parts.iter().all(|part| error.contains(part)) && !error.contains('\n'), "{error}");
+        assert!(
+            parts.iter().all(|part| error.contains(part)) && !error.contains('\n'),
+            "{error}"
+        );
     };
-    says(error("h.txt", b"a: [w x 1]@5..5\nb: [r x 1]@10..1\n", "text"), &["line 2", "second is not before", "10..1"]);
+    says(
+        error("h.txt", b"a: [w x 1]@5..5\nb: [r x 1]@10..1\n", "text"),
+        &["line 2", "second is not before", "10..1"],
+    );
     let json = br#"{"schema": "isoscope.history/1", "sessions": [
         {"transactions": [{"start": 10, "end": 1, "operations": [["w", "x", 1]]}]}]}"#;
-    says(error("h.json", json, "json"), &["line 2", "not before the \"start\" 10", "found 1"]);
+    says(
+        error("h.json", json, "json"),
+        &["line 2", "not before the \"start\" 10", "found 1"],
+    );
     let viper = b"{\"value\": [[\"w\", \"x\", \"1\", true]], \"preBeginTS\": 3, \"postCommitTS\": 9}\n\
                   {\"value\": [[\"r\", \"x\", \"1\", true]], \"preBeginTS\": 30, \"postCommitTS\": 9}\n";
-    says(error("J1.log", viper, "viper"), &["line 2", "not before the preBeginTS 30", "found 9"]);
-    let timekiller = br#"[{"tid": 1, "sid": 1, "sts": {"p": 7, "l": 1}, "cts": {"p": 7, "l": 0}, "ops": []}]"#;
-    says(error("h.json", timekiller, "timekiller"), &["line 1", "commit timestamp that is not before"]);
+    says(
+        error("J1.log", viper, "viper"),
+        &["line 2", "not before the preBeginTS 30", "found 9"],
+    );
+    let timekiller =
+        br#"[{"tid": 1, "sid": 1, "sts": {"p": 7, "l": 1}, "cts": {"p": 7, "l": 0}, "ops": []}]"#;
+    says(
+        error("h.json", timekiller, "timekiller"),
+        &["line 1", "commit timestamp that is not before"],
+    );
     let record = |tag: u8, numbers: &[i64]| -> Vec<u8> {
-        [tag].into_iter().chain(numbers.iter().flat_map(|number| number.to_be_bytes())).collect()
+        [tag]
+            .into_iter()
+            .chain(numbers.iter().flat_map(|number| number.to_be_bytes()))
+            .collect()
     };
     let cobra = |end: i64| {
-        [record(b'S', &[1, 50]), record(b'W', &[7, 8, 9]), record(b'C', &[1, end]), record(b'S', &[2, 60])].concat()
+        [
+            record(b'S', &[1, 50]),
+            record(b'W', &[7, 8, 9]),
+            record(b'C', &[1, end]),
+            record(b'S', &[2, 60]),
+        ]
+        .concat()
     };
-    says(error("T1.log", &cobra(40), "cobra"), &["byte 42", "not before the start 50", "found 40"]);
+    says(
+        error("T1.log", &cobra(40), "cobra"),
+        &["byte 42", "not before the start 50", "found 40"],
+    );
     // Coarse clocks give equal times.
     let input = cobra(50);
-    formats::read(&Input::new("T1.log", &input), Some("cobra"), &Control::new()).expect("equal times are fine");
+    formats::read(
+        &Input::new("T1.log", &input),
+        Some("cobra"),
+        &Control::new(),
+    )
+    .expect("equal times are fine");
 }
 
 #[test]
@@ -374,9 +602,19 @@ fn nobody_is_named_twice() {
         let findings = ask(&history, &Level::ALL);
         let result = findings.level(Level::Serializability).expect("asked for");
         assert_eq!(result.verdict, Verdict::Violated);
-        let names: Vec<String> = result.assuming.iter().map(|&t: &TransactionId| history.transaction_name(t)).collect();
+        let names: Vec<String> = result
+            .assuming
+            .iter()
+            .map(|&t: &TransactionId| history.transaction_name(t))
+            .collect();
         assert_eq!(names, ["s1"]);
         let open = Verdict::Undecided(Cause::NoTimestamps);
-        assert_eq!(findings.level(Level::Linearizability).expect("asked for").verdict, open);
+        assert_eq!(
+            findings
+                .level(Level::Linearizability)
+                .expect("asked for")
+                .verdict,
+            open
+        );
     });
 }

@@ -10,17 +10,31 @@ use isoscope::checkers::{Findings, Level, Options, Pattern, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Claim, Sight};
 use isoscope::formats;
-use isoscope::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
+use isoscope::history::{
+    History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 use isoscope::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 const HISTORIES: u64 = 5_000;
-const REGISTERS: Shape =
-    Shape { transactions: 9, operations: 4, keys: 3, sessions: 4, repeated_values: false, clean: true };
-const TROUBLED: Shape =
-    Shape { transactions: 8, operations: 4, keys: 3, sessions: 4, repeated_values: false, clean: false };
+const REGISTERS: Shape = Shape {
+    transactions: 9,
+    operations: 4,
+    keys: 3,
+    sessions: 4,
+    repeated_values: false,
+    clean: true,
+};
+const TROUBLED: Shape = Shape {
+    transactions: 8,
+    operations: 4,
+    keys: 3,
+    sessions: 4,
+    repeated_values: false,
+    clean: false,
+};
 
 /// Of a real history at most this many violations of each pattern are looked at.
 const LOOKED_AT: usize = 20;
@@ -35,8 +49,15 @@ struct Facts<'a> {
 impl Facts<'_> {
     fn of(history: &History) -> Facts<'_> {
         let mut writers: BTreeMap<_, BTreeSet<TransactionId>> = BTreeMap::new();
-        for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
-            for o in history.operations_of(t).map(|o| history.operation(o)).filter(|o| o.kind == OperationKind::Write) {
+        for t in history
+            .transactions()
+            .filter(|&t| history.outcome(t) != Outcome::Aborted)
+        {
+            for o in history
+                .operations_of(t)
+                .map(|o| history.operation(o))
+                .filter(|o| o.kind == OperationKind::Write)
+            {
                 writers.entry((o.key, o.value)).or_default().insert(t);
             }
         }
@@ -70,17 +91,26 @@ impl Facts<'_> {
         let returned = self.returned(read);
         if from.is_initial() {
             return returned.is_empty()
-                || returned.iter().all(|&v| v == Value::INITIAL || self.history.may_be_initial(key, v))
+                || returned
+                    .iter()
+                    .all(|&v| v == Value::INITIAL || self.history.may_be_initial(key, v))
                 || self.history.lists().read_by(read).is_some();
         }
-        returned.iter().any(|&v| self.writers.get(&(key, v)).is_some_and(|writers| writers.contains(&from)))
+        returned.iter().any(|&v| {
+            self.writers
+                .get(&(key, v))
+                .is_some_and(|writers| writers.contains(&from))
+        })
     }
 
     /// The transactions that come after one at once: in its session, by reading what only it wrote, by standing behind it in
     /// a list.
     fn after(&self, t: TransactionId) -> Vec<TransactionId> {
         let history = self.history;
-        let mut after: Vec<TransactionId> = history.transactions_of(history.session_of(t)).filter(|&u| u > t).collect();
+        let mut after: Vec<TransactionId> = history
+            .transactions_of(history.session_of(t))
+            .filter(|&u| u > t)
+            .collect();
         let only = |key: KeyId, value: Value| match self.writers.get(&(key, value)) {
             Some(writers) if writers.len() == 1 => writers.first().copied(),
             _ => None,
@@ -92,15 +122,23 @@ impl Facts<'_> {
                 continue;
             }
             let returned = self.returned(read);
-            let wrote: Vec<Option<TransactionId>> = returned.iter().map(|&value| only(key, value)).collect();
+            let wrote: Vec<Option<TransactionId>> =
+                returned.iter().map(|&value| only(key, value)).collect();
             let mine = wrote.iter().rposition(|writer| *writer == Some(t));
             if let Some(mine) = mine {
                 after.push(reader);
                 after.extend(wrote[mine + 1..].iter().flatten());
                 // Who appended what the list lacks did so later.
                 if history.lists().read_by(read).is_some() {
-                    let others = self.writers.iter().filter(|((k, v), _)| *k == key && !returned.contains(v));
-                    after.extend(others.filter(|(_, writers)| writers.len() == 1).flat_map(|(_, writers)| writers));
+                    let others = self
+                        .writers
+                        .iter()
+                        .filter(|((k, v), _)| *k == key && !returned.contains(v));
+                    after.extend(
+                        others
+                            .filter(|(_, writers)| writers.len() == 1)
+                            .flat_map(|(_, writers)| writers),
+                    );
                 }
             }
         }
@@ -117,7 +155,9 @@ impl Facts<'_> {
     /// Whether a value of a key was written by several transactions, or is initial as well.
     fn repeats(&self) -> bool {
         let may_be_initial = |key: &KeyId, value: &Value| self.history.may_be_initial(*key, *value);
-        self.writers.iter().any(|((key, v), writers)| writers.len() > 1 || may_be_initial(key, v))
+        self.writers
+            .iter()
+            .any(|((key, v), writers)| writers.len() > 1 || may_be_initial(key, v))
     }
 
     /// Where values repeat, who was read from takes more than a look at them: then this says nothing.
@@ -146,24 +186,48 @@ fn expect(holds: bool, what: &str) -> Result<(), String> {
 fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<(), String> {
     let history = facts.history;
     match claim {
-        Claim::StaleRead { read, older, newer: (newer, write), sight } => {
+        Claim::StaleRead {
+            read,
+            older,
+            newer: (newer, write),
+            sight,
+        } => {
             let (reader, key) = (facts.owner(*read), facts.operation(*read).key);
-            expect(facts.may_read(*read, *older), "the read did not return that version")?;
-            expect(facts.writes(*newer, key), "the newer version is of another key")?;
-            let of_key = |o: &OperationId| facts.operation(*o).key == key && facts.owner(*o) == *newer;
-            expect(write.as_ref().is_none_or(of_key), "the newer version is another write")?;
+            expect(
+                facts.may_read(*read, *older),
+                "the read did not return that version",
+            )?;
+            expect(
+                facts.writes(*newer, key),
+                "the newer version is of another key",
+            )?;
+            let of_key =
+                |o: &OperationId| facts.operation(*o).key == key && facts.owner(*o) == *newer;
+            expect(
+                write.as_ref().is_none_or(of_key),
+                "the newer version is another write",
+            )?;
             expect(newer != older, "one transaction wrote both")?;
             let written = write.map(|write| facts.operation(write).value);
             let has_it = facts.history.lists().read_by(*read).is_some()
                 && written.is_some_and(|value| facts.returned(*read).contains(&value));
-            expect(!has_it || facts.repeats(), "the list that was read has the newer version")?;
+            expect(
+                !has_it || facts.repeats(),
+                "the list that was read has the newer version",
+            )?;
             match sight {
                 Sight::OwnSession => {
                     let one = history.session_of(*newer) == history.session_of(reader);
-                    expect(one && *newer < reader, "it does not come before it in its session")?;
+                    expect(
+                        one && *newer < reader,
+                        "it does not come before it in its session",
+                    )?;
                 }
                 Sight::ReadBefore(seen) | Sight::Read(seen) => {
-                    expect(facts.owner(*seen) == reader, "that read is of another transaction")?;
+                    expect(
+                        facts.owner(*seen) == reader,
+                        "that read is of another transaction",
+                    )?;
                     expect(facts.may_read(*seen, *newer), "it did not read from it")?;
                     let before = !matches!(sight, Sight::ReadBefore(_)) || seen < read;
                     expect(before, "it read from it only later")?;
@@ -171,98 +235,184 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                 Sight::SessionRead(seen) => {
                     let earlier = facts.owner(*seen);
                     let one = history.session_of(earlier) == history.session_of(reader);
-                    expect(one && earlier < reader, "that read is not of an earlier transaction of its session")?;
-                    expect(facts.may_read(*seen, *newer), "its session did not read from it")?;
+                    expect(
+                        one && earlier < reader,
+                        "that read is not of an earlier transaction of its session",
+                    )?;
+                    expect(
+                        facts.may_read(*seen, *newer),
+                        "its session did not read from it",
+                    )?;
                 }
                 Sight::WroteLater(seen) => {
-                    expect(facts.owner(*seen) == reader, "that read is of another transaction")?;
-                    let mut later = history.transactions_of(history.session_of(*newer)).filter(|later| later > newer);
-                    expect(later.any(|later| facts.may_read(*seen, later)), "it did not read from that session later")?;
+                    expect(
+                        facts.owner(*seen) == reader,
+                        "that read is of another transaction",
+                    )?;
+                    let mut later = history
+                        .transactions_of(history.session_of(*newer))
+                        .filter(|later| later > newer);
+                    expect(
+                        later.any(|later| facts.may_read(*seen, later)),
+                        "it did not read from that session later",
+                    )?;
                 }
                 Sight::SessionSawLater(seen) => {
                     let earlier = facts.owner(*seen);
                     let one = history.session_of(earlier) == history.session_of(reader);
-                    expect(one && earlier < reader, "that read is not of an earlier transaction of its session")?;
-                    let mut later = history.transactions_of(history.session_of(*newer)).filter(|later| later > newer);
-                    expect(later.any(|later| facts.may_read(*seen, later)), "its session did not read from that one")?;
+                    expect(
+                        one && earlier < reader,
+                        "that read is not of an earlier transaction of its session",
+                    )?;
+                    let mut later = history
+                        .transactions_of(history.session_of(*newer))
+                        .filter(|later| later > newer);
+                    expect(
+                        later.any(|later| facts.may_read(*seen, later)),
+                        "its session did not read from that one",
+                    )?;
                 }
                 Sight::Followed(seen) => {
-                    expect(facts.owner(*seen) == reader, "that read is of another transaction")?;
+                    expect(
+                        facts.owner(*seen) == reader,
+                        "that read is of another transaction",
+                    )?;
                     expect(facts.leads(*newer, reader), "it does not follow it")?;
                 }
                 Sight::Through => expect(facts.leads(*newer, reader), "it could not see it")?,
                 // That the newer version comes before takes the whole cycle.
                 Sight::Order => return expect(*newer != reader, "it missed its own write"),
             }
-            expect(facts.leads(*older, *newer), "nothing observed says that the version is newer")
+            expect(
+                facts.leads(*older, *newer),
+                "nothing observed says that the version is newer",
+            )
         }
-        Claim::TwoReads { forced } => expect(forced.len() >= 2, "one forced edge alone is no two reads"),
-        Claim::LostWrite { key, writer, readers } => {
+        Claim::TwoReads { forced } => {
+            expect(forced.len() >= 2, "one forced edge alone is no two reads")
+        }
+        Claim::LostWrite {
+            key,
+            writer,
+            readers,
+        } => {
             let took = |&t: &TransactionId| {
                 let read = |o: OperationId| {
-                    let is_read = facts.operation(o).kind == OperationKind::Read && facts.operation(o).key == *key;
+                    let is_read = facts.operation(o).kind == OperationKind::Read
+                        && facts.operation(o).key == *key;
                     is_read && facts.may_read(o, *writer)
                 };
                 facts.writes(t, *key) && history.operations_of(t).any(read)
             };
-            expect(!readers.is_empty() && readers.iter().all(took), "one of them did not read and write it")
+            expect(
+                !readers.is_empty() && readers.iter().all(took),
+                "one of them did not read and write it",
+            )
         }
         Claim::Overlap { key, writers, .. } => {
             let [first, second] = *writers;
             expect(first != second, "it is one transaction")?;
-            expect(writers.iter().all(|&t| facts.writes(t, *key)), "one of them did not write the key")?;
-            expect(violation.levels.weakest() == Some(Level::SnapshotIsolation), "a weaker level is violated")?;
+            expect(
+                writers.iter().all(|&t| facts.writes(t, *key)),
+                "one of them did not write the key",
+            )?;
+            expect(
+                violation.levels.weakest() == Some(Level::SnapshotIsolation),
+                "a weaker level is violated",
+            )?;
             // Writers of the same key one after the other would leave nothing wrong.
-            let missed = violation.edges.iter().any(|edge| edge.relation == Relation::AntiDependency);
-            expect(missed, "no read says that one started before the other committed")?;
-            expect(facts.repeats() || !facts.reads_from(second, first), "the second one read from the first")
+            let missed = violation
+                .edges
+                .iter()
+                .any(|edge| edge.relation == Relation::AntiDependency);
+            expect(
+                missed,
+                "no read says that one started before the other committed",
+            )?;
+            expect(
+                facts.repeats() || !facts.reads_from(second, first),
+                "the second one read from the first",
+            )
         }
         Claim::MissedEachOther { missed } | Claim::ReadersDisagree { missed } => {
             let [a, b] = missed.map(|e| &violation.edges[e]);
             for edge in [a, b] {
                 let key = edge.key.ok_or("an anti-dependency has a key")?;
                 let read = edge.from_operation.ok_or("an anti-dependency has a read")?;
-                expect(facts.owner(read) == edge.from, "another transaction read it")?;
-                expect(facts.writes(edge.to, key), "what was missed was not written")?;
+                expect(
+                    facts.owner(read) == edge.from,
+                    "another transaction read it",
+                )?;
+                expect(
+                    facts.writes(edge.to, key),
+                    "what was missed was not written",
+                )?;
                 let newer = edge.to_operation.map(|write| facts.operation(write).value);
                 let returned = facts.returned(read);
                 let is_there = newer.is_some_and(|newer| returned.contains(&newer));
                 expect(!is_there || facts.repeats(), "what was missed was read")?;
             }
             match claim {
-                Claim::MissedEachOther { .. } => expect(a.from == b.to && b.from == a.to, "they are more than two"),
+                Claim::MissedEachOther { .. } => {
+                    expect(a.from == b.to && b.from == a.to, "they are more than two")
+                }
                 _ => {
-                    expect(facts.leads(b.to, a.from), "the first reader did not see the other write")?;
-                    expect(facts.leads(a.to, b.from), "the second reader did not see the other write")
+                    expect(
+                        facts.leads(b.to, a.from),
+                        "the first reader did not see the other write",
+                    )?;
+                    expect(
+                        facts.leads(a.to, b.from),
+                        "the second reader did not see the other write",
+                    )
                 }
             }
         }
         Claim::AgainstTheClock { clock, .. } => {
             let edge = &violation.edges[*clock];
-            let (Some(first), Some(then)) = (history.interval(edge.from), history.interval(edge.to)) else {
+            let (Some(first), Some(then)) =
+                (history.interval(edge.from), history.interval(edge.to))
+            else {
                 return Err("there are no times".to_owned());
             };
             expect(first.end < then.start, "it had not ended")
         }
         Claim::OverwrittenBefore { read, by } => {
             let (old, new) = (facts.operation(*read), facts.operation(*by));
-            expect(old.key == new.key && old.value != new.value, "it did not overwrite what was read")?;
+            expect(
+                old.key == new.key && old.value != new.value,
+                "it did not overwrite what was read",
+            )?;
             let ran = |t: TransactionId| history.interval(t).ok_or("no times");
             let (reader, writer) = (ran(facts.owner(*read))?, ran(facts.owner(*by))?);
             expect(writer.end < reader.start, "the write had not ended")?;
-            let same = |o: &OperationId| facts.operation(*o) == Operation { kind: OperationKind::Write, ..old };
-            for o in (0..history.n_operations()).map(OperationId::new).filter(same) {
+            let same = |o: &OperationId| {
+                facts.operation(*o)
+                    == Operation {
+                        kind: OperationKind::Write,
+                        ..old
+                    }
+            };
+            for o in (0..history.n_operations())
+                .map(OperationId::new)
+                .filter(same)
+            {
                 let t = facts.owner(o);
                 if t == facts.owner(*read) || history.outcome(t) == Outcome::Aborted {
                     continue;
                 }
                 let other = ran(t)?;
                 let is_old = history.outcome(t) == Outcome::Committed && other.end < writer.start;
-                expect(is_old || reader.end < other.start, "another write of it may be newer")?;
+                expect(
+                    is_old || reader.end < other.start,
+                    "another write of it may be newer",
+                )?;
             }
             Ok(())
         }
-        Claim::WrongValue { pattern, reads } => reads.iter().try_for_each(|&read| wrong_value(facts, *pattern, read)),
+        Claim::WrongValue { pattern, reads } => reads
+            .iter()
+            .try_for_each(|&read| wrong_value(facts, *pattern, read)),
         Claim::Observed | Claim::Ring { .. } | Claim::Cases => Ok(()),
     }
 }
@@ -273,22 +423,40 @@ fn wrong_value(facts: &Facts<'_>, pattern: Pattern, read: OperationId) -> Result
         return Ok(());
     }
     let own = |before: bool| {
-        let writes = facts.history.operations_of(reader).filter(move |o| (*o < read) == before);
-        writes.map(|o| facts.operation(o)).filter(|o| o.kind == OperationKind::Write && o.key == key)
+        let writes = facts
+            .history
+            .operations_of(reader)
+            .filter(move |o| (*o < read) == before);
+        writes
+            .map(|o| facts.operation(o))
+            .filter(|o| o.kind == OperationKind::Write && o.key == key)
     };
     match pattern {
         Pattern::ThinAirRead | Pattern::AbortedRead => {
-            let others = facts.writers.get(&(key, value)).is_none_or(|writers| writers.iter().all(|&t| t == reader));
+            let others = facts
+                .writers
+                .get(&(key, value))
+                .is_none_or(|writers| writers.iter().all(|&t| t == reader));
             let own = own(true).any(|o| o.value == value);
-            expect(others && !own, "a transaction that may have committed wrote it")
+            expect(
+                others && !own,
+                "a transaction that may have committed wrote it",
+            )
         }
-        Pattern::FutureRead => expect(own(false).any(|o| o.value == value), "it did not write it later"),
-        Pattern::NotMyOwnWrite => {
-            expect(own(true).last().is_some_and(|o| o.value != value), "it had not written another value")
-        }
+        Pattern::FutureRead => expect(
+            own(false).any(|o| o.value == value),
+            "it did not write it later",
+        ),
+        Pattern::NotMyOwnWrite => expect(
+            own(true).last().is_some_and(|o| o.value != value),
+            "it had not written another value",
+        ),
         Pattern::NotMyLastWrite => {
             let last = own(true).last().is_some_and(|o| o.value != value);
-            expect(last && own(true).any(|o| o.value == value), "it had not overwritten it")
+            expect(
+                last && own(true).any(|o| o.value == value),
+                "it had not overwritten it",
+            )
         }
         _ => Ok(()),
     }
@@ -312,9 +480,17 @@ fn look_at_found(history: &History, findings: &Findings, tally: &Tally) -> Resul
         }
         let claim = counterexample::claim(history, violation);
         let words = || format!("{}: {claim:?}", counterexample::summary(history, violation));
-        is_true(&facts, violation, &claim).map_err(|problem| format!("{} {}: {problem}", violation.id, words()))?;
-        let kind = format!("{claim:?}").chars().take_while(|c| c.is_alphanumeric()).collect();
-        *tally.lock().expect("no holder panics").entry(kind).or_default() += 1;
+        is_true(&facts, violation, &claim)
+            .map_err(|problem| format!("{} {}: {problem}", violation.id, words()))?;
+        let kind = format!("{claim:?}")
+            .chars()
+            .take_while(|c| c.is_alphanumeric())
+            .collect();
+        *tally
+            .lock()
+            .expect("no holder panics")
+            .entry(kind)
+            .or_default() += 1;
         let example = counterexample::minimize(
             history,
             violation,
@@ -331,11 +507,21 @@ fn look_at_found(history: &History, findings: &Findings, tally: &Tally) -> Resul
 fn claims_about_generated_registers_are_true() {
     let tally = Tally::default();
     for shape in [REGISTERS, TROUBLED] {
-        for_histories(shape, HISTORIES, |sketch| look_at(&sketch.history(), &tally));
+        for_histories(shape, HISTORIES, |sketch| {
+            look_at(&sketch.history(), &tally)
+        });
     }
     let tally = tally.into_inner().expect("no holder panics");
     println!("{tally:?}");
-    for kind in ["StaleRead", "TwoReads", "WrongValue", "LostWrite", "MissedEachOther", "ReadersDisagree", "Ring"] {
+    for kind in [
+        "StaleRead",
+        "TwoReads",
+        "WrongValue",
+        "LostWrite",
+        "MissedEachOther",
+        "ReadersDisagree",
+        "Ring",
+    ] {
         assert!(tally.contains_key(kind), "no {kind}");
     }
 }
@@ -346,7 +532,9 @@ fn claims_about_generated_histories_of_all_kinds_are_true() {
     for_seeds(2 * HISTORIES, |seed| {
         let mix = Mix::any(&mut fastrand::Rng::with_seed(seed));
         let text = mixed::text(&mix, seed);
-        let Ok(history) = formats::text::parse(&text) else { return Ok(()) };
+        let Ok(history) = formats::text::parse(&text) else {
+            return Ok(());
+        };
         look_at(&history, &tally).map_err(|problem| format!("{text}{problem}"))
     });
     println!("{:?}", tally.into_inner().expect("no holder panics"));
@@ -354,17 +542,27 @@ fn claims_about_generated_histories_of_all_kinds_are_true() {
 
 #[test]
 fn claims_about_guarantees_of_sessions_are_true() {
-    let levels: Vec<Level> = Level::EVERY.into_iter().filter(|level| level.is_of_sessions()).collect();
+    let levels: Vec<Level> = Level::EVERY
+        .into_iter()
+        .filter(|level| level.is_of_sessions())
+        .collect();
     let tally = Tally::default();
     for_seeds(HISTORIES, |seed| {
         let mix = Mix::any(&mut fastrand::Rng::with_seed(seed));
         let text = mixed::text(&mix, seed);
-        let Ok(mixed) = formats::text::parse(&text) else { return Ok(()) };
+        let Ok(mixed) = formats::text::parse(&text) else {
+            return Ok(());
+        };
         let simulated = sketch(if seed % 2 == 0 { REGISTERS } else { TROUBLED }, seed);
         for (history, text) in [(mixed, text), (simulated.history(), simulated.to_string())] {
-            let options = Options { levels: levels.clone(), max_instances: 3, ..Options::default() };
+            let options = Options {
+                levels: levels.clone(),
+                max_instances: 3,
+                ..Options::default()
+            };
             let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
-            look_at_found(&history, &findings, &tally).map_err(|problem| format!("{text}{problem}"))?;
+            look_at_found(&history, &findings, &tally)
+                .map_err(|problem| format!("{text}{problem}"))?;
         }
         Ok(())
     });
@@ -374,7 +572,11 @@ fn claims_about_guarantees_of_sessions_are_true() {
 fn files_below(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() { files_below(&path, all) } else { all.push(path) }
+        if path.is_dir() {
+            files_below(&path, all)
+        } else {
+            all.push(path)
+        }
     }
 }
 
@@ -388,9 +590,12 @@ fn claims_about_samples_and_the_corpus_are_true() {
     files.sort();
     let tally = Tally::default();
     for path in &files {
-        let Ok(history) = formats::open(path, None, &Control::new()) else { continue };
+        let Ok(history) = formats::open(path, None, &Control::new()) else {
+            continue;
+        };
         if history.n_operations() <= MOST_OPERATIONS {
-            look_at(&history, &tally).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+            look_at(&history, &tally)
+                .unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
         }
     }
     println!("{:?}", tally.into_inner().expect("no holder panics"));

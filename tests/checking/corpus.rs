@@ -15,16 +15,22 @@ use serde_json::Value as Json;
 use std::path::Path;
 
 fn open(corpus: &Path, name: &str) -> History {
-    formats::open(&corpus.join(name), None, &Control::new()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    formats::open(&corpus.join(name), None, &Control::new())
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Names of the histories that the library reads today, with what the reference found (`holds`, `fails` or neither) at
 /// each of [`LEVELS`]; it does not know CI. Compressed ones are left out.
 fn reference(corpus: &Path) -> Vec<(String, [Option<bool>; 7])> {
-    let manifest = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let manifest =
+        std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
     let manifest: Json = serde_json::from_str(&manifest).expect("the manifest is JSON");
     let answer = |entry: &Json, level: Level| {
-        let code = if level == Level::TransactionalCausalConsistency { "CC" } else { level.code() };
+        let code = if level == Level::TransactionalCausalConsistency {
+            "CC"
+        } else {
+            level.code()
+        };
         match entry["refcheck"][code].as_str() {
             Some("holds") => Some(true),
             Some("fails") => Some(false),
@@ -49,19 +55,29 @@ fn count(findings: &Findings, letter: char) -> u64 {
 }
 
 fn counts(findings: &Findings) -> String {
-    let letters = ('a'..='n').map(|letter| (letter, count(findings, letter))).filter(|(_, count)| *count > 0);
-    letters.map(|(letter, count)| format!("{letter}{count}")).collect::<Vec<_>>().join(" ")
+    let letters = ('a'..='n')
+        .map(|letter| (letter, count(findings, letter)))
+        .filter(|(_, count)| *count > 0);
+    letters
+        .map(|(letter, count)| format!("{letter}{count}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Of the violations up to causal consistency the one with the shortest cycle, and of those the one with the fewest
 /// transactions.
 fn simplest(findings: &Findings) -> (&Violation, usize) {
-    let weak = findings.violations.iter().filter(|violation| violation.id.pattern.letter().is_some());
+    let weak = findings
+        .violations
+        .iter()
+        .filter(|violation| violation.id.pattern.letter().is_some());
     let cycles = weak.filter_map(|violation| match &violation.proof {
         Proof::Cycle(edges) => Some((violation, edges.len())),
         _ => None,
     });
-    cycles.min_by_key(|(violation, length)| (*length, violation.size())).expect("some cycle")
+    cycles
+        .min_by_key(|(violation, length)| (*length, violation.size()))
+        .expect("some cycle")
 }
 
 /// Checks that the simplest counterexample is a cycle of two transactions which a third one makes evident.
@@ -70,10 +86,15 @@ fn simplest_counterexample_is_a_pair_and_a_witness(history: &History, findings: 
     assert_eq!((length, violation.size()), (2, 3), "{}", violation.id);
     let example = counterexample::minimize(history, violation, &Control::new());
     assert_eq!(example.history.n_transactions(), 3, "{}", violation.id);
-    let Proof::Cycle(cycle) = &example.violation.proof else { panic!("{}: no cycle", violation.id) };
+    let Proof::Cycle(cycle) = &example.violation.proof else {
+        panic!("{}: no cycle", violation.id)
+    };
     assert_eq!(cycle.len(), 2, "{}", violation.id);
     let again = examine::engine_verdicts(&examine::check(&example.history));
-    let place = LEVELS.iter().position(|level| *level == example.level).expect("a level without times");
+    let place = LEVELS
+        .iter()
+        .position(|level| *level == example.level)
+        .expect("a level without times");
     assert_eq!(again[place], Some(false), "{}", violation.id);
 }
 
@@ -89,7 +110,8 @@ fn verdicts_are_those_of_the_reference() {
             let history = open(&corpus, name);
             let findings = examine::check(&history);
             let mut found = examine::engine_verdicts(&findings);
-            let evidence = examine::hierarchy(found).and_then(|()| examine::evidence(&history, &findings));
+            let evidence =
+                examine::hierarchy(found).and_then(|()| examine::evidence(&history, &findings));
             if let Err(problem) = evidence {
                 return Some(format!("{name}: {problem}"));
             }
@@ -97,7 +119,8 @@ fn verdicts_are_those_of_the_reference() {
                 *found = reference.and(*found);
             }
             let (found, reference) = (signs(found), signs(*reference));
-            (found != reference).then(|| format!("{name}: found {found}, the reference says {reference}"))
+            (found != reference)
+                .then(|| format!("{name}: found {found}, the reference says {reference}"))
         })
         .collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
@@ -145,5 +168,11 @@ fn postgresql_breaks_serializability_only() {
     assert_eq!(signs(examine::engine_verdicts(&findings)), "++++++-");
     assert_eq!(counts(&findings), "");
     let strong = [Pattern::WriteSkew, Pattern::SERCycle];
-    assert!(strong.iter().any(|pattern| findings.patterns.contains_key(pattern)), "{:?}", findings.patterns);
+    assert!(
+        strong
+            .iter()
+            .any(|pattern| findings.patterns.contains_key(pattern)),
+        "{:?}",
+        findings.patterns
+    );
 }

@@ -42,21 +42,32 @@ const HISTORIES: u64 = 61;
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable}={text} is no number")),
+    )
 }
 
 /// The shards that a variable names: a number or a range without its end, `0..5`.
 ///
 /// Anything else ends the test: a run that looks at other shards than it was asked to must not pass.
 fn range(variable: &str, shards: u64) -> std::ops::Range<u64> {
-    let text = std::env::var(variable).unwrap_or_else(|_| if shards == 1 { "0".to_owned() } else { String::new() });
+    let text = std::env::var(variable).unwrap_or_else(|_| {
+        if shards == 1 {
+            "0".to_owned()
+        } else {
+            String::new()
+        }
+    });
     let (first, end) = match text.split_once("..") {
         Some((first, end)) => (first.parse(), end.parse()),
         None => (text.parse(), text.parse().map(|number: u64| number + 1)),
     };
     match (first, end) {
         (Ok(first), Ok(end)) if first < end && end <= shards => first..end,
-        _ => panic!("{variable}={text} names no shards of {shards}: expected a number or a range like 0..5"),
+        _ => panic!(
+            "{variable}={text} names no shards of {shards}: expected a number or a range like 0..5"
+        ),
     }
 }
 
@@ -66,15 +77,35 @@ fn without_evidence() -> bool {
 }
 
 /// Asks a checker without a word on what it finds, to count it or not.
-fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker, counts: bool) -> Findings {
-    let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
-    let options = Options { levels, max_instances: 0, counts, ..Options::default() };
+fn ask(
+    history: &History,
+    resolution: &Arc<Resolution>,
+    checker: Checker,
+    counts: bool,
+) -> Findings {
+    let levels = LEVELS
+        .into_iter()
+        .filter(|level| checker.levels().contains(level))
+        .collect();
+    let options = Options {
+        levels,
+        max_instances: 0,
+        counts,
+        ..Options::default()
+    };
     let (resolution, control) = (Arc::clone(resolution), Control::new());
     match checker {
         Checker::Fast if !without_evidence() => {
             isoscope::audit::check_resolved(history, resolution, &options, &control, &|_| {})
         }
-        _ => isoscope::papers::check_resolved(history, resolution, checker, &options, &control, &|_| {}),
+        _ => isoscope::papers::check_resolved(
+            history,
+            resolution,
+            checker,
+            &options,
+            &control,
+            &|_| {},
+        ),
     }
 }
 
@@ -83,12 +114,17 @@ type Agreed = (Arc<Resolution>, Findings, [Option<bool>; 7]);
 
 /// Verdicts of the program's own engines, with counts or not.
 fn engines_agree(history: &History, counts: bool) -> Result<Agreed, String> {
-    let resolution = Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
+    let resolution =
+        Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
     let fast = ask(history, &resolution, Checker::Fast, counts);
     let found = examine::engine_verdicts(&fast);
     let expected = oracle::verdicts(history).map(Some);
     if found != expected {
-        return Err(format!("the engine says {}, brute force {}", examine::signs(found), examine::signs(expected)));
+        return Err(format!(
+            "the engine says {}, brute force {}",
+            examine::signs(found),
+            examine::signs(expected)
+        ));
     }
     Ok((resolution, fast, expected))
 }
@@ -102,8 +138,15 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
     for checker in PAPERS {
         let said = ask(history, &resolution, checker, true);
         let found = examine::engine_verdicts(&said);
-        for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
-            let published = checker.is_c4() && only_e && found[place] == Some(true) && expected[place] == Some(false);
+        for (place, level) in LEVELS
+            .iter()
+            .enumerate()
+            .filter(|(_, level)| checker.levels().contains(level))
+        {
+            let published = checker.is_c4()
+                && only_e
+                && found[place] == Some(true)
+                && expected[place] == Some(false);
             if found[place] != expected[place] && !published {
                 return Err(format!(
                     "{checker} at {level}: {:?}, brute force says {:?}",
@@ -119,7 +162,10 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
             !checker.is_c4() || *c4.get_or_insert_with(|| counts.clone()) == counts
         };
         if !same {
-            return Err(format!("{checker} counts {:?} {:?}, not {plume:?} {c4:?}", said.patterns, said.c4_patterns));
+            return Err(format!(
+                "{checker} counts {:?} {:?}, not {plume:?} {c4:?}",
+                said.patterns, said.c4_patterns
+            ));
         }
     }
     strong_verdicts_agree(history, &resolution, &expected)?;
@@ -127,7 +173,9 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
     let counts = papers::letters(&fast);
     match plume == Some(counts.clone()) {
         true => Ok(()),
-        false => Err(format!("Plume counts {plume:?}, the fast engine {counts:?}")),
+        false => Err(format!(
+            "Plume counts {plume:?}, the fast engine {counts:?}"
+        )),
     }
 }
 
@@ -140,11 +188,17 @@ fn strong_verdicts_agree(
     for checker in STRONG_PAPERS {
         let said = ask(history, resolution, checker, true);
         let found = examine::engine_verdicts(&said);
-        for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
+        for (place, level) in LEVELS
+            .iter()
+            .enumerate()
+            .filter(|(_, level)| checker.levels().contains(level))
+        {
             let no_mini = said.level(*level).is_some_and(strong::is_no_mini);
             if found[place] != expected[place] && !no_mini {
                 let (found, expected) = (found[place], expected[place]);
-                return Err(format!("{checker} at {level}: {found:?}, brute force says {expected:?}"));
+                return Err(format!(
+                    "{checker} at {level}: {found:?}, brute force says {expected:?}"
+                ));
             }
         }
     }
@@ -162,7 +216,9 @@ fn all_agrees(history: &History) -> Result<(), String> {
         let counts = pattern_oracle::count_c4(&observation, choice);
         let found = papers::c4_letters(&papers::ask(history, Checker::C4TreeClocks));
         if found != counts {
-            return Err(format!("C4's letters {found:?}, brute force counts {counts:?}"));
+            return Err(format!(
+                "C4's letters {found:?}, brute force counts {counts:?}"
+            ));
         }
     }
     Ok(())
@@ -188,7 +244,11 @@ enum Look {
 }
 
 /// Goes through the histories of some shapes that `choose` takes, in parallel. Returns how many those were.
-fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Reads) -> Option<Look> + Sync) -> u64 {
+fn go_through(
+    shapes: &[(u64, Shape)],
+    thin_air: usize,
+    choose: impl Fn(u64, &Reads) -> Option<Look> + Sync,
+) -> u64 {
     let looked_at = AtomicU64::new(0);
     let failures: Vec<String> = shapes
         .par_iter()
@@ -196,7 +256,9 @@ fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Re
             let mut failures = Vec::new();
             let mut n = 0;
             shape.histories(thin_air, |reads| {
-                let Some(look) = choose(*name, reads) else { return };
+                let Some(look) = choose(*name, reads) else {
+                    return;
+                };
                 n += 1;
                 let sketch = shape.sketch(reads);
                 let history = sketch.history();
@@ -216,24 +278,37 @@ fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Re
         })
         .collect();
     let shown = failures[..failures.len().min(3)].join("\n");
-    assert!(failures.is_empty(), "{} and more fail, for example:\n\n{shown}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} and more fail, for example:\n\n{shown}",
+        failures.len()
+    );
     looked_at.into_inner()
 }
 
 /// Shapes with a number each that does not depend on where they stand.
 fn numbered(n: usize, most: usize) -> Vec<(u64, Shape)> {
-    (0..).zip(shapes(n, most)).map(|(place, shape)| (mixed(place << 4 | n as u64), shape)).collect()
+    (0..)
+        .zip(shapes(n, most))
+        .map(|(place, shape)| (mixed(place << 4 | n as u64), shape))
+        .collect()
 }
 
 fn closely(everything: bool) -> Look {
-    if everything { Look::Everything } else { Look::Verdicts }
+    if everything {
+        Look::Everything
+    } else {
+        Look::Verdicts
+    }
 }
 
 #[test]
 fn all_histories_of_one_or_two_transactions() {
     let one = go_through(&numbered(1, 3), usize::MAX, |_, _| Some(Look::Everything));
     let two = go_through(&numbered(2, 3), usize::MAX, |shape, reads| {
-        Some(closely((shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY)))
+        Some(closely(
+            (shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY),
+        ))
     });
     println!("{one} histories of one transaction, {two} of two");
     assert!(one > 100 && two > 100_000);
@@ -245,7 +320,8 @@ fn some_histories_of_three_transactions() {
     shapes.retain(|(name, _)| name.is_multiple_of(SHAPES));
     let n = go_through(&shapes, usize::MAX, |shape, reads| {
         let lot = mixed(shape ^ reads.number);
-        lot.is_multiple_of(HISTORIES).then_some(closely((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY)))
+        lot.is_multiple_of(HISTORIES)
+            .then_some(closely((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY)))
     });
     println!("{n} histories of three transactions");
     assert!(n > 10_000);
@@ -258,21 +334,38 @@ fn all_histories_of_up_to_three_transactions() {
     let chosen = range("ISOSCOPE_SHARD", shards);
     println!("shards {chosen:?} of {shards}");
     let thin_air = number("ISOSCOPE_THIN_AIR").map_or(usize::MAX, |most| most as usize);
-    let otherwise = if number("ISOSCOPE_PAPERS") == Some(0) { Look::Engines } else { Look::Verdicts };
+    let otherwise = if number("ISOSCOPE_PAPERS") == Some(0) {
+        Look::Engines
+    } else {
+        Look::Verdicts
+    };
     let begin = Instant::now();
     let mut all = 0;
     for transactions in 1..=3 {
         let mut shapes = numbered(transactions, 3);
         let all_shapes = shapes.len();
         shapes.retain(|(name, _)| chosen.contains(&(name % shards)));
-        println!("{} of {all_shapes} shapes of {transactions} transactions", shapes.len());
+        println!(
+            "{} of {all_shapes} shapes of {transactions} transactions",
+            shapes.len()
+        );
         let n = go_through(&shapes, thin_air, |shape, reads| {
             let is_chosen = mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY);
-            Some(if is_chosen { Look::Everything } else { otherwise })
+            Some(if is_chosen {
+                Look::Everything
+            } else {
+                otherwise
+            })
         });
-        println!("{n} histories of {transactions} transactions after {:?}", begin.elapsed());
+        println!(
+            "{n} histories of {transactions} transactions after {:?}",
+            begin.elapsed()
+        );
         all += n;
     }
-    println!("shards {chosen:?} of {shards}: {all} histories in {:?}", begin.elapsed());
+    println!(
+        "shards {chosen:?} of {shards}: {all} histories in {:?}",
+        begin.elapsed()
+    );
     assert!(all > 0, "no histories in shards {chosen:?} of {shards}");
 }

@@ -9,7 +9,9 @@ use isoscope::checkers::{Findings, Level, Options, Pattern, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::formats;
-use isoscope::history::{Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, SessionId, Value};
+use isoscope::history::{
+    Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, SessionId, Value,
+};
 use std::collections::BTreeSet;
 
 const SESSIONS: usize = 24;
@@ -36,18 +38,53 @@ struct Needle {
 }
 
 const fn needle(file: &'static str, pattern: Pattern, hay: Hay, timed: bool) -> Needle {
-    Needle { file, pattern, hay, timed }
+    Needle {
+        file,
+        pattern,
+        hay,
+        timed,
+    }
 }
 
 /// Every pattern that a haystack of samples side by side would not list, because one search finds one cycle a level.
 const NEEDLES: [Needle; 7] = [
-    needle("snapshot-cycle.txt", Pattern::SICycle, Hay::Registers, false),
+    needle(
+        "snapshot-cycle.txt",
+        Pattern::SICycle,
+        Hay::Registers,
+        false,
+    ),
     needle("case-split.txt", Pattern::SICycle, Hay::Registers, false),
-    needle("real-time-cycle.txt", Pattern::RealTimeCycle, Hay::Registers, true),
-    needle("no-linear-order.txt", Pattern::NoLinearOrder, Hay::Single, true),
-    needle("incompatible-order.txt", Pattern::IncompatibleOrder, Hay::Lists, false),
-    needle("duplicate-element.txt", Pattern::DuplicateElement, Hay::Lists, false),
-    needle("version-order-cycle.txt", Pattern::VersionOrderCycle, Hay::Lists, false),
+    needle(
+        "real-time-cycle.txt",
+        Pattern::RealTimeCycle,
+        Hay::Registers,
+        true,
+    ),
+    needle(
+        "no-linear-order.txt",
+        Pattern::NoLinearOrder,
+        Hay::Single,
+        true,
+    ),
+    needle(
+        "incompatible-order.txt",
+        Pattern::IncompatibleOrder,
+        Hay::Lists,
+        false,
+    ),
+    needle(
+        "duplicate-element.txt",
+        Pattern::DuplicateElement,
+        Hay::Lists,
+        false,
+    ),
+    needle(
+        "version-order-cycle.txt",
+        Pattern::VersionOrderCycle,
+        Hay::Lists,
+        false,
+    ),
 ];
 
 /// A serial run, and the history that is hidden in it.
@@ -67,13 +104,24 @@ impl Stack {
         if hay != Hay::Lists {
             builder.initial_value(Value(0));
         }
-        let sessions = (0..SESSIONS).map(|s| builder.session_name(&format!("s{s}"))).collect();
-        let keys: Vec<KeyId> = (0..(transactions / 5).max(1)).map(|key| builder.key_name(&format!("k{key}"))).collect();
+        let sessions = (0..SESSIONS)
+            .map(|s| builder.session_name(&format!("s{s}")))
+            .collect();
+        let keys: Vec<KeyId> = (0..(transactions / 5).max(1))
+            .map(|key| builder.key_name(&format!("k{key}")))
+            .collect();
         if hay == Hay::Lists {
             keys.iter().for_each(|&key| builder.list_key(key));
         }
         let written = vec![Vec::new(); keys.len()];
-        Stack { builder, sessions, keys, written, random: fastrand::Rng::with_seed(7), next: 1 }
+        Stack {
+            builder,
+            sessions,
+            keys,
+            written,
+            random: fastrand::Rng::with_seed(7),
+            next: 1,
+        }
     }
 
     /// The next transaction of the run; it starts and ends at `time` if there is one.
@@ -81,7 +129,13 @@ impl Stack {
         let session = self.sessions[self.random.usize(0..SESSIONS)];
         let draft = self.builder.transaction(session, Outcome::Committed);
         if let Some(start) = time {
-            self.builder.set_interval(draft, Interval { start, end: start + 1 });
+            self.builder.set_interval(
+                draft,
+                Interval {
+                    start,
+                    end: start + 1,
+                },
+            );
         }
         for _ in 0..if hay == Hay::Single { 1 } else { 4 } {
             let place = self.random.usize(0..self.keys.len());
@@ -90,12 +144,14 @@ impl Stack {
                 let value = Value(self.next);
                 self.next += 1;
                 self.written[place].push(value);
-                self.builder.operation(draft, OperationKind::Write, key, value, 0);
+                self.builder
+                    .operation(draft, OperationKind::Write, key, value, 0);
             } else if hay == Hay::Lists {
                 self.builder.list_read(draft, key, &self.written[place], 0);
             } else {
                 let value = self.written[place].last().copied().unwrap_or(Value(0));
-                self.builder.operation(draft, OperationKind::Read, key, value, 0);
+                self.builder
+                    .operation(draft, OperationKind::Read, key, value, 0);
             }
         }
     }
@@ -103,19 +159,36 @@ impl Stack {
     /// Adds all transactions of a small history; its keys, sessions and times are its own.
     fn hide(&mut self, small: &History, after: i64) {
         let keys: Vec<KeyId> = (0..small.n_keys())
-            .map(|k| self.builder.key_name(&format!("hidden {}", small.key_name(KeyId::new(k)))))
+            .map(|k| {
+                self.builder
+                    .key_name(&format!("hidden {}", small.key_name(KeyId::new(k))))
+            })
             .collect();
         let is_list = |key: KeyId| small.lists().is_list(key);
         for k in (0..small.n_keys()).filter(|&k| is_list(KeyId::new(k))) {
             self.builder.list_key(keys[k]);
         }
         // No value of theirs is one of the run's.
-        let value = |value: Value| if value.0 == 0 { value } else { Value(value.0 + (1 << 40)) };
+        let value = |value: Value| {
+            if value.0 == 0 {
+                value
+            } else {
+                Value(value.0 + (1 << 40))
+            }
+        };
         for session in small.sessions() {
             for t in small.transactions_of(session) {
-                let draft = self.builder.transaction(self.sessions[session.index()], small.outcome(t));
+                let draft = self
+                    .builder
+                    .transaction(self.sessions[session.index()], small.outcome(t));
                 if let Some(Interval { start, end }) = small.interval(t) {
-                    self.builder.set_interval(draft, Interval { start: after + start, end: after + end });
+                    self.builder.set_interval(
+                        draft,
+                        Interval {
+                            start: after + start,
+                            end: after + end,
+                        },
+                    );
                 }
                 for o in small.operations_of(t) {
                     let operation = small.operation(o);
@@ -126,7 +199,13 @@ impl Stack {
                     } else if let Some(not) = small.differs_from(o) {
                         self.builder.read_of_other(draft, key, value(not), 0);
                     } else {
-                        self.builder.operation(draft, operation.kind, key, value(operation.value), 0);
+                        self.builder.operation(
+                            draft,
+                            operation.kind,
+                            key,
+                            value(operation.value),
+                            0,
+                        );
                     }
                 }
             }
@@ -154,16 +233,32 @@ fn hidden(needle: &Needle, transactions: usize) -> History {
 }
 
 fn check(history: &History, levels: Vec<Level>) -> Findings {
-    isoscope::audit::check(history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {})
+    isoscope::audit::check(
+        history,
+        &Options {
+            levels,
+            ..Options::default()
+        },
+        &Control::new(),
+        &|_| {},
+    )
 }
 
 fn is_found_alone(needle: &Needle, transactions: usize) -> Result<(), String> {
     let history = hidden(needle, transactions);
     let small = sample(needle.file);
     let findings = check(&history, Level::of(&history));
-    let kinds: BTreeSet<Pattern> = findings.violations.iter().map(|violation| violation.id.pattern).collect();
+    let kinds: BTreeSet<Pattern> = findings
+        .violations
+        .iter()
+        .map(|violation| violation.id.pattern)
+        .collect();
     // The same patterns as in the sample by itself, no more and no fewer.
-    let alone: BTreeSet<Pattern> = check(&small, Level::of(&small)).violations.iter().map(|v| v.id.pattern).collect();
+    let alone: BTreeSet<Pattern> = check(&small, Level::of(&small))
+        .violations
+        .iter()
+        .map(|v| v.id.pattern)
+        .collect();
     if kinds != alone || !kinds.contains(&needle.pattern) {
         return Err(format!("{kinds:?} are found, {alone:?} in the sample"));
     }
@@ -174,7 +269,11 @@ fn is_found_alone(needle: &Needle, transactions: usize) -> Result<(), String> {
 }
 
 /// The counterexample is true, of the pattern asked for, and about nothing but what was hidden.
-fn comes_down_to_the_sample(history: &History, small: &History, violation: &Violation) -> Result<(), String> {
+fn comes_down_to_the_sample(
+    history: &History,
+    small: &History,
+    violation: &Violation,
+) -> Result<(), String> {
     let id = violation.id;
     let quick = counterexample::minimize(
         history,
@@ -187,7 +286,10 @@ fn comes_down_to_the_sample(history: &History, small: &History, violation: &Viol
             return Err(format!("{id} turned into {}", example.violation.id.pattern));
         }
         if example.history.n_transactions() > small.n_transactions() {
-            return Err(format!("{id} has {} transactions", example.history.n_transactions()));
+            return Err(format!(
+                "{id} has {} transactions",
+                example.history.n_transactions()
+            ));
         }
         let is_hidden = |key: &KeyId| example.history.key_name(*key).starts_with("hidden ");
         if !example.history.keys().iter().all(is_hidden) {
@@ -202,9 +304,13 @@ fn comes_down_to_the_sample(history: &History, small: &History, violation: &Viol
 }
 
 fn all_are_found_alone(transactions: usize) {
-    let transactions = std::env::var("ISOSCOPE_HISTORIES").ok().and_then(|n| n.parse().ok()).unwrap_or(transactions);
+    let transactions = std::env::var("ISOSCOPE_HISTORIES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(transactions);
     for needle in &NEEDLES {
-        is_found_alone(needle, transactions).unwrap_or_else(|problem| panic!("{}: {problem}", needle.file));
+        is_found_alone(needle, transactions)
+            .unwrap_or_else(|problem| panic!("{}: {problem}", needle.file));
     }
 }
 
@@ -228,7 +334,12 @@ fn what_they_are_hidden_in_has_nothing_wrong() {
             let history = stack.builder.finish().expect("it fits");
             let findings = check(&history, Level::of(&history));
             assert!(findings.violations.is_empty(), "{:?}", findings.violations);
-            assert!(findings.levels.iter().all(|result| result.verdict != Verdict::Violated));
+            assert!(
+                findings
+                    .levels
+                    .iter()
+                    .all(|result| result.verdict != Verdict::Violated)
+            );
         }
     }
 }

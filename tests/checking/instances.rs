@@ -19,16 +19,30 @@ use std::sync::Arc;
 const HISTORIES: u64 = 1_000;
 
 /// Few keys and long transactions, so that much is wrong.
-const CROWDED: Shape =
-    Shape { transactions: 14, operations: 6, keys: 3, sessions: 5, repeated_values: false, clean: true };
+const CROWDED: Shape = Shape {
+    transactions: 14,
+    operations: 6,
+    keys: 3,
+    sessions: 5,
+    repeated_values: false,
+    clean: true,
+};
 /// With everything that may be wrong in single reads.
-const TROUBLED: Shape =
-    Shape { transactions: 9, operations: 5, keys: 3, sessions: 5, repeated_values: false, clean: false };
+const TROUBLED: Shape = Shape {
+    transactions: 9,
+    operations: 5,
+    keys: 3,
+    sessions: 5,
+    repeated_values: false,
+    clean: false,
+};
 
 fn of_shape(shape: Shape) {
     for_histories(shape, HISTORIES, |sketch| {
         let history = sketch.history();
-        [1, 3, 1000].into_iter().try_for_each(|most| all_listed(&history, most).map_err(|e| format!("{most}: {e}")))
+        [1, 3, 1000]
+            .into_iter()
+            .try_for_each(|most| all_listed(&history, most).map_err(|e| format!("{most}: {e}")))
     });
 }
 
@@ -49,24 +63,39 @@ fn what_is_counted_under_every_choice_of_writers_is_listed() {
 
 fn counts_for_any_list(history: &History) -> Result<(), String> {
     let counts = |max_instances: usize| {
-        let options = Options { levels: Level::of(history), max_instances, ..Options::default() };
+        let options = Options {
+            levels: Level::of(history),
+            max_instances,
+            ..Options::default()
+        };
         checkers::check(history, &options, &Control::new(), &|_| {}).patterns
     };
     let usual = counts(1000);
-    let other = [0, 1, 20].into_iter().map(|most| (most, counts(most))).find(|(_, other)| *other != usual);
-    other.map_or(Ok(()), |(most, other)| Err(format!("{usual:?}, but {other:?} where {most} are listed")))
+    let other = [0, 1, 20]
+        .into_iter()
+        .map(|most| (most, counts(most)))
+        .find(|(_, other)| *other != usual);
+    other.map_or(Ok(()), |(most, other)| {
+        Err(format!("{usual:?}, but {other:?} where {most} are listed"))
+    })
 }
 
 #[test]
 fn counts_do_not_depend_on_how_many_are_listed() {
-    let cycle =
-        |n: u32| format!("a{n}: [w x{n} 1, w y{n} 1]\nb{n}: [r y{n} 0, w x{n} 2]\nc{n}: [r x{n} 2, r y{n} 1]\n");
+    let cycle = |n: u32| {
+        format!(
+            "a{n}: [w x{n} 1, w y{n} 1]\nb{n}: [r y{n} 0, w x{n} 2]\nc{n}: [r x{n} 2, r y{n} 1]\n"
+        )
+    };
     let text: String = (0..30).map(cycle).collect();
     let input = Input::new("cycles", text.as_bytes());
-    let history = formats::read(&input, Request::from(None), &Control::new()).expect("the text notation");
+    let history =
+        formats::read(&input, Request::from(None), &Control::new()).expect("the text notation");
     counts_for_any_list(&history).expect("as many whatever is listed");
     for shape in [CROWDED, TROUBLED, Shape::AMBIGUOUS] {
-        for_histories(shape, HISTORIES, |sketch| counts_for_any_list(&sketch.history()));
+        for_histories(shape, HISTORIES, |sketch| {
+            counts_for_any_list(&sketch.history())
+        });
     }
 }
 
@@ -76,29 +105,73 @@ fn verdicts_without_counts(shape: Shape) {
     for_histories(shape, HISTORIES, |sketch| {
         let history = sketch.history();
         let levels = Level::of(&history);
-        for asked in levels.iter().map(|level| vec![*level]).chain([levels.clone()]) {
-            let options = Options { levels: asked, ..Options::default() };
-            let check = |options: &Options| audit::check(&history, options, &Control::new(), &|_| {});
-            let (whole, few) = (check(&options), check(&Options { counts: false, ..options.clone() }));
+        for asked in levels
+            .iter()
+            .map(|level| vec![*level])
+            .chain([levels.clone()])
+        {
+            let options = Options {
+                levels: asked,
+                ..Options::default()
+            };
+            let check =
+                |options: &Options| audit::check(&history, options, &Control::new(), &|_| {});
+            let (whole, few) = (
+                check(&options),
+                check(&Options {
+                    counts: false,
+                    ..options.clone()
+                }),
+            );
             let words = |findings: &Findings| -> Vec<(Level, &str)> {
-                findings.levels.iter().map(|result| (result.level, result.verdict.word())).collect()
+                findings
+                    .levels
+                    .iter()
+                    .map(|result| (result.level, result.verdict.word()))
+                    .collect()
             };
             if words(&whole) != words(&few) || few.violations.len() > whole.violations.len() {
-                return Err(format!("{:?}, but without counting {:?}", words(&whole), words(&few)));
+                return Err(format!(
+                    "{:?}, but without counting {:?}",
+                    words(&whole),
+                    words(&few)
+                ));
             }
-            let report = Report::new(&history, &few, Settings { witness: true, ..Settings::default() });
+            let report = Report::new(
+                &history,
+                &few,
+                Settings {
+                    witness: true,
+                    ..Settings::default()
+                },
+            );
             match verify(&history, &report) {
                 Ok(verified) if verified.without_evidence.is_empty() => {}
                 answer => return Err(format!("{answer:#?}")),
             }
             if few.can_be_counted() {
-                let resolution = resolve(&history, &Control::new()).map_err(|interrupt| interrupt.to_string())?;
-                let counted = audit::count(&history, Arc::new(resolution), few, &options, &Control::new());
+                let resolution = resolve(&history, &Control::new())
+                    .map_err(|interrupt| interrupt.to_string())?;
+                let counted = audit::count(
+                    &history,
+                    Arc::new(resolution),
+                    few,
+                    &options,
+                    &Control::new(),
+                );
                 let of = |findings: &Findings| {
-                    (findings.patterns.clone(), findings.violations.clone(), findings.assumptions.clone())
+                    (
+                        findings.patterns.clone(),
+                        findings.violations.clone(),
+                        findings.assumptions.clone(),
+                    )
                 };
                 if of(&counted) != of(&whole) || !counted.is_counted() {
-                    return Err(format!("{:#?}, but counted later {:#?}", of(&whole), of(&counted)));
+                    return Err(format!(
+                        "{:#?}, but counted later {:#?}",
+                        of(&whole),
+                        of(&counted)
+                    ));
                 }
             }
         }
@@ -115,13 +188,16 @@ fn verdicts_without_counts_are_those_with_counts() {
 
 #[test]
 fn what_is_counted_in_the_samples_is_listed() {
-    let samples =
-        formats::histories(&[repository("sample_histories")], &Control::new()).expect("the samples are there");
+    let samples = formats::histories(&[repository("sample_histories")], &Control::new())
+        .expect("the samples are there");
     for sample in samples {
-        let formats::ListedFile::History(path) = sample else { continue };
+        let formats::ListedFile::History(path) = sample else {
+            continue;
+        };
         let history = formats::open(&path, None, &Control::new()).expect("a sample can be read");
         for most in [1, 1000] {
-            all_listed(&history, most).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+            all_listed(&history, most)
+                .unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
         }
     }
 }

@@ -20,18 +20,39 @@ const EACH: u64 = 6_000;
 
 /// Where random histories begin and how many there are: other ones by `ISOSCOPE_SEED`, more by `ISOSCOPE_HISTORIES`.
 fn numbers() -> std::ops::Range<u64> {
-    let number = |variable: &str| std::env::var(variable).ok().and_then(|number| number.parse::<u64>().ok());
+    let number = |variable: &str| {
+        std::env::var(variable)
+            .ok()
+            .and_then(|number| number.parse::<u64>().ok())
+    };
     let first = number("ISOSCOPE_SEED").unwrap_or(0);
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(EACH)
 }
 
-const TIDY: Shape =
-    Shape { most: 7, keys: 1, differs: false, unknown: false, repeated: false, untidy: false, blind: 3 };
+const TIDY: Shape = Shape {
+    most: 7,
+    keys: 1,
+    differs: false,
+    unknown: false,
+    repeated: false,
+    untidy: false,
+    blind: 3,
+};
 
 fn report(history: &History, levels: &[Level]) -> Report {
-    let options = Options { levels: levels.to_vec(), ..Options::default() };
+    let options = Options {
+        levels: levels.to_vec(),
+        ..Options::default()
+    };
     let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
-    Report::new(history, &findings, Settings { witness: true, ..Settings::default() })
+    Report::new(
+        history,
+        &findings,
+        Settings {
+            witness: true,
+            ..Settings::default()
+        },
+    )
 }
 
 /// The verdict of one level, after the verifier has looked at its evidence.
@@ -39,7 +60,10 @@ fn decide(history: &History, level: Level) -> Result<(VerdictWord, Report), Stri
     let report = report(history, &[level]);
     let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
     if !verified.without_evidence.is_empty() {
-        return Err(format!("claims without evidence: {:?}", verified.without_evidence));
+        return Err(format!(
+            "claims without evidence: {:?}",
+            verified.without_evidence
+        ));
     }
     Ok((report.levels[0].verdict, report))
 }
@@ -49,7 +73,11 @@ fn compare(all: &[Light], must: bool, counts: &mut [usize; 3]) -> Result<(), Str
     let history = history(all);
     if !has_real_time(&history) {
         let (verdict, _) = decide(&history, Level::Linearizability)?;
-        return if verdict == VerdictWord::Undecided { Ok(()) } else { Err(format!("{verdict:?} without times")) };
+        return if verdict == VerdictWord::Undecided {
+            Ok(())
+        } else {
+            Err(format!("{verdict:?} without times"))
+        };
     }
     let expected = linearizable(all);
     let (verdict, report) = decide(&history, Level::Linearizability)?;
@@ -59,7 +87,12 @@ fn compare(all: &[Light], must: bool, counts: &mut [usize; 3]) -> Result<(), Str
         VerdictWord::Violated if !expected => {}
         // Times that contradict session order say something about the clock, and nothing about the store.
         VerdictWord::Undecided if !must && clock_goes_back(all) => {}
-        other => return Err(format!("{other:?} instead of {expected}: {:?}", report.levels[0].reason)),
+        other => {
+            return Err(format!(
+                "{other:?} instead of {expected}: {:?}",
+                report.levels[0].reason
+            ));
+        }
     }
     rejects_damage(&history, &report)?;
     same_as_strict(all, &history, verdict)
@@ -67,47 +100,76 @@ fn compare(all: &[Light], must: bool, counts: &mut [usize; 3]) -> Result<(), Str
 
 /// Without failed comparisons it is strict serializability.
 fn same_as_strict(all: &[Light], history: &History, verdict: VerdictWord) -> Result<(), String> {
-    if all.iter().any(|light| matches!(light.action, Action::Differs(_))) {
+    if all
+        .iter()
+        .any(|light| matches!(light.action, Action::Differs(_)))
+    {
         return Ok(());
     }
     let (strict, _) = decide(history, Level::StrictSerializability)?;
     let both = verdict != VerdictWord::Undecided && strict != VerdictWord::Undecided;
-    if both && strict != verdict { Err(format!("SSER {strict:?}, LIN {verdict:?}")) } else { Ok(()) }
+    if both && strict != verdict {
+        Err(format!("SSER {strict:?}, LIN {verdict:?}"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Evidence with something wrong in it is not accepted.
 fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
     let must_fail = |damaged: &Report, how: &str| match verify::verify(history, damaged) {
-        Ok(verified) if verified.without_evidence.is_empty() => Err(format!("accepted although {how}: {damaged:?}")),
+        Ok(verified) if verified.without_evidence.is_empty() => {
+            Err(format!("accepted although {how}: {damaged:?}"))
+        }
         _ => Ok(()),
     };
     if let Some(witness) = &report.levels[0].witness {
         let find = |at: usize| {
             let name = &witness[at].id;
-            let t = history.transactions().find(|&t| history.exact_transaction_name(t) == *name);
+            let t = history
+                .transactions()
+                .find(|&t| history.exact_transaction_name(t) == *name);
             t.expect("a transaction of the history")
         };
         for (at, copy) in witness.iter().enumerate() {
             if history.outcome(find(at)) == Outcome::Committed {
                 let mut damaged = report.clone();
-                damaged.levels[0].witness.as_mut().expect("a witness").remove(at);
+                damaged.levels[0]
+                    .witness
+                    .as_mut()
+                    .expect("a witness")
+                    .remove(at);
                 must_fail(&damaged, "a transaction is missing")?;
             }
             let mut damaged = report.clone();
-            damaged.levels[0].witness.as_mut().expect("a witness").push(copy.clone());
+            damaged.levels[0]
+                .witness
+                .as_mut()
+                .expect("a witness")
+                .push(copy.clone());
             must_fail(&damaged, "a transaction stands twice")?;
             if at > 0
-                && let (Some(before), Some(after)) = (history.interval(find(at - 1)), history.interval(find(at)))
+                && let (Some(before), Some(after)) =
+                    (history.interval(find(at - 1)), history.interval(find(at)))
                 && before.end < after.start
                 && history.outcome(find(at - 1)) == Outcome::Committed
             {
                 let mut damaged = report.clone();
-                damaged.levels[0].witness.as_mut().expect("a witness").swap(at - 1, at);
+                damaged.levels[0]
+                    .witness
+                    .as_mut()
+                    .expect("a witness")
+                    .swap(at - 1, at);
                 must_fail(&damaged, "real time is turned round")?;
             }
         }
     }
-    for (place, violation) in report.violations.iter().enumerate().filter(|(_, v)| v.pattern == "NoLinearOrder") {
+    for (place, violation) in report
+        .violations
+        .iter()
+        .enumerate()
+        .filter(|(_, v)| v.pattern == "NoLinearOrder")
+    {
         for at in 0..violation.transactions.len() {
             let mut damaged = report.clone();
             damaged.violations[place].transactions.remove(at);
@@ -132,42 +194,133 @@ fn for_random(shape: Shape, seed: u64, must: bool) -> [usize; 3] {
     }
     println!("{counts:?} satisfied, violated, undecided");
     let least = numbers().count() / 12;
-    assert!(counts[0] > least && counts[1] > least, "both happen: {counts:?}");
+    assert!(
+        counts[0] > least && counts[1] > least,
+        "both happen: {counts:?}"
+    );
     counts
 }
 
 #[test]
 fn reads_writes_and_swaps_are_decided_as_by_trying_all_orders() {
     for_random(TIDY, 1, true);
-    for_random(Shape { keys: 2, blind: 1, unknown: true, ..TIDY }, 2, true);
+    for_random(
+        Shape {
+            keys: 2,
+            blind: 1,
+            unknown: true,
+            ..TIDY
+        },
+        2,
+        true,
+    );
 }
 
 #[test]
 fn failed_swaps_without_a_value_are_decided_as_by_trying_all_orders() {
-    for_random(Shape { differs: true, ..TIDY }, 3, true);
-    for_random(Shape { differs: true, unknown: true, ..TIDY }, 4, true);
-    for_random(Shape { differs: true, unknown: true, keys: 2, blind: 1, ..TIDY }, 5, true);
+    for_random(
+        Shape {
+            differs: true,
+            ..TIDY
+        },
+        3,
+        true,
+    );
+    for_random(
+        Shape {
+            differs: true,
+            unknown: true,
+            ..TIDY
+        },
+        4,
+        true,
+    );
+    for_random(
+        Shape {
+            differs: true,
+            unknown: true,
+            keys: 2,
+            blind: 1,
+            ..TIDY
+        },
+        5,
+        true,
+    );
 }
 
 #[test]
 fn repeated_values_are_decided_as_by_trying_all_orders() {
-    for_random(Shape { repeated: true, differs: true, unknown: true, ..TIDY }, 6, true);
+    for_random(
+        Shape {
+            repeated: true,
+            differs: true,
+            unknown: true,
+            ..TIDY
+        },
+        6,
+        true,
+    );
 }
 
 /// Whether a transaction ended before an earlier one of its session began.
 fn clock_goes_back(all: &[Light]) -> bool {
     let counts = |light: &&Light| light.outcome != Outcome::Aborted;
-    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
-    let mut of_session = pairs.filter(|(one, other)| one.session == other.session && counts(one) && counts(other));
+    let pairs = all
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
+    let mut of_session =
+        pairs.filter(|(one, other)| one.session == other.session && counts(one) && counts(other));
     of_session.any(|(one, other)| other.precedes(one))
 }
 
 #[test]
 fn sessions_that_overlap_and_missing_times_are_decided_as_by_trying_all_orders() {
-    for_random(Shape { untidy: true, unknown: true, keys: 2, ..TIDY }, 7, false);
-    for_random(Shape { untidy: true, unknown: true, differs: true, keys: 2, ..TIDY }, 8, false);
-    for_random(Shape { untidy: true, unknown: true, differs: true, repeated: true, keys: 2, ..TIDY }, 9, false);
-    for_random(Shape { most: 6, untidy: true, differs: true, keys: 2, blind: 1, ..TIDY }, 11, false);
+    for_random(
+        Shape {
+            untidy: true,
+            unknown: true,
+            keys: 2,
+            ..TIDY
+        },
+        7,
+        false,
+    );
+    for_random(
+        Shape {
+            untidy: true,
+            unknown: true,
+            differs: true,
+            keys: 2,
+            ..TIDY
+        },
+        8,
+        false,
+    );
+    for_random(
+        Shape {
+            untidy: true,
+            unknown: true,
+            differs: true,
+            repeated: true,
+            keys: 2,
+            ..TIDY
+        },
+        9,
+        false,
+    );
+    for_random(
+        Shape {
+            most: 6,
+            untidy: true,
+            differs: true,
+            keys: 2,
+            blind: 1,
+            ..TIDY
+        },
+        11,
+        false,
+    );
 }
 
 /// Sessions whose transactions all overlap: nothing but session order and what was found says who came first. Most write one
@@ -178,16 +331,44 @@ fn overlapping(rng: &mut Rng) -> Vec<Light> {
     let mut all: Vec<Light> = Vec::new();
     for value in 1..=n as u64 {
         let session = rng.usize(0..n_sessions);
-        let key = if rng.u8(0..8) == 0 { rng.usize(0..2) } else { session % 2 };
-        let action = if value < 3 || rng.u8(0..5) < 2 { Action::Write(value) } else { Action::Differs(0) };
-        let interval = Some(Interval { start: rng.i64(0..4), end: rng.i64(4..9) });
-        let outcome = if rng.u8(0..10) == 0 { Outcome::Unknown } else { Outcome::Committed };
-        all.push(Light { session, key, action, outcome, interval });
+        let key = if rng.u8(0..8) == 0 {
+            rng.usize(0..2)
+        } else {
+            session % 2
+        };
+        let action = if value < 3 || rng.u8(0..5) < 2 {
+            Action::Write(value)
+        } else {
+            Action::Differs(0)
+        };
+        let interval = Some(Interval {
+            start: rng.i64(0..4),
+            end: rng.i64(4..9),
+        });
+        let outcome = if rng.u8(0..10) == 0 {
+            Outcome::Unknown
+        } else {
+            Outcome::Committed
+        };
+        all.push(Light {
+            session,
+            key,
+            action,
+            outcome,
+            interval,
+        });
     }
-    let written: Vec<(usize, u64)> = all.iter().filter_map(|light| Some((light.key, light.writes()?))).collect();
+    let written: Vec<(usize, u64)> = all
+        .iter()
+        .filter_map(|light| Some((light.key, light.writes()?)))
+        .collect();
     for light in all.iter_mut().filter(|light| light.writes().is_none()) {
         let (key, value) = written[rng.usize(0..written.len())];
-        let action = if rng.u8(0..8) == 0 { Action::Read(value) } else { Action::Differs(value) };
+        let action = if rng.u8(0..8) == 0 {
+            Action::Read(value)
+        } else {
+            Action::Differs(value)
+        };
         (light.key, light.action) = (key, action);
     }
     rng.shuffle(&mut all);
@@ -205,30 +386,68 @@ fn keys_that_contradict_each_other_across_sessions_are_found_by_trying_all_order
         }
         let (verdict, report) = decide(&history, Level::Linearizability).expect("evidence holds");
         counts[verdict as usize] += 1;
-        assert_eq!(verdict == VerdictWord::Satisfied, linearizable(&all), "history {n}\n{}", text(&all));
-        assert_ne!(verdict, VerdictWord::Undecided, "history {n}\n{}", text(&all));
-        for violation in report.violations.iter().filter(|violation| violation.pattern == "NoLinearOrder") {
+        assert_eq!(
+            verdict == VerdictWord::Satisfied,
+            linearizable(&all),
+            "history {n}\n{}",
+            text(&all)
+        );
+        assert_ne!(
+            verdict,
+            VerdictWord::Undecided,
+            "history {n}\n{}",
+            text(&all)
+        );
+        for violation in report
+            .violations
+            .iter()
+            .filter(|violation| violation.pattern == "NoLinearOrder")
+        {
             n_across += usize::from(violation.key.is_none());
-            let sessions: Vec<_> = violation.transactions.iter().map(|t| t.session.clone()).collect();
-            n_tied += usize::from((1..sessions.len()).any(|at| sessions[..at].contains(&sessions[at])));
+            let sessions: Vec<_> = violation
+                .transactions
+                .iter()
+                .map(|t| t.session.clone())
+                .collect();
+            n_tied +=
+                usize::from((1..sessions.len()).any(|at| sessions[..at].contains(&sessions[at])));
         }
-        rejects_damage(&history, &report).unwrap_or_else(|problem| panic!("history {n}: {problem}\n{}", text(&all)));
+        rejects_damage(&history, &report)
+            .unwrap_or_else(|problem| panic!("history {n}: {problem}\n{}", text(&all)));
     }
     assert!(counts[0] > 500 && counts[1] > 500, "{counts:?}");
-    assert!(n_across > 20 && n_tied > 500, "{n_across} across keys, {n_tied} with two of a session");
+    assert!(
+        n_across > 20 && n_tied > 500,
+        "{n_across} across keys, {n_tied} with two of a session"
+    );
 }
 
 /// Two updates of a version that was overwritten long before: what each shows is one cycle, which is told once.
 #[test]
 fn one_cycle_that_two_reads_show_is_told_once() {
-    let actions = [Action::Swap(0, 1), Action::Swap(1, 2), Action::Write(3), Action::Swap(1, 4), Action::Swap(1, 5)];
+    let actions = [
+        Action::Swap(0, 1),
+        Action::Swap(1, 2),
+        Action::Write(3),
+        Action::Swap(1, 4),
+        Action::Swap(1, 5),
+    ];
     let light = |(at, action)| {
         let interval = Some(Interval { start: at, end: at });
-        Light { session: 0, key: 0, action, outcome: Outcome::Committed, interval }
+        Light {
+            session: 0,
+            key: 0,
+            action,
+            outcome: Outcome::Committed,
+            interval,
+        }
     };
     let history = history(&(1..).zip(actions).map(light).collect::<Vec<_>>());
     let (verdict, report) = decide(&history, Level::Linearizability).expect("evidence holds");
-    assert_eq!((verdict, report.violations.len()), (VerdictWord::Violated, 1));
+    assert_eq!(
+        (verdict, report.violations.len()),
+        (VerdictWord::Violated, 1)
+    );
 }
 
 /// Each session found the key that the other one writes first unwritten, after it had written its own.
@@ -238,8 +457,15 @@ const ACROSS: &str = "a: [w x 1]@0..10 [n y 1]@1..9\nb: [w y 1]@0..10 [n x 1]@1.
 fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
     let history = formats::text::parse(ACROSS).expect("valid");
     let levels = Level::of(&history);
-    let findings =
-        isoscope::audit::check(&history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(
+        &history,
+        &Options {
+            levels,
+            ..Options::default()
+        },
+        &Control::new(),
+        &|_| {},
+    );
     let violated: Vec<Level> = findings
         .levels
         .iter()
@@ -247,23 +473,42 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
         .map(|result| result.level)
         .collect();
     assert_eq!(violated, [Level::Linearizability]);
-    let [violation] = findings.violations.as_slice() else { panic!("{:?}", findings.violations) };
+    let [violation] = findings.violations.as_slice() else {
+        panic!("{:?}", findings.violations)
+    };
     assert_eq!((violation.transactions.len(), violation.key), (4, None));
     let example = counterexample::minimize(&history, violation, &Control::new());
-    let told = counterexample::narrate::plain_text(&example, &counterexample::explain(&example), &history);
+    let told =
+        counterexample::narrate::plain_text(&example, &counterexample::explain(&example), &history);
     for part in ["a1", "a2", "b1", "b2", "session", "impossible"] {
         assert!(told.contains(part), "{part} is missing\n{told}");
     }
-    let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+    let report = Report::new(
+        &history,
+        &findings,
+        Settings {
+            witness: true,
+            ..Settings::default()
+        },
+    );
     let mut line = Vec::new();
-    isoscope::report::to_line(&Document::Report(Box::new(report.clone())), &mut line).expect("memory takes everything");
-    let Document::Report(read) = String::from_utf8(line).expect("text").parse().expect("JSON") else {
+    isoscope::report::to_line(&Document::Report(Box::new(report.clone())), &mut line)
+        .expect("memory takes everything");
+    let Document::Report(read) = String::from_utf8(line)
+        .expect("text")
+        .parse()
+        .expect("JSON")
+    else {
         panic!("no report")
     };
-    assert!(verify::verify(&history, &read).is_ok_and(|verified| verified.without_evidence.is_empty()));
+    assert!(
+        verify::verify(&history, &read).is_ok_and(|verified| verified.without_evidence.is_empty())
+    );
     rejects_damage(&history, &report).expect("damage is found");
     // The same in sessions of their own can be put in order.
-    let apart = ACROSS.replace(" [n y", "\nc: [n y").replace(" [n x", "\nd: [n x");
+    let apart = ACROSS
+        .replace(" [n y", "\nc: [n y")
+        .replace(" [n x", "\nd: [n x");
     let apart = formats::text::parse(&apart).expect("valid");
     let (verdict, _) = decide(&apart, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Satisfied);
@@ -272,20 +517,27 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
 #[test]
 fn what_only_looks_keeps_no_free_write_from_standing_before_it() {
     // b read what a wrote, and then c found something else than 7.
-    let history = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 7]@2..3\n").expect("valid");
+    let history = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 7]@2..3\n")
+        .expect("valid");
     let (verdict, mut report) = decide(&history, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Satisfied);
-    let wrong = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 5]@2..3\n").expect("valid");
+    let wrong = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 5]@2..3\n")
+        .expect("valid");
     let (verdict, of_wrong) = decide(&wrong, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Violated);
     let mut forged = of_wrong.violations[0].clone();
     forged.transactions = report.levels[0].witness.take().expect("a witness");
-    forged.transactions.retain(|transaction| transaction.id != "a1");
+    forged
+        .transactions
+        .retain(|transaction| transaction.id != "a1");
     assert_eq!(forged.transactions.len(), 2);
     forged.operations.clear();
     report.levels.clear();
     report.violations = vec![forged];
-    assert!(verify::verify(&history, &report).is_err(), "b and c can be put in order");
+    assert!(
+        verify::verify(&history, &report).is_err(),
+        "b and c can be put in order"
+    );
 }
 
 /// Times of the table come in halves.
@@ -295,8 +547,8 @@ fn doubled(time: &Json) -> Option<i64> {
 
 #[test]
 fn the_table_of_tiny_histories_of_lightweight_transactions() {
-    let text =
-        std::fs::read_to_string(common::repository("tests/data/tiny-histories.json")).expect("part of the repository");
+    let text = std::fs::read_to_string(common::repository("tests/data/tiny-histories.json"))
+        .expect("part of the repository");
     let table: Json = serde_json::from_str(&text).expect("JSON");
     let rows = table["lwt_histories"].as_array().expect("rows");
     assert_eq!(rows.len(), 10);
@@ -314,7 +566,13 @@ fn the_table_of_tiny_histories_of_lightweight_transactions() {
                 Some(end) => (Outcome::Committed, end),
                 None => (Outcome::Unknown, start),
             };
-            Light { session, key: 0, action, outcome, interval: Some(Interval { start, end }) }
+            Light {
+                session,
+                key: 0,
+                action,
+                outcome,
+                interval: Some(Interval { start, end }),
+            }
         });
         let all: Vec<Light> = all.collect();
         let expected = row["linearizable"].as_bool().expect("a verdict");
@@ -326,7 +584,12 @@ fn the_table_of_tiny_histories_of_lightweight_transactions() {
 
 #[test]
 fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
-    let shape = Shape { keys: 2, blind: 0, unknown: true, ..TIDY };
+    let shape = Shape {
+        keys: 2,
+        blind: 0,
+        unknown: true,
+        ..TIDY
+    };
     let mut counts = [0; 3];
     for n in 0..EACH {
         let mut rng = Rng::with_seed((10 << 32) | n);
@@ -337,15 +600,36 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
             continue;
         }
         let levels = vec![Level::Linearizability];
-        let options = Options { levels, ..Options::default() };
-        let findings = isoscope::papers::check(&history, Checker::VlLwt, &options, &Control::new(), &|_| {});
-        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let options = Options {
+            levels,
+            ..Options::default()
+        };
+        let findings =
+            isoscope::papers::check(&history, Checker::VlLwt, &options, &Control::new(), &|_| {});
+        let report = Report::new(
+            &history,
+            &findings,
+            Settings {
+                witness: true,
+                ..Settings::default()
+            },
+        );
         let verdict = report.levels[0].verdict;
         counts[verdict as usize] += 1;
         if verdict != VerdictWord::Undecided {
-            assert_eq!(verdict == VerdictWord::Satisfied, linearizable(&all), "history {n}\n{}", text(&all));
+            assert_eq!(
+                verdict == VerdictWord::Satisfied,
+                linearizable(&all),
+                "history {n}\n{}",
+                text(&all)
+            );
             let verified = verify::verify(&history, &report).expect("evidence holds");
-            assert!(verified.without_evidence.is_empty(), "{:?}\n{}", verified.without_evidence, text(&all));
+            assert!(
+                verified.without_evidence.is_empty(),
+                "{:?}\n{}",
+                verified.without_evidence,
+                text(&all)
+            );
         }
     }
     assert!(counts[0] > 500 && counts[1] > 100, "{counts:?}");
@@ -357,7 +641,10 @@ fn other_histories_are_undecided_with_a_reason() {
     let reason = |text: &str| {
         let history = formats::text::parse(text).expect("valid");
         assert!(!Level::of(&history).contains(&level[0]), "{text}");
-        report(&history, &level).levels[0].reason.clone().expect("a reason")
+        report(&history, &level).levels[0]
+            .reason
+            .clone()
+            .expect("a reason")
     };
     assert_eq!(reason("a: [w x 1] [r x 1]"), "no timestamps");
     assert_eq!(
@@ -368,21 +655,35 @@ fn other_histories_are_undecided_with_a_reason() {
         reason("a: [w x 1, w x 2]@0..1"),
         "not a history of lightweight transactions: a1 is no single read, write or compare-and-set, it has 2 operations"
     );
-    assert_eq!(reason("a: [a x 1]@0..1"), "not a history of lightweight transactions: keys hold lists");
+    assert_eq!(
+        reason("a: [a x 1]@0..1"),
+        "not a history of lightweight transactions: keys hold lists"
+    );
 }
 
 #[test]
 fn a_linearizable_history_satisfies_every_level() {
-    let history =
-        formats::text::parse("a: [w x 1]@0..1 [n x 2]@2..3\nb: [r x 1, w x 2]@2..8 [r x 2]@9..10\nc: [w x 7]?@4..4\n")
-            .expect("valid");
+    let history = formats::text::parse(
+        "a: [w x 1]@0..1 [n x 2]@2..3\nb: [r x 1, w x 2]@2..8 [r x 2]@9..10\nc: [w x 7]?@4..4\n",
+    )
+    .expect("valid");
     let levels = Level::of(&history);
     assert_eq!(levels.len(), 9);
     let report = report(&history, &levels);
-    assert!(report.levels.iter().all(|level| level.verdict == VerdictWord::Satisfied), "{:?}", report.levels);
+    assert!(
+        report
+            .levels
+            .iter()
+            .all(|level| level.verdict == VerdictWord::Satisfied),
+        "{:?}",
+        report.levels
+    );
     let verified = verify::verify(&history, &report).expect("evidence holds");
     assert_eq!(verified.satisfied.len(), 9);
-    let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
+    let options = Options {
+        levels: vec![Level::Linearizability],
+        ..Options::default()
+    };
     let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)));
 }
@@ -415,8 +716,13 @@ fn knossos_registers_are_linearizable_where_its_tests_say_so() {
         let is_good = name.contains("/good/");
         // A history in which nothing was committed has no times to speak of.
         if has_real_time(&history) {
-            let (verdict, _) = decide(&history, Level::Linearizability).unwrap_or_else(|why| panic!("{name}: {why}"));
-            assert_eq!(verdict == VerdictWord::Satisfied, is_good, "{name}: {verdict:?}");
+            let (verdict, _) = decide(&history, Level::Linearizability)
+                .unwrap_or_else(|why| panic!("{name}: {why}"));
+            assert_eq!(
+                verdict == VerdictWord::Satisfied,
+                is_good,
+                "{name}: {verdict:?}"
+            );
             counts[usize::from(is_good)] += 1;
         }
     }

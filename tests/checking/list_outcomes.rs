@@ -33,14 +33,23 @@ fn look_at(text: &str) -> Result<String, String> {
     expected[0] = verdicts[0];
     let signs = examine::signs(verdicts);
     if verdicts != expected {
-        return Err(format!("engine {signs}\noracle {}", examine::signs(expected)));
+        return Err(format!(
+            "engine {signs}\noracle {}",
+            examine::signs(expected)
+        ));
     }
     examine::hierarchy(verdicts)?;
     examine::evidence(&history, &findings)?;
-    let options = Options { levels: Level::of(&history), ..Options::default() };
+    let options = Options {
+        levels: Level::of(&history),
+        ..Options::default()
+    };
     let audited = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     if examine::engine_verdicts(&audited) != verdicts {
-        return Err(format!("audited {}", examine::signs(examine::engine_verdicts(&audited))));
+        return Err(format!(
+            "audited {}",
+            examine::signs(examine::engine_verdicts(&audited))
+        ));
     }
     forgeries::refused(&history, &findings, verdicts)?;
     for violation in findings.violations.iter().take(2) {
@@ -53,8 +62,14 @@ fn look_at(text: &str) -> Result<String, String> {
 fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Result<(), String> {
     let example = isoscope::audit::minimize(history, violation, &Control::new());
     let small = examine::check(&example.history);
-    if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {
-        return Err(format!("its counterexample does not violate {}", example.level));
+    if small
+        .level(example.level)
+        .is_none_or(|result| result.verdict != Verdict::Violated)
+    {
+        return Err(format!(
+            "its counterexample does not violate {}",
+            example.level
+        ));
     }
     examine::evidence(&example.history, &small)?;
     let explanation = counterexample::explain(&example);
@@ -62,12 +77,17 @@ fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Resu
     if !told.contains("impossible") {
         return Err(format!("the story has no end\n{told}"));
     }
-    examine::alone(&example.history, small.levels, &example.violation).map_err(|problem| format!("{problem}\n{told}"))
+    examine::alone(&example.history, small.levels, &example.violation)
+        .map_err(|problem| format!("{problem}\n{told}"))
 }
 
 #[track_caller]
 fn expect(text: &str, signs: &str) {
-    assert_eq!(look_at(text).unwrap_or_else(|problem| panic!("{problem}\n{text}")), signs, "{text}");
+    assert_eq!(
+        look_at(text).unwrap_or_else(|problem| panic!("{problem}\n{text}")),
+        signs,
+        "{text}"
+    );
     let by_force = oracle::verdicts(&common::history(text)).map(Some);
     assert_eq!(examine::signs(by_force), signs, "brute force\n{text}");
 }
@@ -78,7 +98,10 @@ fn expect(text: &str, signs: &str) {
 /// both committed.
 #[test]
 fn a_list_needs_an_append_of_one_who_cannot_have_committed() {
-    expect("a: [r x 1]\nb: [a l 1, w x 1]? [a l 1, r x init] [r l [1 1], w x 1]?\n", "++-----");
+    expect(
+        "a: [r x 1]\nb: [a l 1, w x 1]? [a l 1, r x init] [r l [1 1], w x 1]?\n",
+        "++-----",
+    );
 }
 
 /// The y = 1 that b read is c's, which wrote z, too, and then b read z = init: read committed is violated. Or it is a's. Then
@@ -100,7 +123,10 @@ fn a_list_is_too_short_for_what_its_reader_saw() {
 /// each other. Either way read committed is violated.
 #[test]
 fn a_list_has_an_element_of_one_who_read_from_its_reader() {
-    expect("a: [w x 1, a l 2, r l [1 1 2]]?\nb: [a l 1] [r x 1, a l 1]\nc: [w x 1, r x init]?\n", "+------");
+    expect(
+        "a: [w x 1, a l 2, r l [1 1 2]]?\nb: [a l 1] [r x 1, a l 1]\nc: [w x 1, r x init]?\n",
+        "+------",
+    );
 }
 
 /// Of the two appends of 1 that a's third transaction read, one is not a's second: a's fourth, which comes later in the
@@ -110,7 +136,9 @@ fn a_list_has_an_element_of_one_who_read_from_its_reader() {
 fn who_appended_within_a_list_committed_and_so_did_its_writers() {
     let reader = "[r l [1 1], w x 2, a m 1]";
     expect(
-        &format!("a: [a l 2, w x 2]? [a l 1, a m 2] {reader} [a l 1, w x 2]?\nb: [r x 2, a m 2, a l 1]?\n"),
+        &format!(
+            "a: [a l 2, w x 2]? [a l 1, a m 2] {reader} [a l 1, w x 2]?\nb: [r x 2, a m 2, a l 1]?\n"
+        ),
         "+------",
     );
 }
@@ -119,7 +147,10 @@ fn who_appended_within_a_list_committed_and_so_did_its_writers() {
 /// one that it saw: then a comes between c's first and second transaction, before c's third wrote y.
 #[test]
 fn a_witness_places_a_list_among_equal_elements() {
-    expect("a: [r l [1], w y 1]?\nb: [r y 1]\nc: [a l 1, r y init] [a l 1] [w y 1]\n", "+++++++");
+    expect(
+        "a: [r l [1], w y 1]?\nb: [r y 1]\nc: [a l 1, r y init] [a l 1] [w y 1]\n",
+        "+++++++",
+    );
 }
 
 /// What is left of an anomaly of this history says that a transaction committed of which the verifier knows that it did not,
@@ -127,12 +158,19 @@ fn a_witness_places_a_list_among_equal_elements() {
 #[test]
 fn a_part_that_the_verifier_refuses_is_not_shown() {
     let readers = "a: [r z 1, r l [1]] [w z 1]? [r l [], w y 1] [r y 1, a l 1, w z 1]?";
-    let history = common::history(&format!("initial: none\n{readers}\nb: [a l 1, a l 1, a l 1]?\n"));
+    let history = common::history(&format!(
+        "initial: none\n{readers}\nb: [a l 1, a l 1, a l 1]?\n"
+    ));
     let findings = examine::check(&history);
     let refused = |v: &&isoscope::checkers::Violation| {
         !isoscope::audit::holds(&counterexample::minimize(&history, v, &Control::new()))
     };
-    assert!(findings.violations.iter().any(|violation| refused(&violation)));
+    assert!(
+        findings
+            .violations
+            .iter()
+            .any(|violation| refused(&violation))
+    );
     for violation in &findings.violations {
         let shown = isoscope::audit::minimize(&history, violation, &Control::new());
         assert!(isoscope::audit::holds(&shown), "{}", violation.id);
@@ -163,7 +201,8 @@ impl Script {
             write!(text, "{name}:").expect("memory takes everything");
             for (steps, mark) in transactions {
                 let steps: Vec<String> = steps.iter().map(Step::text).collect();
-                write!(text, " [{}]{}", steps.join(", "), mark.to_string().trim()).expect("memory takes everything");
+                write!(text, " [{}]{}", steps.join(", "), mark.to_string().trim())
+                    .expect("memory takes everything");
             }
             text.push('\n');
         }
@@ -171,7 +210,10 @@ impl Script {
     }
 
     fn steps_mut(&mut self) -> impl Iterator<Item = &mut Step> {
-        self.sessions.iter_mut().flatten().flat_map(|(steps, _)| steps)
+        self.sessions
+            .iter_mut()
+            .flatten()
+            .flat_map(|(steps, _)| steps)
     }
 }
 
@@ -209,7 +251,11 @@ fn script(rng: &mut fastrand::Rng, n_transactions: usize) -> Script {
     let mut sessions: Vec<Vec<(Vec<Step>, char)>> = vec![Vec::new(); n_sessions];
     let mut states = vec![State::default()];
     for _ in 0..n_transactions {
-        let back = if stale && rng.u8(0..3) == 0 { rng.usize(0..=1) } else { 0 };
+        let back = if stale && rng.u8(0..3) == 0 {
+            rng.usize(0..=1)
+        } else {
+            0
+        };
         let mut seen = states[states.len() - 1 - back.min(states.len() - 1)].clone();
         let mut after = states[states.len() - 1].clone();
         let mut steps = Vec::new();
@@ -247,10 +293,15 @@ fn script(rng: &mut fastrand::Rng, n_transactions: usize) -> Script {
 
 /// A read returns something else, or a transaction moves.
 fn change(script: &mut Script, rng: &mut fastrand::Rng, n_values: u64) {
-    let mut reads: Vec<&mut Step> =
-        script.steps_mut().filter(|step| matches!(step, Step::Read(..) | Step::List(..))).collect();
+    let mut reads: Vec<&mut Step> = script
+        .steps_mut()
+        .filter(|step| matches!(step, Step::Read(..) | Step::List(..)))
+        .collect();
     if reads.is_empty() || rng.u8(0..6) == 0 {
-        let (from, to) = (rng.usize(0..script.sessions.len()), rng.usize(0..script.sessions.len()));
+        let (from, to) = (
+            rng.usize(0..script.sessions.len()),
+            rng.usize(0..script.sessions.len()),
+        );
         if let Some(moved) = script.sessions[from].pop() {
             let place = rng.usize(0..=script.sessions[to].len());
             script.sessions[to].insert(place, moved);
@@ -271,7 +322,9 @@ fn change(script: &mut Script, rng: &mut fastrand::Rng, n_values: u64) {
 
 fn look_at_seed(seed: u64, n_transactions: usize) -> Result<(), String> {
     let text = script(&mut fastrand::Rng::with_seed(seed), n_transactions).text();
-    look_at(&text).map(drop).map_err(|problem| format!("{text}{problem}"))
+    look_at(&text)
+        .map(drop)
+        .map_err(|problem| format!("{text}{problem}"))
 }
 
 #[test]
@@ -289,7 +342,11 @@ fn who_appended_the_end_of_a_list_that_lacks_own_appends_is_not_said_where_it_is
     expect(text, "+------");
     let findings = examine::check(&common::history(text));
     let of_reads = |v: &&isoscope::checkers::Violation| v.id.pattern.id() == "TAP-d";
-    let violation = findings.violations.iter().find(of_reads).expect("it lacks own appends");
+    let violation = findings
+        .violations
+        .iter()
+        .find(of_reads)
+        .expect("it lacks own appends");
     assert!(violation.edges.is_empty(), "{violation:?}");
 }
 

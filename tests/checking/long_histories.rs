@@ -11,21 +11,38 @@ use isoscope::history::History;
 
 /// As many transactions as it takes.
 fn long_history(store: Model, keys: u64) -> History {
-    let workload =
-        Workload { sessions: 20, transactions: 13_200, operations: Length::fixed(4), keys, ..Workload::default() };
-    Generation { lag: 100, ..Generation::new(workload, store) }.history(&Control::new()).expect("no limit was set")
+    let workload = Workload {
+        sessions: 20,
+        transactions: 13_200,
+        operations: Length::fixed(4),
+        keys,
+        ..Workload::default()
+    };
+    Generation {
+        lag: 100,
+        ..Generation::new(workload, store)
+    }
+    .history(&Control::new())
+    .expect("no limit was set")
 }
 
 /// The verdicts at some levels, without counting, each with evidence that the verifier accepts.
 #[track_caller]
 fn assert_verdicts(history: &History, expected: &[(Level, bool)]) {
     let levels = expected.iter().map(|(level, _)| *level).collect();
-    let options = Options { levels, counts: false, ..Options::default() };
+    let options = Options {
+        levels,
+        counts: false,
+        ..Options::default()
+    };
     let findings = audit::check(history, &options, &Control::new(), &|_| {});
     for (level, holds) in expected {
         let verdict = &findings.level(*level).expect("it was asked for").verdict;
         assert_eq!(
-            (matches!(verdict, Verdict::Satisfied(_)), *verdict == Verdict::Violated),
+            (
+                matches!(verdict, Verdict::Satisfied(_)),
+                *verdict == Verdict::Violated
+            ),
             (*holds, !holds),
             "{level}"
         );

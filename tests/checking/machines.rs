@@ -28,7 +28,11 @@ impl Folder {
     fn new() -> Folder {
         let folder = Folder(tempfile::tempdir().expect("a folder"));
         std::fs::create_dir(folder.path("programs")).expect("a folder");
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_isoscope"), folder.path("programs/isoscope")).expect("a link");
+        std::os::unix::fs::symlink(
+            env!("CARGO_BIN_EXE_isoscope"),
+            folder.path("programs/isoscope"),
+        )
+        .expect("a link");
         folder
     }
 
@@ -38,14 +42,25 @@ impl Folder {
 
     /// A search path on which `isoscope` is the program that was just built.
     fn programs(&self) -> String {
-        format!("{}:{}", self.path("programs").display(), std::env::var("PATH").unwrap_or_default())
+        format!(
+            "{}:{}",
+            self.path("programs").display(),
+            std::env::var("PATH").unwrap_or_default()
+        )
     }
 
     /// Runs a script, with one more variable set.
     fn run(&self, script: &str, variable: (&str, &str)) -> Output {
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).env("PATH", self.programs()).env(variable.0, variable.1);
-        shell.current_dir(self.0.path()).stdin(Stdio::null()).output().expect("there is a shell")
+        shell
+            .args(["-c", script])
+            .env("PATH", self.programs())
+            .env(variable.0, variable.1);
+        shell
+            .current_dir(self.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("there is a shell")
     }
 
     /// What a command prints.
@@ -62,9 +77,11 @@ impl Folder {
             .flat_map(|copy| {
                 PATCHES.lines().map(move |line| {
                     let (session, rest) = line.split_once(':').expect("a session");
-                    let keyed = ["x", "y", "u", "p", "q", "s", "z"].iter().fold(rest.to_owned(), |rest, key| {
-                        rest.replace(&format!(" {key} "), &format!(" {key}{copy} "))
-                    });
+                    let keyed = ["x", "y", "u", "p", "q", "s", "z"]
+                        .iter()
+                        .fold(rest.to_owned(), |rest, key| {
+                            rest.replace(&format!(" {key} "), &format!(" {key}{copy} "))
+                        });
                     format!("{session}{copy}:{keyed}\n")
                 })
             })
@@ -75,14 +92,19 @@ impl Folder {
     /// The reports of a command, without what may differ between two runs: times, and which of several orders was found.
     fn reports(&self, script: &str) -> Vec<Json> {
         let lines = self.printed(script);
-        let mut reports: Vec<Json> = lines.lines().map(|line| serde_json::from_str(line).expect("a report")).collect();
+        let mut reports: Vec<Json> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a report"))
+            .collect();
         reports.iter_mut().for_each(keep_what_is_said);
         reports
     }
 
     /// The numbers of the parts that are there.
     fn parts(&self) -> Vec<usize> {
-        (0..16).filter(|shard| self.path(&format!("part-{shard}.json")).exists()).collect()
+        (0..16)
+            .filter(|shard| self.path(&format!("part-{shard}.json")).exists())
+            .collect()
     }
 }
 
@@ -102,15 +124,26 @@ fn keep_what_is_said(value: &mut Json) {
 
 /// The shell script of the page that contains `part`, without its indentation.
 fn page_script(part: &str) -> String {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/machines.md")).expect("a page");
-    let script = match page.split("```").find(|block| block.contains(part)).expect("the page has such a script") {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/machines.md"))
+            .expect("a page");
+    let script = match page
+        .split("```")
+        .find(|block| block.contains(part))
+        .expect("the page has such a script")
+    {
         job if job.starts_with("yaml") => {
             let lines = job.lines().skip_while(|line| line.trim() != "- |").skip(1);
-            lines.take_while(|line| !line.contains("volumeMounts")).map(|line| format!("{line}\n")).collect()
+            lines
+                .take_while(|line| !line.contains("volumeMounts"))
+                .map(|line| format!("{line}\n"))
+                .collect()
         }
         script => script.to_owned(),
     };
-    script.strip_prefix("bash\n").map_or(script.clone(), str::to_owned)
+    script
+        .strip_prefix("bash\n")
+        .map_or(script.clone(), str::to_owned)
 }
 
 const WHOLE: &str = "isoscope check big.txt --json --witness";
@@ -122,7 +155,10 @@ fn a_loop_over_shards_ends_in_a_report_that_can_be_verified() {
     folder.fill();
     let output = folder.run(&page_script("for i in 0 1"), ("NOTHING", ""));
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("all evidence holds"), "{output:?}");
+    assert!(
+        output.status.success() && said.contains("all evidence holds"),
+        "{output:?}"
+    );
     assert_eq!(folder.reports("cat report.json"), folder.reports(WHOLE));
 }
 
@@ -133,9 +169,15 @@ fn gnu_parallel_runs_its_line() {
     }
     let folder = Folder::new();
     folder.fill();
-    let output = folder.run(&page_script("parallel isoscope"), ("HOME", &folder.path("").display().to_string()));
+    let output = folder.run(
+        &page_script("parallel isoscope"),
+        ("HOME", &folder.path("").display().to_string()),
+    );
     // Its exit code counts the jobs that failed: here, those that found a violation.
-    assert!(output.status.code().is_some_and(|code| code <= 8), "{output:?}");
+    assert!(
+        output.status.code().is_some_and(|code| code <= 8),
+        "{output:?}"
+    );
     assert_eq!(folder.parts().len(), 8);
     assert_eq!(folder.reports(JOINED), folder.reports(WHOLE));
 }
@@ -154,7 +196,9 @@ fn the_command_of_the_kubernetes_job_runs() {
 
 #[test]
 fn slurm_runs_its_array_and_a_killed_shard_again() {
-    let Some(mut slurm) = Slurm::start() else { return };
+    let Some(mut slurm) = Slurm::start() else {
+        return;
+    };
     let folder = Folder::new();
     folder.fill();
     let script = folder.path("job.sh");
@@ -170,14 +214,30 @@ fn slurm_runs_its_array_and_a_killed_shard_again() {
     slurm.wait_for_jobs();
 
     let done = folder.parts();
-    let missing: Vec<String> = (0..16).filter(|shard| !done.contains(shard)).map(|shard| shard.to_string()).collect();
+    let missing: Vec<String> = (0..16)
+        .filter(|shard| !done.contains(shard))
+        .map(|shard| shard.to_string())
+        .collect();
     assert!(!done.is_empty() && !missing.is_empty(), "{done:?}");
     let partly = folder.reports(JOINED);
     assert_eq!(partly.len(), HISTORIES);
-    assert!(partly.iter().any(|report| report["levels"].to_string().contains("undecided")), "{missing:?}");
+    assert!(
+        partly
+            .iter()
+            .any(|report| report["levels"].to_string().contains("undecided")),
+        "{missing:?}"
+    );
 
-    slurm.submit(&script, at, &folder.programs(), &[&format!("--array={}", missing.join(","))]);
+    slurm.submit(
+        &script,
+        at,
+        &folder.programs(),
+        &[&format!("--array={}", missing.join(","))],
+    );
     slurm.wait_for_jobs();
     assert_eq!(folder.parts().len(), 16);
-    assert_eq!(folder.reports(JOINED), folder.reports("isoscope check runs/ --json"));
+    assert_eq!(
+        folder.reports(JOINED),
+        folder.reports("isoscope check runs/ --json")
+    );
 }

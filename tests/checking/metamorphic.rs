@@ -25,14 +25,32 @@ use std::path::{Path, PathBuf};
 const HISTORIES: u64 = 400;
 
 /// More transactions than other tests take: brute force has no part in this.
-const LARGE: Shape =
-    Shape { transactions: 14, operations: 4, keys: 4, sessions: 6, repeated_values: false, clean: true };
+const LARGE: Shape = Shape {
+    transactions: 14,
+    operations: 4,
+    keys: 4,
+    sessions: 6,
+    repeated_values: false,
+    clean: true,
+};
 /// Few keys, so that much is wrong.
-const CROWDED: Shape =
-    Shape { transactions: 12, operations: 4, keys: 2, sessions: 5, repeated_values: false, clean: true };
+const CROWDED: Shape = Shape {
+    transactions: 12,
+    operations: 4,
+    keys: 2,
+    sessions: 5,
+    repeated_values: false,
+    clean: true,
+};
 /// With aborted transactions and such of unknown outcome.
-const TROUBLED: Shape =
-    Shape { transactions: 9, operations: 4, keys: 3, sessions: 5, repeated_values: false, clean: false };
+const TROUBLED: Shape = Shape {
+    transactions: 9,
+    operations: 4,
+    keys: 3,
+    sessions: 5,
+    repeated_values: false,
+    clean: false,
+};
 
 /// What must be the same.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +63,11 @@ struct Signature {
 }
 
 fn signature(history: &History, max_instances: usize) -> Signature {
-    let options = Options { levels: Level::of(history), max_instances, ..Options::default() };
+    let options = Options {
+        levels: Level::of(history),
+        max_instances,
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
     let resolution = resolve(history, &Control::new()).expect("no limit was set");
     let has_sizes = resolution.n_ambiguous() == 0;
@@ -53,13 +75,30 @@ fn signature(history: &History, max_instances: usize) -> Signature {
         .violations
         .iter()
         .map(|v| {
-            (v.id.pattern, v.levels.iter().collect::<Vec<Level>>(), if has_sizes { v.size() } else { 0 }, v.implied)
+            (
+                v.id.pattern,
+                v.levels.iter().collect::<Vec<Level>>(),
+                if has_sizes { v.size() } else { 0 },
+                v.implied,
+            )
         })
         .collect();
     listed.sort();
-    let verdicts = findings.levels.iter().map(|result| (result.level, result.verdict.word())).collect();
-    let counts = findings.patterns.into_iter().filter(|(_, count)| *count > 0).collect();
-    Signature { verdicts, counts, listed }
+    let verdicts = findings
+        .levels
+        .iter()
+        .map(|result| (result.level, result.verdict.word()))
+        .collect();
+    let counts = findings
+        .patterns
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    Signature {
+        verdicts,
+        counts,
+        listed,
+    }
 }
 
 /// Writes the history in other ways and compares what is said.
@@ -79,10 +118,20 @@ fn compare(history: &History, rng: &mut Rng, max_instances: usize) -> Result<(),
 fn difference(expected: &Signature, found: &Signature) -> String {
     let mut text = String::new();
     if expected.verdicts != found.verdicts {
-        writeln!(text, "verdicts {:?}\n    then {:?}", expected.verdicts, found.verdicts).expect("a string");
+        writeln!(
+            text,
+            "verdicts {:?}\n    then {:?}",
+            expected.verdicts, found.verdicts
+        )
+        .expect("a string");
     }
     if expected.counts != found.counts {
-        writeln!(text, "counts {:?}\n  then {:?}", expected.counts, found.counts).expect("a string");
+        writeln!(
+            text,
+            "counts {:?}\n  then {:?}",
+            expected.counts, found.counts
+        )
+        .expect("a string");
     }
     let only = |a: &Signature, b: &Signature| -> Vec<String> {
         let mut rest = b.listed.clone();
@@ -96,13 +145,20 @@ fn difference(expected: &Signature, found: &Signature) -> String {
         missing.truncate(5);
         missing
     };
-    write!(text, "listed before {:?}\n  then {:?}", only(expected, found), only(found, expected)).expect("a string");
+    write!(
+        text,
+        "listed before {:?}\n  then {:?}",
+        only(expected, found),
+        only(found, expected)
+    )
+    .expect("a string");
     text
 }
 
 fn generated(shape: Shape, history: impl Fn(&Sketch, &mut Rng) -> History + Sync) {
     for_histories(shape, HISTORIES, |sketch| {
-        let mut rng = Rng::with_seed(sketch.fresh_value() + 31 * sketch.transactions().count() as u64);
+        let mut rng =
+            Rng::with_seed(sketch.fresh_value() + 31 * sketch.transactions().count() as u64);
         let history = history(sketch, &mut rng);
         compare(&history, &mut rng, Options::default().max_instances)
             .map_err(|problem| format!("{}\n{problem}", text(&history)))
@@ -158,16 +214,35 @@ fn lists_with_times() {
 #[test]
 fn canonical_indexes() {
     let canonical = |history: &History| {
-        let index = common::index(history).canonical(history, &Control::new()).expect("no limit was set");
-        let lists: Vec<_> = index.lists.iter().map(|o| (o.reader, o.key, o.versions.clone(), o.closed)).collect();
-        (index.session_begin, index.slot_node, index.slot_key, index.read_key, index.read_slot, index.write_slot, lists)
+        let index = common::index(history)
+            .canonical(history, &Control::new())
+            .expect("no limit was set");
+        let lists: Vec<_> = index
+            .lists
+            .iter()
+            .map(|o| (o.reader, o.key, o.versions.clone(), o.closed))
+            .collect();
+        (
+            index.session_begin,
+            index.slot_node,
+            index.slot_key,
+            index.read_key,
+            index.read_slot,
+            index.write_slot,
+            lists,
+        )
     };
     for (shape, lists) in [(LARGE, false), (CROWDED, true), (TROUBLED, true)] {
         for_histories(shape, HISTORIES, |sketch| {
             let mut rng = Rng::with_seed(sketch.fresh_value());
             let history = history(sketch, lists, false, &mut rng);
             let expected = canonical(&Rewrite::NONE.of(&history, &mut rng));
-            let rewrite = Rewrite { sessions: true, names: true, values: true, unrelated: false };
+            let rewrite = Rewrite {
+                sessions: true,
+                names: true,
+                values: true,
+                unrelated: false,
+            };
             match canonical(&rewrite.of(&history, &mut rng)) == expected {
                 true => Ok(()),
                 false => Err(text(&history)),
@@ -180,8 +255,13 @@ fn canonical_indexes() {
 /// Numbers ascend in the order in which the store of the sketch committed, and so do times, roughly.
 fn history(sketch: &Sketch, lists: bool, times: bool, rng: &mut Rng) -> History {
     let appended = |key: usize, most: u64| -> Vec<Value> {
-        let all = sketch.transactions().filter(|t| t.outcome != Outcome::Aborted).flat_map(|t| &t.operations);
-        let fit = |o: &&common::sketch::Operation| o.kind == OperationKind::Write && o.key == key && o.value.0 <= most;
+        let all = sketch
+            .transactions()
+            .filter(|t| t.outcome != Outcome::Aborted)
+            .flat_map(|t| &t.operations);
+        let fit = |o: &&common::sketch::Operation| {
+            o.kind == OperationKind::Write && o.key == key && o.value.0 <= most
+        };
         let mut numbers: Vec<Value> = all.filter(fit).map(|o| o.value).collect();
         numbers.sort_unstable();
         numbers
@@ -194,7 +274,12 @@ fn history(sketch: &Sketch, lists: bool, times: bool, rng: &mut Rng) -> History 
         for transaction in transactions {
             let draft = builder.transaction(session, transaction.outcome);
             if times {
-                let newest = transaction.operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER).max();
+                let newest = transaction
+                    .operations
+                    .iter()
+                    .map(|o| o.value.0)
+                    .filter(|v| *v <= Value::MAX_NUMBER)
+                    .max();
                 let start = clock.max(3 * newest.unwrap_or(0) as i64 - rng.i64(0..4));
                 let end = start + rng.i64(0..8);
                 clock = end + rng.i64(0..2);
@@ -234,7 +319,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("readable").path();
-            if path.is_dir() { open.push(path) } else { found.push(path) }
+            if path.is_dir() {
+                open.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
     found.sort();
@@ -244,7 +333,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Compares all histories of a folder that can be read; returns how many.
 fn compare_files(folder: &Path, max_instances: usize) -> usize {
     let only = std::env::var("ISOSCOPE_FILE").unwrap_or_default();
-    let paths: Vec<PathBuf> = files(folder).into_iter().filter(|path| path.to_string_lossy().contains(&only)).collect();
+    let paths: Vec<PathBuf> = files(folder)
+        .into_iter()
+        .filter(|path| path.to_string_lossy().contains(&only))
+        .collect();
     let results: Vec<Option<String>> = paths
         .par_iter()
         .filter_map(|path| {
@@ -281,10 +373,17 @@ fn short_lists_are_the_same_too() {
 
 #[test]
 fn threads_change_nothing() {
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+    let pool = |threads| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads start")
+    };
     let (one, two) = (pool(1), pool(2));
     for path in files(&repository("sample_histories")) {
-        let Ok(history) = formats::open(&path, None, &Control::new()) else { continue };
+        let Ok(history) = formats::open(&path, None, &Control::new()) else {
+            continue;
+        };
         let alone = one.install(|| examine::check(&history));
         let together = two.install(|| examine::check(&history));
         assert_eq!(alone.patterns, together.patterns, "{}", path.display());

@@ -4,8 +4,8 @@ use crate::common;
 
 use common::examine;
 use common::papers::{
-    self, PAPERS, WEAK, ask, ask_one_cm, ask_plume_rc, c4_letters, c4_word, compare, compare_with_oracle, letters,
-    signs,
+    self, PAPERS, WEAK, ask, ask_one_cm, ask_plume_rc, c4_letters, c4_word, compare,
+    compare_with_oracle, letters, signs,
 };
 use common::random::{self, Shape, for_histories};
 use isoscope::checkers::{self, Checker, Findings, Options, Verdict};
@@ -25,47 +25,89 @@ const LARGER: u64 = 300;
 const AMBIGUOUS: u64 = 500;
 const LAGGING: u64 = 400;
 
-const PLUMES: [Checker; 3] = [Checker::Plume, Checker::PlumeTreeClocks, Checker::PlumeSearch];
+const PLUMES: [Checker; 3] = [
+    Checker::Plume,
+    Checker::PlumeTreeClocks,
+    Checker::PlumeSearch,
+];
 
 #[test]
 fn all_agree_on_small_histories() {
-    for_histories(Shape::SMALL, SMALL, |sketch| compare_with_oracle(&sketch.history()));
+    for_histories(Shape::SMALL, SMALL, |sketch| {
+        compare_with_oracle(&sketch.history())
+    });
 }
 
 /// Few keys and operations, so that most histories violate something, often several things.
 #[test]
 fn all_agree_on_crowded_histories() {
-    let shape = Shape { transactions: 5, operations: 3, keys: 2, sessions: 3, ..Shape::SMALL };
+    let shape = Shape {
+        transactions: 5,
+        operations: 3,
+        keys: 2,
+        sessions: 3,
+        ..Shape::SMALL
+    };
     for_histories(shape, WILD, |sketch| compare_with_oracle(&sketch.history()));
 }
 
 /// Transactions that read much, so that one sees another before and after.
-const LONG_TRANSACTIONS: Shape = Shape { transactions: 5, operations: 7, keys: 3, sessions: 3, ..Shape::SMALL };
+const LONG_TRANSACTIONS: Shape = Shape {
+    transactions: 5,
+    operations: 7,
+    keys: 3,
+    sessions: 3,
+    ..Shape::SMALL
+};
 
 #[test]
 fn all_agree_on_histories_of_long_transactions() {
-    for_histories(LONG_TRANSACTIONS, LONG, |sketch| compare_with_oracle(&sketch.history()));
+    for_histories(LONG_TRANSACTIONS, LONG, |sketch| {
+        compare_with_oracle(&sketch.history())
+    });
 }
 
 #[test]
 fn all_agree_on_histories_of_almost_valid_stores() {
-    for_histories(Shape::CLEAN, CLEAN, |sketch| compare_with_oracle(&sketch.history()));
+    for_histories(Shape::CLEAN, CLEAN, |sketch| {
+        compare_with_oracle(&sketch.history())
+    });
 }
 
 /// Too large for brute force.
 #[test]
 fn the_papers_agree_with_the_fast_engine_on_larger_histories() {
-    let many = Shape { transactions: 40, operations: 6, keys: 8, sessions: 9, ..Shape::SMALL };
-    let clean = Shape { transactions: 60, operations: 4, keys: 6, sessions: 12, ..Shape::CLEAN };
+    let many = Shape {
+        transactions: 40,
+        operations: 6,
+        keys: 8,
+        sessions: 9,
+        ..Shape::SMALL
+    };
+    let clean = Shape {
+        transactions: 60,
+        operations: 4,
+        keys: 6,
+        sessions: 12,
+        ..Shape::CLEAN
+    };
     for shape in [many, clean] {
-        for_histories(shape, LARGER, |sketch| compare(&sketch.history(), &PAPERS).map(|_| ()));
+        for_histories(shape, LARGER, |sketch| {
+            compare(&sketch.history(), &PAPERS).map(|_| ())
+        });
     }
 }
 
 /// Views that lag behind contradict the first order that the engine guesses, and some later ones.
 #[test]
 fn the_papers_agree_where_several_orders_are_tried() {
-    let stores = [Model::Serial, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
+    let stores = [
+        Model::Serial,
+        Model::Prefix,
+        Model::Causal,
+        Model::Atomic,
+        Model::Committed,
+    ];
     let mut signs_seen: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..LAGGING {
         let random = &mut fastrand::Rng::with_seed(seed);
@@ -79,27 +121,53 @@ fn the_papers_agree_where_several_orders_are_tried() {
             ..Workload::default()
         };
         let lag = random.u64(1..200);
-        let generation = Generation { lag, ..Generation::new(workload, stores[random.usize(0..stores.len())]) };
-        let history = generation.history(&Control::new()).expect("such stores are possible");
+        let generation = Generation {
+            lag,
+            ..Generation::new(workload, stores[random.usize(0..stores.len())])
+        };
+        let history = generation
+            .history(&Control::new())
+            .expect("such stores are possible");
         let levels = Checker::BiswasEneaSaturation.levels().to_vec();
-        let options = Options { levels, max_instances: 20, ..Options::default() };
+        let options = Options {
+            levels,
+            max_instances: 20,
+            ..Options::default()
+        };
         let fast = checkers::check(&history, &options, &Control::new(), &|_| {});
-        let slow = Options { max_instances: 0, ..options };
+        let slow = Options {
+            max_instances: 0,
+            ..options
+        };
         let slow = papers::ask_with(&history, Checker::BiswasEneaSaturation, slow);
-        examine::evidence(&history, &fast).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+        examine::evidence(&history, &fast)
+            .unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
         for result in &slow.levels {
             let ours = &fast.level(result.level).expect("it was asked for").verdict;
-            assert_eq!(ours.word(), result.verdict.word(), "seed {seed}, {}", result.level);
+            assert_eq!(
+                ours.word(),
+                result.verdict.word(),
+                "seed {seed}, {}",
+                result.level
+            );
         }
         *signs_seen.entry(signs(&fast)).or_default() += 1;
     }
-    assert!(signs_seen.len() >= 3 && signs_seen.values().all(|&n| n > LAGGING / 50), "{signs_seen:?}");
+    assert!(
+        signs_seen.len() >= 3 && signs_seen.values().all(|&n| n > LAGGING / 50),
+        "{signs_seen:?}"
+    );
 }
 
 #[test]
 fn where_values_repeat_the_papers_do_not_answer() {
-    for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| compare(&sketch.history(), &PAPERS).map(|_| ()));
-    let found = ask(&common::history("a: [w x 1]\nb: [w x 1]\nc: [r x 1]"), Checker::Plume);
+    for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| {
+        compare(&sketch.history(), &PAPERS).map(|_| ())
+    });
+    let found = ask(
+        &common::history("a: [w x 1]\nb: [w x 1]\nc: [r x 1]"),
+        Checker::Plume,
+    );
     assert_eq!(signs(&found), "????");
     assert!(found.violations.is_empty() && found.patterns.is_empty());
 }
@@ -108,10 +176,14 @@ fn where_values_repeat_the_papers_do_not_answer() {
 #[test]
 fn random_histories_have_every_letter_and_every_combination_of_verdicts() {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    for (shape, seed) in (0..4_000).flat_map(|seed| [(Shape::SMALL, seed), (LONG_TRANSACTIONS, seed)]) {
+    for (shape, seed) in
+        (0..4_000).flat_map(|seed| [(Shape::SMALL, seed), (LONG_TRANSACTIONS, seed)])
+    {
         let history = random::sketch(shape, seed).history();
         let plume = ask(&history, Checker::Plume);
-        let c4 = c4_letters(&ask(&history, Checker::C4)).into_keys().map(|letter| format!("C4 {letter}"));
+        let c4 = c4_letters(&ask(&history, Checker::C4))
+            .into_keys()
+            .map(|letter| format!("C4 {letter}"));
         for what in letters(&plume).into_keys().chain(c4).chain([signs(&plume)]) {
             *seen.entry(what).or_default() += 1;
         }
@@ -119,8 +191,11 @@ fn random_histories_have_every_letter_and_every_combination_of_verdicts() {
     let verdicts = ["++++", "+++-", "++--", "+---", "-+--", "----"].map(str::to_owned);
     let ours = ('a'..='n').map(String::from);
     let c4 = ('a'..='l').map(|letter| format!("C4 {letter}"));
-    let rare: Vec<String> =
-        ours.chain(c4).chain(verdicts).filter(|what| seen.get(what).is_none_or(|n| *n < 10)).collect();
+    let rare: Vec<String> = ours
+        .chain(c4)
+        .chain(verdicts)
+        .filter(|what| seen.get(what).is_none_or(|n| *n < 10))
+        .collect();
     println!("{seen:?}");
     assert!(rare.is_empty(), "{rare:?} in {seen:?}");
 }
@@ -140,12 +215,25 @@ fn rows() -> Vec<Row> {
     let text = std::fs::read_to_string(path).expect("the table is part of the repository");
     let table: Json = serde_json::from_str(&text).expect("the table is JSON");
     let string = |json: &Json| json.as_str().expect("a string").to_owned();
-    let rows = table["histories"].as_array().expect("rows").iter().filter(|row| row["taps"].is_string());
-    let sign = |json: &Json| if json.as_bool() == Some(true) { '+' } else { '-' };
+    let rows = table["histories"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter(|row| row["taps"].is_string());
+    let sign = |json: &Json| {
+        if json.as_bool() == Some(true) {
+            '+'
+        } else {
+            '-'
+        }
+    };
     rows.map(|row| Row {
         name: string(&row["name"]),
         text: string(&row["text"]),
-        verdicts: WEAK.iter().map(|level| sign(&row["verdicts"][level.code()])).collect(),
+        verdicts: WEAK
+            .iter()
+            .map(|level| sign(&row["verdicts"][level.code()]))
+            .collect(),
         rc_plume: row["rc_plume"].as_bool().expect("a verdict"),
         taps: string(&row["taps"]),
         c4_taps: string(&row["c4_taps"]),
@@ -155,7 +243,11 @@ fn rows() -> Vec<Row> {
 
 /// The text of a row.
 fn row(name: &str) -> String {
-    rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}")).text
+    rows()
+        .into_iter()
+        .find(|row| row.name == name)
+        .unwrap_or_else(|| panic!("no row {name}"))
+        .text
 }
 
 fn word(findings: &Findings) -> String {
@@ -171,12 +263,27 @@ fn the_table_of_tiny_histories_is_reproduced_with_both_papers_letters() {
         compare_with_oracle(&history).unwrap_or_else(|problem| panic!("{}: {problem}", row.name));
         for checker in PLUMES {
             let found = ask(&history, checker);
-            assert_eq!((signs(&found), word(&found)), (row.verdicts.clone(), row.taps.clone()), "{}", row.name);
+            assert_eq!(
+                (signs(&found), word(&found)),
+                (row.verdicts.clone(), row.taps.clone()),
+                "{}",
+                row.name
+            );
             let rc = signs(&ask_plume_rc(&history, checker)).chars().nth(1);
-            assert_eq!(rc, Some(if row.rc_plume { '+' } else { '-' }), "{}", row.name);
+            assert_eq!(
+                rc,
+                Some(if row.rc_plume { '+' } else { '-' }),
+                "{}",
+                row.name
+            );
         }
         for checker in [Checker::C4, Checker::C4TreeClocks] {
-            assert_eq!(c4_word(&ask(&history, checker)), row.c4_taps, "{}", row.name);
+            assert_eq!(
+                c4_word(&ask(&history, checker)),
+                row.c4_taps,
+                "{}",
+                row.name
+            );
         }
     }
 }
@@ -188,10 +295,22 @@ fn one_commit_order_for_all_levels_reports_a_violation_of_ra_that_does_not_exist
     for checker in PLUMES {
         assert_eq!(signs(&ask(&history, checker)), "+++-");
         let published = ask_one_cm(&history, checker);
-        assert_eq!((signs(&published).as_str(), word(&published).as_str()), ("++--", "ln"));
-        let says = |line: &String| line.starts_with("RA is violated as published") && line.contains("RA is satisfied");
-        assert!(published.assumptions.iter().any(says), "{:?}", published.assumptions);
-        assert!(common::examine::evidence(&history, &published).is_err_and(|why| why.contains("RA violated")));
+        assert_eq!(
+            (signs(&published).as_str(), word(&published).as_str()),
+            ("++--", "ln")
+        );
+        let says = |line: &String| {
+            line.starts_with("RA is violated as published") && line.contains("RA is satisfied")
+        };
+        assert!(
+            published.assumptions.iter().any(says),
+            "{:?}",
+            published.assumptions
+        );
+        assert!(
+            common::examine::evidence(&history, &published)
+                .is_err_and(|why| why.contains("RA violated"))
+        );
     }
 }
 
@@ -202,44 +321,86 @@ fn one_commit_order_for_all_levels_reports_a_violation_of_rc_that_does_not_exist
     for checker in PLUMES {
         assert_eq!(signs(&ask(&history, checker)), "++--");
         let published = ask_one_cm(&history, checker);
-        assert_eq!((signs(&published).as_str(), word(&published).as_str()), ("+---", "ikm"));
-        assert!(published.assumptions.iter().any(|line| line.starts_with("RC is violated as published")));
-        assert!(!published.assumptions.iter().any(|line| line.starts_with("RA is violated as published")));
+        assert_eq!(
+            (signs(&published).as_str(), word(&published).as_str()),
+            ("+---", "ikm")
+        );
+        assert!(
+            published
+                .assumptions
+                .iter()
+                .any(|line| line.starts_with("RC is violated as published"))
+        );
+        assert!(
+            !published
+                .assumptions
+                .iter()
+                .any(|line| line.starts_with("RA is violated as published"))
+        );
     }
 }
 
 /// More edges never hide a violation, and TCC is the same with either.
 #[test]
 fn one_commit_order_rejects_what_own_ones_reject_and_agrees_at_tcc() {
-    for_histories(Shape { transactions: 6, keys: 2, ..Shape::SMALL }, 4_000, |sketch| {
-        let history = sketch.history();
-        let (own, one_cm) = (ask(&history, Checker::Plume), ask_one_cm(&history, Checker::PlumeTreeClocks));
-        let (own_signs, one_signs) = (signs(&own), signs(&one_cm));
-        for (level, (own, one)) in WEAK.iter().zip(own_signs.chars().zip(one_signs.chars())) {
-            let published = format!("{level} is violated as published");
-            let said = one_cm.assumptions.iter().any(|line| line.starts_with(&published));
-            let allowed = if said { (own, one) == ('+', '-') } else { own == one };
-            if !allowed {
-                return Err(format!("{level}: own {own}, one {one}, said so: {said}"));
+    for_histories(
+        Shape {
+            transactions: 6,
+            keys: 2,
+            ..Shape::SMALL
+        },
+        4_000,
+        |sketch| {
+            let history = sketch.history();
+            let (own, one_cm) = (
+                ask(&history, Checker::Plume),
+                ask_one_cm(&history, Checker::PlumeTreeClocks),
+            );
+            let (own_signs, one_signs) = (signs(&own), signs(&one_cm));
+            for (level, (own, one)) in WEAK.iter().zip(own_signs.chars().zip(one_signs.chars())) {
+                let published = format!("{level} is violated as published");
+                let said = one_cm
+                    .assumptions
+                    .iter()
+                    .any(|line| line.starts_with(&published));
+                let allowed = if said {
+                    (own, one) == ('+', '-')
+                } else {
+                    own == one
+                };
+                if !allowed {
+                    return Err(format!("{level}: own {own}, one {one}, said so: {said}"));
+                }
             }
-        }
-        match letters(&own) == letters(&one_cm) {
-            true => Ok(()),
-            false => Err(format!("{:?} and {:?}", letters(&own), letters(&one_cm))),
-        }
-    });
+            match letters(&own) == letters(&one_cm) {
+                true => Ok(()),
+                false => Err(format!("{:?} and {:?}", letters(&own), letters(&one_cm))),
+            }
+        },
+    );
 }
 
 /// Design 5.1, Plume Def. 4 against Biswas & Enea Fig. 2a: two reads of one key.
 #[test]
 fn plumes_read_committed_lets_two_reads_of_one_key_go_backwards() {
-    for name in ["j-same-key-backwards", "j-same-key-oscillation", "j-back-to-initial"] {
+    for name in [
+        "j-same-key-backwards",
+        "j-same-key-oscillation",
+        "j-back-to-initial",
+    ] {
         let history = common::history(&row(name));
         for checker in PLUMES {
             assert_eq!(signs(&ask(&history, checker)), "----", "{name}");
             let plume = ask_plume_rc(&history, checker);
             assert_eq!(signs(&plume), "-+--", "{name}");
-            assert!(plume.assumptions.iter().any(|line| line.contains("Definition 4")), "{:?}", plume.assumptions);
+            assert!(
+                plume
+                    .assumptions
+                    .iter()
+                    .any(|line| line.contains("Definition 4")),
+                "{:?}",
+                plume.assumptions
+            );
         }
     }
 }
@@ -250,9 +411,22 @@ fn c4_accepts_the_read_of_an_own_overwritten_write() {
     let history = common::history(&row("e-not-my-last-write"));
     for checker in [Checker::C4, Checker::C4TreeClocks] {
         let found = ask(&history, checker);
-        assert_eq!((signs(&found).as_str(), c4_word(&found).as_str()), ("+", ""));
-        assert!(found.assumptions.iter().any(|line| line.contains("by the axioms TCC is violated")));
-        assert!(found.violations.iter().all(|violation| !violation.levels.contains(WEAK[3])));
+        assert_eq!(
+            (signs(&found).as_str(), c4_word(&found).as_str()),
+            ("+", "")
+        );
+        assert!(
+            found
+                .assumptions
+                .iter()
+                .any(|line| line.contains("by the axioms TCC is violated"))
+        );
+        assert!(
+            found
+                .violations
+                .iter()
+                .all(|violation| !violation.levels.contains(WEAK[3]))
+        );
     }
     assert_eq!(signs(&ask(&history, Checker::BiswasEneaSaturation)), "---");
 }
@@ -261,9 +435,15 @@ fn c4_accepts_the_read_of_an_own_overwritten_write() {
 #[test]
 fn c4_compares_the_values_of_two_reads_and_plume_their_writers() {
     let history = common::history(&row("f-intermediate-then-final"));
-    assert_eq!(c4_letters(&ask(&history, Checker::C4)), [('e', 1), ('f', 1)].into());
+    assert_eq!(
+        c4_letters(&ask(&history, Checker::C4)),
+        [('e', 1), ('f', 1)].into()
+    );
     let plume = ask(&history, Checker::Plume);
-    assert_eq!((word(&plume).as_str(), signs(&plume).as_str()), ("f", "+---"));
+    assert_eq!(
+        (word(&plume).as_str(), signs(&plume).as_str()),
+        ("f", "+---")
+    );
 }
 
 /// Design 5.1, C4 §3.2 and §6: "a to f characterise RC", "a to f, h, i RA". Both lack g, and RC has non-repeatable reads.
@@ -287,7 +467,10 @@ fn a_stale_initial_read_through_session_order_is_a_fractured_read() {
     let history = common::history(&row("k-fractured-so-initial"));
     for checker in PLUMES {
         let found = ask(&history, checker);
-        assert_eq!((signs(&found).as_str(), word(&found).as_str()), ("++--", "k"));
+        assert_eq!(
+            (signs(&found).as_str(), word(&found).as_str()),
+            ("++--", "k")
+        );
     }
 }
 
@@ -313,16 +496,25 @@ fn each_pattern_is_found_by_its_letter_in_a_history_of_its_own() {
     ];
     for (letter, c4, verdicts) in expected {
         let path = common::repository(&format!("tests/data/taps/tap-{letter}.txt"));
-        let history = formats::open(&path, Some("plume"), &Control::new()).expect("it is part of the repository");
+        let history = formats::open(&path, Some("plume"), &Control::new())
+            .expect("it is part of the repository");
         compare_with_oracle(&history).unwrap_or_else(|problem| panic!("tap-{letter}: {problem}"));
         for checker in PLUMES {
             let found = ask(&history, checker);
-            assert_eq!((word(&found), signs(&found)), (letter.to_string(), verdicts.to_owned()), "{checker}");
+            assert_eq!(
+                (word(&found), signs(&found)),
+                (letter.to_string(), verdicts.to_owned()),
+                "{checker}"
+            );
         }
         for checker in [Checker::C4, Checker::C4TreeClocks] {
             let found = ask(&history, checker);
             let verdict = if c4.is_empty() { "+" } else { "-" };
-            assert_eq!((c4_word(&found).as_str(), signs(&found).as_str()), (c4, verdict), "{checker} on tap-{letter}");
+            assert_eq!(
+                (c4_word(&found).as_str(), signs(&found).as_str()),
+                (c4, verdict),
+                "{checker} on tap-{letter}"
+            );
         }
         let found = ask(&history, Checker::BiswasEneaSaturation);
         assert_eq!(signs(&found), verdicts[1..], "tap-{letter}");
@@ -343,27 +535,44 @@ fn lonely(n: u64) -> History {
 }
 
 fn reasons(findings: &Findings) -> Vec<String> {
-    let undecided = findings.levels.iter().filter_map(|result| match &result.verdict {
-        Verdict::Undecided(cause) => Some(format!("{}: {cause}", result.level)),
-        _ => None,
-    });
+    let undecided = findings
+        .levels
+        .iter()
+        .filter_map(|result| match &result.verdict {
+            Verdict::Undecided(cause) => Some(format!("{}: {cause}", result.level)),
+            _ => None,
+        });
     undecided.collect()
 }
 
 #[test]
 fn what_would_take_too_much_memory_is_undecided_with_the_reason() {
     let history = lonely(17_000);
-    for checker in [Checker::Plume, Checker::PlumeTreeClocks, Checker::C4, Checker::C4TreeClocks] {
+    for checker in [
+        Checker::Plume,
+        Checker::PlumeTreeClocks,
+        Checker::C4,
+        Checker::C4TreeClocks,
+    ] {
         let found = ask(&history, checker);
         let reasons = reasons(&found);
-        assert_eq!(reasons.len(), if checker.is_c4() { 1 } else { 3 }, "{reasons:?}");
-        let clear = |reason: &String| reason.contains("clocks would take") && reason.contains("MB allowed");
+        assert_eq!(
+            reasons.len(),
+            if checker.is_c4() { 1 } else { 3 },
+            "{reasons:?}"
+        );
+        let clear =
+            |reason: &String| reason.contains("clocks would take") && reason.contains("MB allowed");
         assert!(reasons.iter().all(clear), "{reasons:?}");
     }
     assert_eq!(signs(&ask(&history, Checker::PlumeSearch)), "++++");
     let found = ask(&lonely(140_000), Checker::BiswasEneaSaturation);
     assert_eq!(signs(&found), "++?");
-    assert!(reasons(&found)[0].starts_with("TCC: the transitive closure would take 2337 MB"), "{:?}", reasons(&found));
+    assert!(
+        reasons(&found)[0].starts_with("TCC: the transitive closure would take 2337 MB"),
+        "{:?}",
+        reasons(&found)
+    );
 }
 
 #[test]
@@ -372,8 +581,19 @@ fn a_stopped_check_is_undecided() {
     let control = Control::new();
     control.stop();
     for checker in PAPERS {
-        let found = isoscope::papers::check(&history, checker, &papers::options(checker), &control, &|_| {});
-        assert!(reasons(&found).iter().all(|reason| reason.ends_with("cancelled")), "{checker}");
+        let found = isoscope::papers::check(
+            &history,
+            checker,
+            &papers::options(checker),
+            &control,
+            &|_| {},
+        );
+        assert!(
+            reasons(&found)
+                .iter()
+                .all(|reason| reason.ends_with("cancelled")),
+            "{checker}"
+        );
         assert_eq!(reasons(&found).len(), checker.levels().len(), "{checker}");
     }
 }

@@ -18,18 +18,30 @@ use std::path::PathBuf;
 const HISTORIES: u64 = 6_000;
 const MIXED: u64 = 6_000;
 
-const PLUMES: [Checker; 3] = [Checker::Plume, Checker::PlumeTreeClocks, Checker::PlumeSearch];
+const PLUMES: [Checker; 3] = [
+    Checker::Plume,
+    Checker::PlumeTreeClocks,
+    Checker::PlumeSearch,
+];
 const TCC: [Level; 1] = [Level::TransactionalCausalConsistency];
 
 /// Transactions that read much, so that one sees another before and after.
-const LONG_TRANSACTIONS: Shape = Shape { transactions: 5, operations: 7, keys: 3, sessions: 3, ..Shape::SMALL };
+const LONG_TRANSACTIONS: Shape = Shape {
+    transactions: 5,
+    operations: 7,
+    keys: 3,
+    sessions: 3,
+    ..Shape::SMALL
+};
 
 fn compare(history: &History) -> Result<(), String> {
     let expected = published_oracle::count(history);
     for checker in PLUMES {
         let found = published(history, checker, &TCC);
         if found != expected {
-            return Err(format!("{checker} counts {found:?}, brute force {expected:?}"));
+            return Err(format!(
+                "{checker} counts {found:?}, brute force {expected:?}"
+            ));
         }
     }
     Ok(())
@@ -39,12 +51,17 @@ fn compare(history: &History) -> Result<(), String> {
 fn settled(sketch: &Sketch, zeros: bool) -> History {
     let mut sketch = sketch.clone();
     let mut n = 0;
-    for transaction in sketch.transactions_mut().filter(|t| t.outcome == Outcome::Unknown) {
+    for transaction in sketch
+        .transactions_mut()
+        .filter(|t| t.outcome == Outcome::Unknown)
+    {
         n += 1;
         transaction.outcome = [Outcome::Committed, Outcome::Aborted][n % 2];
     }
     if zeros {
-        let writes = sketch.operations_mut().filter(|o| o.kind == OperationKind::Write);
+        let writes = sketch
+            .operations_mut()
+            .filter(|o| o.kind == OperationKind::Write);
         writes.step_by(3).for_each(|o| o.value = Value(0));
     }
     sketch.history()
@@ -52,8 +69,15 @@ fn settled(sketch: &Sketch, zeros: bool) -> History {
 
 #[test]
 fn the_counts_are_those_of_brute_force() {
-    for shape in [Shape::SMALL, LONG_TRANSACTIONS, Shape::CLEAN, Shape::AMBIGUOUS] {
-        for_histories(shape, HISTORIES, |sketch| compare(&settled(sketch, false)).and(compare(&settled(sketch, true))));
+    for shape in [
+        Shape::SMALL,
+        LONG_TRANSACTIONS,
+        Shape::CLEAN,
+        Shape::AMBIGUOUS,
+    ] {
+        for_histories(shape, HISTORIES, |sketch| {
+            compare(&settled(sketch, false)).and(compare(&settled(sketch, true)))
+        });
     }
 }
 
@@ -62,7 +86,14 @@ fn the_counts_are_those_of_brute_force() {
 fn the_counts_are_those_of_brute_force_where_keys_hold_lists() {
     for_seeds(MIXED, |seed| {
         let rng = &mut fastrand::Rng::with_seed(seed);
-        let mix = Mix { unknown: false, vague: false, set_up: false, times: false, groups: 1, ..Mix::any(rng) };
+        let mix = Mix {
+            unknown: false,
+            vague: false,
+            set_up: false,
+            times: false,
+            groups: 1,
+            ..Mix::any(rng)
+        };
         let history = mixed::history(&mix, seed);
         compare(&history).map_err(|problem| format!("{}{problem}", mixed::text(&mix, seed)))
     });
@@ -77,11 +108,22 @@ fn random_histories_have_every_letter_and_are_counted_differently() {
         let history = settled(&random::sketch(LONG_TRANSACTIONS, seed), false);
         let counts = published(&history, Checker::Plume, &TCC);
         let own = letters(&ask(&history, Checker::Plume));
-        differ += u64::from(counts.iter().any(|(letter, n)| own.get(&letter.to_string()) != Some(n)));
-        counts.into_keys().for_each(|letter| *seen.entry(letter).or_default() += 1);
+        differ += u64::from(
+            counts
+                .iter()
+                .any(|(letter, n)| own.get(&letter.to_string()) != Some(n)),
+        );
+        counts
+            .into_keys()
+            .for_each(|letter| *seen.entry(letter).or_default() += 1);
     }
-    let rare: Vec<char> = ('a'..='n').filter(|letter| seen.get(letter).is_none_or(|n| *n < 10)).collect();
-    assert!(rare.is_empty() && differ > 100, "{rare:?} in {seen:?}, {differ} differ");
+    let rare: Vec<char> = ('a'..='n')
+        .filter(|letter| seen.get(letter).is_none_or(|n| *n < 10))
+        .collect();
+    assert!(
+        rare.is_empty() && differ > 100,
+        "{rare:?} in {seen:?}, {differ} differ"
+    );
 }
 
 /// At RC the program ends before it looks for commit orders, and letters above the levels asked for do not count.
@@ -92,15 +134,29 @@ fn letters_are_those_that_the_levels_prohibit() {
     let older = common::history("a: [w x 1]\nb: [r x 1, w x 2, w y 2]\nc: [r y 2, r x 1]");
     for (history, at_rc) in [(stale, 'h'.to_string()), (older, String::new())] {
         for level in [Level::ReadAtomic, TCC[0]] {
-            assert_eq!(published(&history, Checker::Plume, &[level]), [('h', 1)].into());
+            assert_eq!(
+                published(&history, Checker::Plume, &[level]),
+                [('h', 1)].into()
+            );
         }
-        let found: String = published(&history, Checker::Plume, &[Level::ReadCommitted]).into_keys().collect();
+        let found: String = published(&history, Checker::Plume, &[Level::ReadCommitted])
+            .into_keys()
+            .collect();
         assert_eq!(found, at_rc);
-        assert_eq!(published(&history, Checker::Plume, &[Level::CutIsolation]), [].into());
+        assert_eq!(
+            published(&history, Checker::Plume, &[Level::CutIsolation]),
+            [].into()
+        );
     }
     let twice = common::history("a: [w x 1]\nb: [r x 0, r x 1]");
-    assert_eq!(published(&twice, Checker::Plume, &[Level::CutIsolation]), [('j', 1)].into());
-    assert_eq!(published(&twice, Checker::Plume, &[Level::ReadCommitted]), [].into());
+    assert_eq!(
+        published(&twice, Checker::Plume, &[Level::CutIsolation]),
+        [('j', 1)].into()
+    );
+    assert_eq!(
+        published(&twice, Checker::Plume, &[Level::ReadCommitted]),
+        [].into()
+    );
 }
 
 /// Where session order is the only trigger: the transaction just before is one, those before that are not.
@@ -110,8 +166,14 @@ fn session_order_counts_between_neighbours_only() {
     let apart = "a: [w x 1]\nb: [r x 1, w x 2] [w z 1] [r x 1]";
     for (text, letter) in [(neighbor, 'k'), (apart, 'm')] {
         let history = common::history(text);
-        assert_eq!(published(&history, Checker::Plume, &TCC), [(letter, 1)].into());
-        assert_eq!(letters(&ask(&history, Checker::Plume)), [("k".to_owned(), 1)].into());
+        assert_eq!(
+            published(&history, Checker::Plume, &TCC),
+            [(letter, 1)].into()
+        );
+        assert_eq!(
+            letters(&ask(&history, Checker::Plume)),
+            [("k".to_owned(), 1)].into()
+        );
     }
 }
 
@@ -120,8 +182,12 @@ fn session_order_counts_between_neighbours_only() {
 fn each_pattern_is_found_in_a_history_of_its_own() {
     for letter in 'a'..='n' {
         let path = common::repository(&format!("tests/data/taps/tap-{letter}.txt"));
-        let history = formats::open(&path, Some("plume"), &Control::new()).expect("it is part of the repository");
-        assert!(published(&history, Checker::Plume, &TCC).contains_key(&letter), "tap-{letter}");
+        let history = formats::open(&path, Some("plume"), &Control::new())
+            .expect("it is part of the repository");
+        assert!(
+            published(&history, Checker::Plume, &TCC).contains_key(&letter),
+            "tap-{letter}"
+        );
         compare(&history).unwrap_or_else(|problem| panic!("tap-{letter}: {problem}"));
     }
 }
@@ -131,23 +197,42 @@ fn each_pattern_is_found_in_a_history_of_its_own() {
 #[cfg_attr(not(published_counts), ignore = "no counts of the program")]
 fn the_counts_are_those_of_the_published_program() {
     let corpus = common::corpus();
-    let text = std::fs::read_to_string(corpus.join("../plume-letters.json")).expect("counts of the program");
+    let text = std::fs::read_to_string(corpus.join("../plume-letters.json"))
+        .expect("counts of the program");
     let table: Json = serde_json::from_str(&text).expect("the table is JSON");
     let files = table["files"].as_object().expect("counts by file");
     assert!(files.len() > 50);
-    let rules = Rules { failed: FailedRule::Drop, ..Rules::default() };
-    let request = Request { format: None, rules: Some(&rules) };
+    let rules = Rules {
+        failed: FailedRule::Drop,
+        ..Rules::default()
+    };
+    let request = Request {
+        format: None,
+        rules: Some(&rules),
+    };
     for (name, counts) in files {
         let history = formats::open(&corpus.join(name), request, &Control::new()).expect(name);
-        let expected: BTreeMap<char, u64> = counts.as_object().expect("counts").iter().map(letter_and_count).collect();
+        let expected: BTreeMap<char, u64> = counts
+            .as_object()
+            .expect("counts")
+            .iter()
+            .map(letter_and_count)
+            .collect();
         for checker in PLUMES {
-            assert_eq!(published(&history, checker, &TCC), expected, "{checker} on {name}");
+            assert_eq!(
+                published(&history, checker, &TCC),
+                expected,
+                "{checker} on {name}"
+            );
         }
     }
 }
 
 fn letter_and_count((id, n): (&String, &Json)) -> (char, u64) {
-    (id.chars().last().expect("a letter"), n.as_u64().expect("a count"))
+    (
+        id.chars().last().expect("a letter"),
+        n.as_u64().expect("a count"),
+    )
 }
 
 /// The letters that Plume's section 5.2 names of three new bugs. MariaDB's log, which ends while sessions go on writing,
@@ -157,17 +242,29 @@ fn letter_and_count((id, n): (&String, &Json)) -> (char, u64) {
 fn new_bugs_have_the_letters_that_were_published() {
     let corpus = common::corpus();
     let folder = corpus.join("plume-text/bugs");
-    let files = folder.read_dir().expect("a folder of bugs").map(|entry| entry.expect("an entry").path());
+    let files = folder
+        .read_dir()
+        .expect("a folder of bugs")
+        .map(|entry| entry.expect("an entry").path());
     let files: Vec<PathBuf> = files.collect();
-    for (name, expected) in [("mariadb", "afhijkln"), ("yugabyte", "iklmn"), ("antidote", "ghkm")] {
-        let named = |path: &&PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().contains(name));
+    for (name, expected) in [
+        ("mariadb", "afhijkln"),
+        ("yugabyte", "iklmn"),
+        ("antidote", "ghkm"),
+    ] {
+        let named = |path: &&PathBuf| {
+            path.file_name()
+                .is_some_and(|file| file.to_string_lossy().contains(name))
+        };
         let Some(path) = files.iter().find(named) else {
             assert_eq!(name, "antidote", "the corpus has it");
             println!("skipped: no history of AntidoteDB");
             continue;
         };
         let history = formats::open(path, None, &Control::new()).expect(name);
-        let found: String = published(&history, Checker::Plume, &WEAK).into_keys().collect();
+        let found: String = published(&history, Checker::Plume, &WEAK)
+            .into_keys()
+            .collect();
         assert_eq!(found, expected, "{name}");
     }
 }

@@ -10,8 +10,13 @@ use common::examine;
 use hard::{Hard, Literal, reduction};
 
 fn can_be_satisfied(n: usize, clauses: &[Vec<Literal>]) -> bool {
-    let holds =
-        |bits: usize| clauses.iter().all(|clause| clause.iter().any(|&(v, negated)| (bits >> v & 1 == 1) != negated));
+    let holds = |bits: usize| {
+        clauses.iter().all(|clause| {
+            clause
+                .iter()
+                .any(|&(v, negated)| (bits >> v & 1 == 1) != negated)
+        })
+    };
     (0..1 << n).any(holds)
 }
 
@@ -22,8 +27,13 @@ fn assert_agrees(instance: Hard) -> bool {
     let findings = examine::check(&history);
     let can = can_be_satisfied(n, &clauses);
     let verdicts = examine::engine_verdicts(&findings);
-    assert_eq!(examine::signs(verdicts), if can { "+++++++" } else { "++++---" }, "{instance}");
-    examine::evidence(&history, &findings).unwrap_or_else(|problem| panic!("{instance}: {problem}"));
+    assert_eq!(
+        examine::signs(verdicts),
+        if can { "+++++++" } else { "++++---" },
+        "{instance}"
+    );
+    examine::evidence(&history, &findings)
+        .unwrap_or_else(|problem| panic!("{instance}: {problem}"));
     can
 }
 
@@ -31,7 +41,10 @@ fn assert_agrees(instance: Hard) -> bool {
 fn random_formulas_are_histories_of_the_same_answer() {
     let mut satisfied = 0;
     for seed in 0..36 {
-        let (n, ratio) = (3 + seed as usize % 3, [2.0, 4.0, 6.0, 8.0][seed as usize % 4]);
+        let (n, ratio) = (
+            3 + seed as usize % 3,
+            [2.0, 4.0, 6.0, 8.0][seed as usize % 4],
+        );
         satisfied += usize::from(assert_agrees(Hard::Sat(n, ratio, seed)));
     }
     assert!((6..30).contains(&satisfied), "{satisfied}");

@@ -20,7 +20,10 @@ const MOST_COMBINATIONS: usize = 300;
 
 fn with_three_values(sketch: &Sketch) -> Sketch {
     let mut sketch = sketch.clone();
-    for operation in sketch.operations_mut().filter(|o| (1..=Value::MAX_NUMBER).contains(&o.value.0)) {
+    for operation in sketch
+        .operations_mut()
+        .filter(|o| (1..=Value::MAX_NUMBER).contains(&o.value.0))
+    {
         operation.value = Value(1 + operation.value.0 % 3);
     }
     sketch
@@ -46,9 +49,15 @@ fn a_level_asked_for_alone_is_decided_and_shown() {
         let all = examine::check(&history);
         for result in &all.levels {
             let alone = asked_alone(&history, result.level);
-            let word = alone.level(result.level).map(|result| result.verdict.word());
+            let word = alone
+                .level(result.level)
+                .map(|result| result.verdict.word());
             if word != Some(result.verdict.word()) {
-                return Err(format!("{} is {word:?} alone, {} among all", result.level, result.verdict.word()));
+                return Err(format!(
+                    "{} is {word:?} alone, {} among all",
+                    result.level,
+                    result.verdict.word()
+                ));
             }
             examine::evidence(&history, &alone)?;
         }
@@ -57,14 +66,19 @@ fn a_level_asked_for_alone_is_decided_and_shown() {
 }
 
 fn asked_alone(history: &isoscope::history::History, level: Level) -> checkers::Findings {
-    let options = Options { levels: vec![level], ..Options::default() };
+    let options = Options {
+        levels: vec![level],
+        ..Options::default()
+    };
     checkers::check(history, &options, &Control::new(), &|_| {})
 }
 
 /// Transactions of about four operations, run one after the other by random sessions; each write writes one of three values.
 fn serial_run(seed: u64, (sessions, transactions, keys): (usize, usize, usize)) -> Sketch {
     let mut random = Rng::with_seed(seed);
-    let mut sketch = Sketch { sessions: vec![Vec::new(); sessions] };
+    let mut sketch = Sketch {
+        sessions: vec![Vec::new(); sessions],
+    };
     let mut value = vec![0; keys];
     for _ in 0..transactions {
         let mut operations = Vec::new();
@@ -77,7 +91,10 @@ fn serial_run(seed: u64, (sessions, transactions, keys): (usize, usize, usize)) 
                 operations.push(read(key, value[key]));
             }
         }
-        sketch.sessions[random.usize(0..sessions)].push(Transaction { outcome: Outcome::Committed, operations });
+        sketch.sessions[random.usize(0..sessions)].push(Transaction {
+            outcome: Outcome::Committed,
+            operations,
+        });
     }
     sketch
 }
@@ -89,7 +106,11 @@ fn long_serial_runs_are_satisfied_at_every_level() {
         let n_open = Observation::of(&history).n_ambiguous();
         assert!(n_open > 400, "{n_open} ambiguous reads");
         let findings = examine::check(&history);
-        assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++", "seed {seed}");
+        assert_eq!(
+            examine::signs(examine::engine_verdicts(&findings)),
+            "+++++++",
+            "seed {seed}"
+        );
         examine::evidence(&history, &findings).expect("evidence holds");
     }
 }
@@ -97,9 +118,16 @@ fn long_serial_runs_are_satisfied_at_every_level() {
 #[test]
 fn a_weak_level_of_a_long_serial_run_is_satisfied_when_it_is_asked_for_alone() {
     let history = serial_run(5, (5, 300, 8)).history();
-    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency] {
+    for level in [
+        Level::ReadCommitted,
+        Level::ReadAtomic,
+        Level::TransactionalCausalConsistency,
+    ] {
         let findings = asked_alone(&history, level);
-        assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)), "{level}");
+        assert!(
+            matches!(findings.levels[0].verdict, Verdict::Satisfied(_)),
+            "{level}"
+        );
         examine::evidence(&history, &findings).expect("evidence holds");
     }
 }
@@ -121,16 +149,32 @@ fn a_violation_is_found_in_a_long_serial_run() {
         append(&mut sketch, 2, &[write(p, 2), write(q, 1)]);
         append(&mut sketch, 3, &[write(p, 3), write(q, 1)]);
         append(&mut sketch, 4, &[read(p, 1), read(q, 1)]);
-        assert!(sketch.operations_mut().any(|o| o.kind == OperationKind::Read));
+        assert!(
+            sketch
+                .operations_mut()
+                .any(|o| o.kind == OperationKind::Read)
+        );
         let history = sketch.history();
         // What violates a weak level is found where a strong one is asked for alone.
-        for level in [Level::ReadAtomic, Level::TransactionalCausalConsistency, Level::Serializability] {
+        for level in [
+            Level::ReadAtomic,
+            Level::TransactionalCausalConsistency,
+            Level::Serializability,
+        ] {
             let findings = asked_alone(&history, level);
-            assert_eq!(findings.levels[0].verdict, Verdict::Violated, "{level}, seed {seed}");
+            assert_eq!(
+                findings.levels[0].verdict,
+                Verdict::Violated,
+                "{level}, seed {seed}"
+            );
             examine::evidence(&history, &findings).expect("evidence holds");
         }
         let findings = examine::check(&history);
-        assert_eq!(&examine::signs(examine::engine_verdicts(&findings))[2..], "-----", "seed {seed}");
+        assert_eq!(
+            &examine::signs(examine::engine_verdicts(&findings))[2..],
+            "-----",
+            "seed {seed}"
+        );
         examine::evidence(&history, &findings).expect("evidence holds");
     }
 }
@@ -144,9 +188,19 @@ fn a_case_is_not_named_by_a_read_that_may_be_of_another_writer() {
     let history = isoscope::formats::text::parse(text).expect("a history in our notation");
     let findings = examine::check(&history);
     examine::evidence(&history, &findings).expect("evidence holds");
-    let is_fractured = |violation: &&checkers::Violation| violation.id.pattern == checkers::Pattern::FracturedReadCO;
-    let fractured = findings.violations.iter().find(is_fractured).expect("a4's z was overlooked");
-    assert!(!fractured.also.iter().any(|name| name == "C4 TAP-h"), "{:?}", fractured.also);
+    let is_fractured = |violation: &&checkers::Violation| {
+        violation.id.pattern == checkers::Pattern::FracturedReadCO
+    };
+    let fractured = findings
+        .violations
+        .iter()
+        .find(is_fractured)
+        .expect("a4's z was overlooked");
+    assert!(
+        !fractured.also.iter().any(|name| name == "C4 TAP-h"),
+        "{:?}",
+        fractured.also
+    );
     // Nor does a read after an own write of the key, which is wrong whatever it read from.
     let text = "a: [w y 2, w x 2, w y 1] [r x 0, w y 2, r y 1] [w y 1]\n";
     let history = isoscope::formats::text::parse(text).expect("a history in our notation");

@@ -16,10 +16,12 @@ use fastrand::Rng;
 use isoscope::checkers::{self, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats;
-use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, TransactionId, Value};
+use isoscope::history::{
+    Builder, History, Interval, OperationKind, Origin, Outcome, TransactionId, Value,
+};
 use isoscope::report::{
-    ClaimEntry, ClaimKind, EdgeEntry, OperationEntry, ProofEntry, Report, Settings, SightWord, TransactionEntry,
-    VerdictWord, ViolationEntry,
+    ClaimEntry, ClaimKind, EdgeEntry, OperationEntry, ProofEntry, Report, Settings, SightWord,
+    TransactionEntry, VerdictWord, ViolationEntry,
 };
 use isoscope::verify::{Verified, verify};
 use rayon::prelude::*;
@@ -32,8 +34,14 @@ const EACH: u64 = 3;
 const HISTORIES: u64 = 30;
 
 /// Few enough appends of an element to go through.
-const REPEATING: Shape =
-    Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: false, clean: false };
+const REPEATING: Shape = Shape {
+    transactions: 5,
+    operations: 3,
+    keys: 2,
+    sessions: 4,
+    repeated_values: false,
+    clean: false,
+};
 
 /// Brute force tries all orders of up to so many transactions.
 const SMALL: usize = 8;
@@ -52,32 +60,75 @@ impl Case {
     fn new(name: String, history: History) -> Case {
         let findings = checkers::check(
             &history,
-            &Options { levels: Level::of(&history), max_instances: 20, ..Options::default() },
+            &Options {
+                levels: Level::of(&history),
+                max_instances: 20,
+                ..Options::default()
+            },
             &Control::new(),
             &|_| {},
         );
-        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
-        let decided = findings.levels.iter().filter(|result| !matches!(result.verdict, Verdict::Undecided(_)));
+        let report = Report::new(
+            &history,
+            &findings,
+            Settings {
+                witness: true,
+                ..Settings::default()
+            },
+        );
+        let decided = findings
+            .levels
+            .iter()
+            .filter(|result| !matches!(result.verdict, Verdict::Undecided(_)));
         let mut truth: BTreeMap<String, bool> = decided
-            .map(|result| (result.level.code().to_owned(), matches!(result.verdict, Verdict::Satisfied(_))))
+            .map(|result| {
+                (
+                    result.level.code().to_owned(),
+                    matches!(result.verdict, Verdict::Satisfied(_)),
+                )
+            })
             .collect();
         // Elements that were appended twice make too many choices.
         let observation = oracle::Observation::of(&history);
         let is_small = history.n_transactions() <= SMALL && observation.n_combinations() <= 300;
         if is_small {
             let verdicts = oracle::verdicts(&history);
-            truth.extend(LEVELS.iter().zip(verdicts).skip(1).map(|(level, is)| (level.code().to_owned(), is)));
+            truth.extend(
+                LEVELS
+                    .iter()
+                    .zip(verdicts)
+                    .skip(1)
+                    .map(|(level, is)| (level.code().to_owned(), is)),
+            );
             if history.has_times() {
                 truth.insert("SSER".to_owned(), oracle::strictly_serializable(&history));
             }
         }
-        Case { name, history, report, truth, is_small }
+        Case {
+            name,
+            history,
+            report,
+            truth,
+            is_small,
+        }
     }
 
     /// Whether a report that was accepted is true although something in it was changed.
-    fn is_true(&self, change: Change, tampered: &Report, verified: &Verified) -> Result<(), String> {
-        for level in tampered.levels.iter().filter(|level| level.verdict != VerdictWord::Undecided) {
-            let is = self.truth.get(&level.level).ok_or_else(|| format!("{} was not decided", level.level))?;
+    fn is_true(
+        &self,
+        change: Change,
+        tampered: &Report,
+        verified: &Verified,
+    ) -> Result<(), String> {
+        for level in tampered
+            .levels
+            .iter()
+            .filter(|level| level.verdict != VerdictWord::Undecided)
+        {
+            let is = self
+                .truth
+                .get(&level.level)
+                .ok_or_else(|| format!("{} was not decided", level.level))?;
             if *is != (level.verdict == VerdictWord::Satisfied) {
                 return Err(format!("{} is {:?}", level.level, level.verdict));
             }
@@ -86,7 +137,8 @@ impl Case {
             }
         }
         for violation in &tampered.violations {
-            let is_violated = |level: &String| self.truth.get(level).is_none_or(|satisfied| !satisfied);
+            let is_violated =
+                |level: &String| self.truth.get(level).is_none_or(|satisfied| !satisfied);
             if let Some(level) = violation.levels.iter().find(|level| !is_violated(level)) {
                 return Err(format!("{} at {level}", violation.id));
             }
@@ -96,16 +148,25 @@ impl Case {
 
     /// Whether an order explains the history at a level, where brute force can tell.
     fn explains(&self, level: &str, witness: &[TransactionEntry]) -> Result<(), String> {
-        let Some(known) = LEVELS.iter().find(|known| known.code() == level) else { return Ok(()) };
+        let Some(known) = LEVELS.iter().find(|known| known.code() == level) else {
+            return Ok(());
+        };
         let place = |entry: &TransactionEntry| {
-            let t = self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id);
+            let t = self
+                .history
+                .transactions()
+                .find(|&t| self.history.exact_transaction_name(t) == entry.id);
             t.ok_or_else(|| format!("there is no {}", entry.id))
         };
-        let order = witness.iter().map(place).collect::<Result<Vec<TransactionId>, _>>()?;
+        let order = witness
+            .iter()
+            .map(place)
+            .collect::<Result<Vec<TransactionId>, _>>()?;
         let is_empty = |t: TransactionId| self.history.operations_of(t).len() == 0;
         // Who is not read from may be left out, and may take part.
         let is_optional = |&t: &TransactionId| self.history.outcome(t) == Outcome::Unknown;
-        let may_be_left_out = self.history.transactions().any(is_empty) || order.iter().any(is_optional);
+        let may_be_left_out =
+            self.history.transactions().any(is_empty) || order.iter().any(is_optional);
         match !self.is_small
             || *known == Level::CutIsolation
             || may_be_left_out
@@ -117,7 +178,12 @@ impl Case {
     }
 
     /// Whether nothing but verdicts and levels says something else than before, which were looked at.
-    fn says_no_more(&self, change: Change, tampered: &Report, verified: &Verified) -> Result<(), String> {
+    fn says_no_more(
+        &self,
+        change: Change,
+        tampered: &Report,
+        verified: &Verified,
+    ) -> Result<(), String> {
         if tampered.history != self.report.history {
             return Err("other figures".to_owned());
         }
@@ -135,17 +201,27 @@ impl Case {
         }
         // Which violations with cases share transactions depends on what is told of the cases.
         let is_plain = |violation: &&ViolationEntry| {
-            matches!(violation.proof, ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Split { .. })
+            matches!(
+                violation.proof,
+                ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Split { .. }
+            )
         };
         let partition = |report: &Report| -> Vec<bool> {
             let all: Vec<&ViolationEntry> = report.violations.iter().filter(is_plain).collect();
-            all.iter().flat_map(|a| all.iter().map(|b| a.component == b.component)).collect()
+            all.iter()
+                .flat_map(|a| all.iter().map(|b| a.component == b.component))
+                .collect()
         };
         // What lists contradict joins more transactions than those that are told.
         let is_of_lists = |v: &ViolationEntry| {
-            matches!(v.pattern.as_str(), "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle")
+            matches!(
+                v.pattern.as_str(),
+                "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle"
+            )
         };
-        match self.report.violations.iter().any(is_of_lists) || partition(tampered) == partition(&self.report) {
+        match self.report.violations.iter().any(is_of_lists)
+            || partition(tampered) == partition(&self.report)
+        {
             true => Ok(()),
             false => Err("other components".to_owned()),
         }
@@ -153,16 +229,26 @@ impl Case {
 
     /// What an operation of a transaction does.
     fn text(&self, entry: &TransactionEntry, index: usize) -> Option<String> {
-        let t = self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id)?;
-        self.history.operations_of(t).nth(index).map(|o| self.history.operation_text(o))
+        let t = self
+            .history
+            .transactions()
+            .find(|&t| self.history.exact_transaction_name(t) == entry.id)?;
+        self.history
+            .operations_of(t)
+            .nth(index)
+            .map(|o| self.history.operation_text(o))
     }
 
     /// Whether two transactions follow each other in a session, or in real time.
     fn follows(&self, first: &TransactionEntry, then: &TransactionEntry, kind: &str) -> bool {
         let named = |entry: &TransactionEntry| {
-            self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id)
+            self.history
+                .transactions()
+                .find(|&t| self.history.exact_transaction_name(t) == entry.id)
         };
-        let (Some(first), Some(then)) = (named(first), named(then)) else { return false };
+        let (Some(first), Some(then)) = (named(first), named(then)) else {
+            return false;
+        };
         match kind {
             "SO" => first < then && self.history.session_of(first) == self.history.session_of(then),
             "RT" => match (self.history.interval(first), self.history.interval(then)) {
@@ -181,8 +267,17 @@ impl Case {
         old: &ViolationEntry,
         verified: &Verified,
     ) -> Result<(), String> {
-        let same = |what: &str, is: bool| if is { Ok(()) } else { Err(format!("another {what}")) };
-        same("name", (&new.id, &new.pattern, &new.name) == (&old.id, &old.pattern, &old.name))?;
+        let same = |what: &str, is: bool| {
+            if is {
+                Ok(())
+            } else {
+                Err(format!("another {what}"))
+            }
+        };
+        same(
+            "name",
+            (&new.id, &new.pattern, &new.name) == (&old.id, &old.pattern, &old.name),
+        )?;
         // In which of several cases it is another pattern is not told.
         let has_cases = matches!(
             old.proof,
@@ -191,19 +286,31 @@ impl Case {
                 | ProofEntry::Outcomes { .. }
                 | ProofEntry::Combinations { .. }
         );
-        let is_known = |name: &String| old.also.contains(name) || has_cases && NAMES.iter().any(|(id, _)| id == name);
+        let is_known = |name: &String| {
+            old.also.contains(name) || has_cases && NAMES.iter().any(|(id, _)| id == name)
+        };
         same("alias", new.also.iter().all(is_known))?;
         same("key", new.key == old.key)?;
-        same("claim", old.claim.as_ref().zip(new.claim.as_ref()).is_some_and(|(old, new)| claims_as_much(old, new)))?;
+        same(
+            "claim",
+            old.claim
+                .as_ref()
+                .zip(new.claim.as_ref())
+                .is_some_and(|(old, new)| claims_as_much(old, new)),
+        )?;
         same("statement", new.statements == old.statements)?;
         same("transaction", new.transactions == old.transactions)?;
         // An operation that an edge names, too, or another one with the same words, adds nothing.
         let is_end = |operation: &OperationEntry| {
             let at = (operation.transaction, Some(operation.index));
-            old.edges.iter().any(|edge| at == (edge.from, edge.from_operation) || at == (edge.to, edge.to_operation))
+            old.edges.iter().any(|edge| {
+                at == (edge.from, edge.from_operation) || at == (edge.to, edge.to_operation)
+            })
         };
         let is_there = |operation: &OperationEntry| {
-            let is = |old: &OperationEntry| (old.transaction, &old.text) == (operation.transaction, &operation.text);
+            let is = |old: &OperationEntry| {
+                (old.transaction, &old.text) == (operation.transaction, &operation.text)
+            };
             // What is wrong in a list may be told of several appends.
             let is_append = operation.text.starts_with("append");
             old.operations.iter().any(is) || is_end(operation) || is_append
@@ -214,25 +321,53 @@ impl Case {
         let is_same = new.implied == old.implied || verified.implied_unchecked;
         same("flag", is_same && new.group == old.group)?;
         if change == Change::EdgeDropped {
-            return same("edge", new.edges.iter().all(|edge| old.edges.contains(edge)));
+            return same(
+                "edge",
+                new.edges.iter().all(|edge| old.edges.contains(edge)),
+            );
         }
         let new_violation = new;
         // What nothing rests on may be any edge that is there.
         let mut named = BTreeSet::new();
-        named_edges(&serde_json::to_value(&old.proof).expect("a proof can be written"), false, &mut named);
-        let is_premise = |place: &usize| old.edges.iter().any(|edge| edge.reason.premises().contains(place));
-        let used = (0..old.edges.len()).filter(|place| named.contains(&(*place as u64)) || is_premise(place));
+        named_edges(
+            &serde_json::to_value(&old.proof).expect("a proof can be written"),
+            false,
+            &mut named,
+        );
+        let is_premise = |place: &usize| {
+            old.edges
+                .iter()
+                .any(|edge| edge.reason.premises().contains(place))
+        };
+        let used = (0..old.edges.len())
+            .filter(|place| named.contains(&(*place as u64)) || is_premise(place));
         for (new, old) in used.map(|place| (&new.edges[place], &old.edges[place])) {
-            let of_initial =
-                |kind: &str| matches!(kind, "SO" | "CO") && new.key.is_none() && new.from_operation.is_none();
+            let of_initial = |kind: &str| {
+                matches!(kind, "SO" | "CO") && new.key.is_none() && new.from_operation.is_none()
+            };
             same("edge", (new.from, new.to) == (old.from, old.to))?;
             // Two transactions may follow each other in their session and in real time.
-            let follows =
-                || self.follows(&new_violation.transactions[new.from], &new_violation.transactions[new.to], &new.kind);
-            same("kind", new.kind == old.kind || of_initial(&new.kind) && of_initial(&old.kind) || follows())?;
+            let follows = || {
+                self.follows(
+                    &new_violation.transactions[new.from],
+                    &new_violation.transactions[new.to],
+                    &new.kind,
+                )
+            };
+            same(
+                "kind",
+                new.kind == old.kind || of_initial(&new.kind) && of_initial(&old.kind) || follows(),
+            )?;
             same("edge's key", new.key == old.key)?;
-            let text = |place: usize, index: Option<usize>| self.text(&new_violation.transactions[place], index?);
-            let texts = |edge: &EdgeEntry| (text(edge.from, edge.from_operation), text(edge.to, edge.to_operation));
+            let text = |place: usize, index: Option<usize>| {
+                self.text(&new_violation.transactions[place], index?)
+            };
+            let texts = |edge: &EdgeEntry| {
+                (
+                    text(edge.from, edge.from_operation),
+                    text(edge.to, edge.to_operation),
+                )
+            };
             // Of a list the element that was read last, and the last that its writer appended, are as good.
             let is_of_list = !self.history.lists().is_empty() && new.kind != "RW";
             same("edge's operation", texts(new) == texts(old) || is_of_list)?;
@@ -246,9 +381,15 @@ fn named_edges(proof: &serde_json::Value, is_edge: bool, found: &mut BTreeSet<u6
     use serde_json::Value::{Array, Number, Object};
     match proof {
         Number(place) if is_edge => found.extend(place.as_u64()),
-        Array(parts) => parts.iter().for_each(|part| named_edges(part, is_edge, found)),
+        Array(parts) => parts
+            .iter()
+            .for_each(|part| named_edges(part, is_edge, found)),
         Object(fields) => fields.iter().for_each(|(name, part)| {
-            named_edges(part, matches!(name.as_str(), "edges" | "lemmas" | "clauses" | "assume"), found);
+            named_edges(
+                part,
+                matches!(name.as_str(), "edges" | "lemmas" | "clauses" | "assume"),
+                found,
+            );
         }),
         _ => {}
     }
@@ -263,8 +404,11 @@ fn claims_as_much(old: &ClaimEntry, new: &ClaimEntry) -> bool {
             (*sight, *seen) = (SightWord::Order, None);
         }
         let mut told = serde_json::to_value(&claim).expect("a claim can be written");
-        let operations: Vec<String> =
-            claim.operations().into_iter().map(|o| format!("{} {}", o.transaction, o.text)).collect();
+        let operations: Vec<String> = claim
+            .operations()
+            .into_iter()
+            .map(|o| format!("{} {}", o.transaction, o.text))
+            .collect();
         for part in ["read", "reads", "write", "seen"] {
             told.as_object_mut().expect("an object").remove(part);
         }
@@ -291,7 +435,11 @@ fn history_of(sketch: &Sketch, lists: bool, elements: u64, times: bool, rng: &mu
         for transaction in transactions {
             let draft = builder.transaction(session, transaction.outcome);
             if times {
-                let numbers = transaction.operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER);
+                let numbers = transaction
+                    .operations
+                    .iter()
+                    .map(|o| o.value.0)
+                    .filter(|v| *v <= Value::MAX_NUMBER);
                 let start = clock.max(3 * numbers.max().unwrap_or(0) as i64 - rng.i64(0..4));
                 let end = start + rng.i64(0..8);
                 clock = end + rng.i64(1..3);
@@ -307,13 +455,25 @@ fn history_of(sketch: &Sketch, lists: bool, elements: u64, times: bool, rng: &mu
                 builder.list_key(key);
                 let element = |number: u64| Value(1 + number % elements);
                 if operation.kind == OperationKind::Write {
-                    builder.operation(draft, OperationKind::Write, key, element(operation.value.0), line);
+                    builder.operation(
+                        draft,
+                        OperationKind::Write,
+                        key,
+                        element(operation.value.0),
+                        line,
+                    );
                     continue;
                 }
                 let own = transaction.operations[..at].iter();
-                let own = own.filter(|o| o.kind == OperationKind::Write && o.key == operation.key).map(|o| o.value.0);
+                let own = own
+                    .filter(|o| o.kind == OperationKind::Write && o.key == operation.key)
+                    .map(|o| o.value.0);
                 let own: Vec<u64> = own.collect();
-                let last = if operation.value.0 <= Value::MAX_NUMBER { operation.value.0 } else { 0 };
+                let last = if operation.value.0 <= Value::MAX_NUMBER {
+                    operation.value.0
+                } else {
+                    0
+                };
                 let seen = (1..=last).filter(|n| !own.contains(n) && rng.u8(0..12) > 0);
                 let mut list: Vec<Value> = seen.map(element).collect();
                 list.extend(own.iter().copied().map(element));
@@ -327,8 +487,15 @@ fn history_of(sketch: &Sketch, lists: bool, elements: u64, times: bool, rng: &mu
 /// The sketch with some outcomes not known.
 fn in_doubt(sketch: &Sketch, rng: &mut Rng) -> Sketch {
     let mut sketch = sketch.clone();
-    for transaction in sketch.transactions_mut().filter(|t| t.outcome != Outcome::Aborted) {
-        transaction.outcome = if rng.u8(0..3) == 0 { Outcome::Unknown } else { Outcome::Committed };
+    for transaction in sketch
+        .transactions_mut()
+        .filter(|t| t.outcome != Outcome::Aborted)
+    {
+        transaction.outcome = if rng.u8(0..3) == 0 {
+            Outcome::Unknown
+        } else {
+            Outcome::Committed
+        };
     }
     sketch
 }
@@ -348,23 +515,52 @@ fn generated() -> Vec<Case> {
             let text = written(&history);
             cases.push(Case::new(format!("{word} {seed}\n{text}"), history));
         };
-        for (shape, word) in [(Shape::SMALL, "small"), (Shape::CLEAN, "clean"), (Shape::AMBIGUOUS, "repeating")] {
+        for (shape, word) in [
+            (Shape::SMALL, "small"),
+            (Shape::CLEAN, "clean"),
+            (Shape::AMBIGUOUS, "repeating"),
+        ] {
             let sketch = sketch(shape, seed);
-            add(word, history_of(&sketch, false, 0, seed.is_multiple_of(3), &mut rng));
+            add(
+                word,
+                history_of(&sketch, false, 0, seed.is_multiple_of(3), &mut rng),
+            );
             if shape.repeated_values {
                 let in_doubt = in_doubt(&sketch, &mut rng).with_few_values();
-                add("in doubt", history_of(&in_doubt, false, 0, seed % 3 == 1, &mut rng));
+                add(
+                    "in doubt",
+                    history_of(&in_doubt, false, 0, seed % 3 == 1, &mut rng),
+                );
                 continue;
             }
-            let elements = if seed.is_multiple_of(4) { rng.u64(2..5) } else { Value::MAX_NUMBER };
-            add(&format!("{word} lists"), history_of(&sketch, true, elements, seed % 3 == 1, &mut rng));
+            let elements = if seed.is_multiple_of(4) {
+                rng.u64(2..5)
+            } else {
+                Value::MAX_NUMBER
+            };
+            add(
+                &format!("{word} lists"),
+                history_of(&sketch, true, elements, seed % 3 == 1, &mut rng),
+            );
         }
-        let shape = [REPEATING, Shape { transactions: 5, ..Shape::CLEAN }][seed as usize % 2];
+        let shape = [
+            REPEATING,
+            Shape {
+                transactions: 5,
+                ..Shape::CLEAN
+            },
+        ][seed as usize % 2];
         let repeating = sketch(shape, seed);
         let elements = rng.u64(1..4);
-        add("equal lists", history_of(&repeating, true, elements, seed % 3 == 2, &mut rng));
+        add(
+            "equal lists",
+            history_of(&repeating, true, elements, seed % 3 == 2, &mut rng),
+        );
         let repeating = in_doubt(&repeating, &mut rng);
-        add("equal lists in doubt", history_of(&repeating, true, elements, seed.is_multiple_of(3), &mut rng));
+        add(
+            "equal lists in doubt",
+            history_of(&repeating, true, elements, seed.is_multiple_of(3), &mut rng),
+        );
         let shape = linear::Shape {
             most: 6,
             keys: 1 + seed as usize % 2,
@@ -381,13 +577,18 @@ fn generated() -> Vec<Case> {
         }
         cases
     };
-    (first_seed()..first_seed() + HISTORIES).into_par_iter().flat_map_iter(of_seed).collect()
+    (first_seed()..first_seed() + HISTORIES)
+        .into_par_iter()
+        .flat_map_iter(of_seed)
+        .collect()
 }
 
 fn samples() -> Vec<Case> {
-    let folder = std::fs::read_dir(repository("sample_histories")).expect("the samples are part of the repository");
+    let folder = std::fs::read_dir(repository("sample_histories"))
+        .expect("the samples are part of the repository");
     let files = folder.map(|entry| entry.expect("readable").path());
-    let histories = files.filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "md"));
+    let histories =
+        files.filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "md"));
     histories
         .map(|path| {
             let history = formats::open(&path, None, &Control::new()).expect("samples can be read");
@@ -414,7 +615,9 @@ fn tally(cases: &[Case], each: u64) -> Tally {
         let (mut tally, mut wrong) = (Tally::new(), Vec::new());
         for change in Change::ALL {
             for _ in 0..each {
-                let Some(tampered) = tamper(&case.history, &case.report, change, &mut rng) else { continue };
+                let Some(tampered) = tamper(&case.history, &case.report, change, &mut rng) else {
+                    continue;
+                };
                 let (refused, accepted) = tally.entry(change).or_default();
                 match verify(&case.history, &tampered) {
                     Ok(verified) if verified.without_evidence.is_empty() => {
@@ -430,7 +633,11 @@ fn tally(cases: &[Case], each: u64) -> Tally {
         (tally, wrong)
     };
     let (mut all, mut wrong) = (Tally::new(), Vec::new());
-    for (tally, of_case) in cases.par_iter().enumerate().map(|(place, case)| of_case((place, case))).collect::<Vec<_>>()
+    for (tally, of_case) in cases
+        .par_iter()
+        .enumerate()
+        .map(|(place, case)| of_case((place, case)))
+        .collect::<Vec<_>>()
     {
         for (change, (refused, accepted)) in tally {
             let sum = all.entry(change).or_default();
@@ -443,7 +650,10 @@ fn tally(cases: &[Case], each: u64) -> Tally {
         wrong.is_empty(),
         "{} are wrong, for example:\n\n{}",
         wrong.len(),
-        wrong[..wrong.len().min(number("ISOSCOPE_SHOWN").unwrap_or(5) as usize)].join("\n\n")
+        wrong[..wrong
+            .len()
+            .min(number("ISOSCOPE_SHOWN").unwrap_or(5) as usize)]
+            .join("\n\n")
     );
     all
 }
@@ -454,10 +664,22 @@ fn a_report_that_was_tampered_with_is_refused_or_still_true() {
     let mut cases = generated();
     cases.extend(samples());
     let tally = tally(&cases, each);
-    let (refused, accepted) = tally.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-    assert_eq!(tally.len(), Change::ALL.len(), "every kind of change was tried");
-    assert!(refused + accepted >= 10_000, "{refused} refused, {accepted} accepted");
-    assert!(accepted * 5 < refused, "{refused} refused, {accepted} accepted");
+    let (refused, accepted) = tally
+        .values()
+        .fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    assert_eq!(
+        tally.len(),
+        Change::ALL.len(),
+        "every kind of change was tried"
+    );
+    assert!(
+        refused + accepted >= 10_000,
+        "{refused} refused, {accepted} accepted"
+    );
+    assert!(
+        accepted * 5 < refused,
+        "{refused} refused, {accepted} accepted"
+    );
 }
 
 #[test]
@@ -470,54 +692,113 @@ fn a_report_as_it_was_made_is_accepted() {
     };
     let problems: Vec<String> = cases.par_iter().filter_map(problem).collect();
     let shown = problems[..problems.len().min(5)].join("\n\n");
-    assert!(problems.is_empty(), "{} of {} are refused:\n\n{shown}", problems.len(), cases.len());
+    assert!(
+        problems.is_empty(),
+        "{} of {} are refused:\n\n{shown}",
+        problems.len(),
+        cases.len()
+    );
 }
 
 /// A report that says that it was cut by a limit is not refused for what was not finished; what it claims is checked.
 #[test]
 fn a_report_that_was_cut_by_a_limit_is_refused_only_for_what_it_claims() {
     // A read of a value that no transaction wrote, found by the first pass, and fractured reads, found when the levels are looked at.
-    let text = "a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 2, r y 1]\nc: [r y 2, r x 1]\nd: [r z 9]\n";
+    let text =
+        "a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 2, r y 1]\nc: [r y 2, r x 1]\nd: [r z 9]\n";
     let history = formats::text::parse(text).expect("a history in our notation");
     let whole = Case::new("cut".to_owned(), history).report;
     let history = formats::text::parse(text).expect("a history in our notation");
-    let count = |report: &Report, id: &str| report.patterns.0.iter().find(|(of, _)| of == id).map(|(_, n)| *n);
-    assert!(count(&whole, "TAP-a") == Some(1) && count(&whole, "TAP-h") == Some(2), "{:?}", whole.patterns);
+    let count = |report: &Report, id: &str| {
+        report
+            .patterns
+            .0
+            .iter()
+            .find(|(of, _)| of == id)
+            .map(|(_, n)| *n)
+    };
+    assert!(
+        count(&whole, "TAP-a") == Some(1) && count(&whole, "TAP-h") == Some(2),
+        "{:?}",
+        whole.patterns
+    );
     // Only the first pass was finished: one level is decided, and nothing else was counted or listed.
     let mut cut = whole.clone();
-    cut.violations.retain(|violation| violation.pattern == "TAP-a");
-    cut.patterns.0.iter_mut().filter(|(id, _)| id != "TAP-a").for_each(|(_, n)| *n = 0);
-    for level in cut.levels.iter_mut().filter(|level| !matches!(level.level.as_str(), "CI" | "RC")) {
+    cut.violations
+        .retain(|violation| violation.pattern == "TAP-a");
+    cut.patterns
+        .0
+        .iter_mut()
+        .filter(|(id, _)| id != "TAP-a")
+        .for_each(|(_, n)| *n = 0);
+    for level in cut
+        .levels
+        .iter_mut()
+        .filter(|level| !matches!(level.level.as_str(), "CI" | "RC"))
+    {
         level.verdict = VerdictWord::Undecided;
     }
-    assert!(verify(&history, &cut).is_err(), "it does not say why it lacks what it should count");
+    assert!(
+        verify(&history, &cut).is_err(),
+        "it does not say why it lacks what it should count"
+    );
     for limit in ["time limit", "memory limit", "cancelled"] {
         let mut cut = cut.clone();
-        let open = cut.levels.iter_mut().filter(|level| level.verdict == VerdictWord::Undecided);
+        let open = cut
+            .levels
+            .iter_mut()
+            .filter(|level| level.verdict == VerdictWord::Undecided);
         open.for_each(|level| level.reason = Some(limit.to_owned()));
         let verified = verify(&history, &cut).expect("true as far as it goes");
-        assert!(verified.without_evidence.is_empty() && verified.unchecked.contains(&"TAP-h".to_owned()), "{limit}");
+        assert!(
+            verified.without_evidence.is_empty()
+                && verified.unchecked.contains(&"TAP-h".to_owned()),
+            "{limit}"
+        );
         let refused = |change: &dyn Fn(&mut Report), place: &str| {
             let mut wrong = cut.clone();
             change(&mut wrong);
             let problems = verify(&history, &wrong).expect_err(place);
-            assert!(problems.iter().any(|problem| problem.place == place), "{limit}, {place}: {problems:?}");
+            assert!(
+                problems.iter().any(|problem| problem.place == place),
+                "{limit}, {place}: {problems:?}"
+            );
         };
         let recount = |report: &mut Report, id: &str, n: u64| {
-            report.patterns.0.iter_mut().filter(|(of, _)| of == id).for_each(|(_, count)| *count = n);
+            report
+                .patterns
+                .0
+                .iter_mut()
+                .filter(|(of, _)| of == id)
+                .for_each(|(_, count)| *count = n);
         };
         refused(&|report| recount(report, "TAP-h", 3), "count of TAP-h");
         refused(&|report| recount(report, "TAP-a", 0), "count of TAP-a");
-        refused(&|report| report.violations[0].key = Some("x".to_owned()), "description of TAP-a/1");
-        refused(&|report| report.levels[1].verdict = VerdictWord::Satisfied, "level RC");
+        refused(
+            &|report| report.violations[0].key = Some("x".to_owned()),
+            "description of TAP-a/1",
+        );
+        refused(
+            &|report| report.levels[1].verdict = VerdictWord::Satisfied,
+            "level RC",
+        );
     }
     // All verdicts are known, but the listing ended early: the report says that, too.
     let mut listed = whole.clone();
-    listed.violations.retain(|violation| violation.pattern == "TAP-a");
-    listed.patterns.0.iter_mut().filter(|(id, _)| id != "TAP-a").for_each(|(_, n)| *n = 0);
+    listed
+        .violations
+        .retain(|violation| violation.pattern == "TAP-a");
+    listed
+        .patterns
+        .0
+        .iter_mut()
+        .filter(|(id, _)| id != "TAP-a")
+        .for_each(|(_, n)| *n = 0);
     assert!(verify(&history, &listed).is_err());
     // In words it is no excuse.
-    listed.assumptions.push("The work ended before all violations were counted and listed (time limit).".to_owned());
+    listed.assumptions.push(
+        "The work ended before all violations were counted and listed (time limit).".to_owned(),
+    );
     assert!(verify(&history, &listed).is_err());
     listed.cut = Some("time limit".to_owned());
     assert!(verify(&history, &listed).is_ok_and(|verified| verified.without_evidence.is_empty()));
@@ -528,10 +809,20 @@ fn a_report_that_was_cut_by_a_limit_is_refused_only_for_what_it_claims() {
 fn what_real_time_contradicts_is_not_called_observed() {
     let text = "b: [w x 1]@9..12\nc: [r x 1]@2..6\n";
     let history = formats::text::parse(text).expect("a history in our notation");
-    let Case { mut report, history, .. } = Case::new("real time".to_owned(), history);
+    let Case {
+        mut report,
+        history,
+        ..
+    } = Case::new("real time".to_owned(), history);
     assert!(verify(&history, &report).is_ok());
-    let claim = report.violations[0].claim.as_mut().expect("it says what it shows");
-    assert!(matches!(claim.says, ClaimKind::AgainstTheClock { .. }), "{claim:?}");
+    let claim = report.violations[0]
+        .claim
+        .as_mut()
+        .expect("it says what it shows");
+    assert!(
+        matches!(claim.says, ClaimKind::AgainstTheClock { .. }),
+        "{claim:?}"
+    );
     claim.says = ClaimKind::Observed;
     assert!(verify(&history, &report).is_err());
 }

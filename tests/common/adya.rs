@@ -20,7 +20,11 @@ pub(crate) fn verdicts(history: &History) -> Option<[bool; 4]> {
     }
     let observation = Observation::of(history);
     let mut satisfied = [false; 4];
-    for choice in observation.choices().iter().filter(|choice| choice.letters.is_empty()) {
+    for choice in observation
+        .choices()
+        .iter()
+        .filter(|choice| choice.letters.is_empty())
+    {
         let dependencies = Dependencies::new(history, &observation, choice);
         if dependencies.n_orders()? > 0 {
             dependencies.try_orders(&mut satisfied);
@@ -53,7 +57,11 @@ impl Relation {
     /// self ; other
     fn then(&self, other: &Relation) -> Relation {
         let n = self.0.len();
-        let row = |a: usize| (0..n).filter(|&b| self.has(a, b)).fold(0, |row, b| row | other.0[b]);
+        let row = |a: usize| {
+            (0..n)
+                .filter(|&b| self.has(a, b))
+                .fold(0, |row, b| row | other.0[b])
+        };
         Relation((0..n).map(row).collect())
     }
 
@@ -84,11 +92,23 @@ struct Dependencies {
 
 impl Dependencies {
     fn new(history: &History, observation: &Observation, choice: &Choice) -> Dependencies {
-        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let members: Vec<usize> = (0..choice.active.len())
+            .filter(|&t| choice.active[t])
+            .collect();
         let n = members.len();
-        let number = |t: usize| if t == BOTTOM { BOTTOM } else { members.binary_search(&t).expect("it is active") };
+        let number = |t: usize| {
+            if t == BOTTOM {
+                BOTTOM
+            } else {
+                members.binary_search(&t).expect("it is active")
+            }
+        };
         let all = || (0..n).map(|t| &observation.transactions[members[t]]);
-        let n_keys = all().flat_map(|t| &t.operations).map(|o| o.key + 1).max().unwrap_or(0);
+        let n_keys = all()
+            .flat_map(|t| &t.operations)
+            .map(|o| o.key + 1)
+            .max()
+            .unwrap_or(0);
         let mut made = Dependencies {
             n,
             session_order: Relation::new(n),
@@ -96,10 +116,15 @@ impl Dependencies {
             real_time: Relation::new(n),
             reads: Vec::new(),
             writers: (0..n_keys)
-                .map(|key| (0..n).filter(|&t| observation.transactions[members[t]].writes(key)).collect())
+                .map(|key| {
+                    (0..n)
+                        .filter(|&t| observation.transactions[members[t]].writes(key))
+                        .collect()
+                })
                 .collect(),
         };
-        let interval = |t: usize| history.interval(TransactionId::new(observation.place[members[t]]));
+        let interval =
+            |t: usize| history.interval(TransactionId::new(observation.place[members[t]]));
         for (a, first) in all().enumerate() {
             for (b, second) in all().enumerate() {
                 if a < b && first.session == second.session {
@@ -127,19 +152,33 @@ impl Dependencies {
     /// How many orders there are; `None` for too many.
     fn n_orders(&self) -> Option<usize> {
         let of_key = |writers: &Vec<usize>| (1..=writers.len()).product::<usize>();
-        let all = self.writers.iter().map(of_key).fold(1, usize::saturating_mul);
+        let all = self
+            .writers
+            .iter()
+            .map(of_key)
+            .fold(1, usize::saturating_mul);
         (all <= MOST).then_some(all)
     }
 
     fn try_orders(&self, satisfied: &mut [bool; 4]) {
-        let orders: Vec<Vec<Vec<usize>>> = self.writers.iter().map(|writers| permutations(writers)).collect();
+        let orders: Vec<Vec<Vec<usize>>> = self
+            .writers
+            .iter()
+            .map(|writers| permutations(writers))
+            .collect();
         let mut place = vec![0; orders.len()];
         loop {
-            let chosen: Vec<&[usize]> = place.iter().zip(&orders).map(|(&at, of)| of[at].as_slice()).collect();
+            let chosen: Vec<&[usize]> = place
+                .iter()
+                .zip(&orders)
+                .map(|(&at, of)| of[at].as_slice())
+                .collect();
             for (all, one) in satisfied.iter_mut().zip(self.levels(&chosen)) {
                 *all |= one;
             }
-            let Some(next) = (0..place.len()).find(|&at| place[at] + 1 < orders[at].len()) else { return };
+            let Some(next) = (0..place.len()).find(|&at| place[at] + 1 < orders[at].len()) else {
+                return;
+            };
             if *satisfied == [true; 4] {
                 return;
             }
@@ -153,12 +192,21 @@ impl Dependencies {
         let (mut ww, mut rw) = (Relation::new(self.n), Relation::new(self.n));
         for order in orders {
             for (at, &older) in order.iter().enumerate() {
-                order[at + 1..].iter().for_each(|&newer| ww.add(older, newer));
+                order[at + 1..]
+                    .iter()
+                    .for_each(|&newer| ww.add(older, newer));
             }
         }
         for &(key, writer, reader) in &self.reads {
-            let after = orders[key].iter().position(|&w| w == writer).map_or(0, |at| at + 1);
-            let newer: BTreeSet<usize> = orders[key][after..].iter().copied().filter(|&w| w != reader).collect();
+            let after = orders[key]
+                .iter()
+                .position(|&w| w == writer)
+                .map_or(0, |at| at + 1);
+            let newer: BTreeSet<usize> = orders[key][after..]
+                .iter()
+                .copied()
+                .filter(|&w| w != reader)
+                .collect();
             newer.into_iter().for_each(|w| rw.add(reader, w));
         }
         let causal = self.session_order.or(&self.write_read);

@@ -13,7 +13,12 @@ use tempfile::TempDir;
 /// How long a reply may take, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The names that distributions give it.
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const NAMES: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// A running browser with one page, killed on drop.
 pub(crate) struct Browser {
@@ -30,40 +35,84 @@ pub(crate) struct Browser {
 /// Starts it; `None` where none is installed.
 pub(crate) fn browser() -> Option<Browser> {
     let is_there = |name: &&str| {
-        let asked = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let asked = Command::new(name)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
         asked.is_ok_and(|status| status.success())
     };
-    let Some(program) = NAMES.into_iter().find(is_there) else { return missing("chromium") };
-    let folder = tempfile::Builder::new().prefix("browser-").tempdir_in("/tmp").expect("a folder");
-    let made = Command::new("mkfifo").args(["in", "out"]).current_dir(folder.path()).status();
+    let Some(program) = NAMES.into_iter().find(is_there) else {
+        return missing("chromium");
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("browser-")
+        .tempdir_in("/tmp")
+        .expect("a folder");
+    let made = Command::new("mkfifo")
+        .args(["in", "out"])
+        .current_dir(folder.path())
+        .status();
     assert!(made.expect("mkfifo starts").success());
     // As root there is no sandbox to be had.
-    let sandbox = if is_root() { "--no-sandbox" } else { "--disable-features=Translate" };
+    let sandbox = if is_root() {
+        "--no-sandbox"
+    } else {
+        "--disable-features=Translate"
+    };
     let script = format!(
         "exec {program} --headless=new {sandbox} --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run \
          --user-data-dir=profile --remote-debugging-pipe about:blank 3<in 4>out"
     );
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script]).current_dir(folder.path()).env("HOME", folder.path());
+    shell
+        .args(["-c", &script])
+        .current_dir(folder.path())
+        .env("HOME", folder.path());
     let log = File::create(folder.path().join("log")).expect("the folder is there");
-    let process = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("there is a shell");
+    let process = shell
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("there is a shell");
     // Both wait for the other end.
-    let commands = File::options().write(true).open(folder.path().join("in")).expect("the shell opens it");
+    let commands = File::options()
+        .write(true)
+        .open(folder.path().join("in"))
+        .expect("the shell opens it");
     let answers = File::open(folder.path().join("out")).expect("the shell opens it");
     let (sender, replies) = channel();
     std::thread::spawn(move || {
         for message in BufReader::new(answers).split(0) {
-            let parsed = message.ok().and_then(|message| serde_json::from_slice(&message).ok());
+            let parsed = message
+                .ok()
+                .and_then(|message| serde_json::from_slice(&message).ok());
             if parsed.is_none_or(|message| sender.send(message).is_err()) {
                 break;
             }
         }
     });
     let (session, events) = (String::new(), Vec::new());
-    let mut browser = Browser { process, commands, replies, session, n_commands: 0, events, _folder: folder };
-    let target = browser.ask("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
-    let attached = browser.ask("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
-    browser.session = attached["sessionId"].as_str().expect("a session").to_owned();
+    let mut browser = Browser {
+        process,
+        commands,
+        replies,
+        session,
+        n_commands: 0,
+        events,
+        _folder: folder,
+    };
+    let target =
+        browser.ask("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
+    let attached = browser.ask(
+        "Target.attachToTarget",
+        json!({ "targetId": target, "flatten": true }),
+    );
+    browser.session = attached["sessionId"]
+        .as_str()
+        .expect("a session")
+        .to_owned();
     for domain in ["Page", "Runtime", "Log", "Network"] {
         browser.ask(&format!("{domain}.enable"), json!({}));
     }
@@ -78,11 +127,16 @@ impl Browser {
         if !self.session.is_empty() {
             message["sessionId"] = json!(self.session);
         }
-        self.commands.write_all(format!("{message}\0").as_bytes()).expect("the browser runs");
+        self.commands
+            .write_all(format!("{message}\0").as_bytes())
+            .expect("the browser runs");
         let begin = Instant::now();
         loop {
             let left = PATIENCE.saturating_sub(begin.elapsed());
-            let reply = self.replies.recv_timeout(left).unwrap_or_else(|error| panic!("{method}: {error}"));
+            let reply = self
+                .replies
+                .recv_timeout(left)
+                .unwrap_or_else(|error| panic!("{method}: {error}"));
             if reply["id"] == json!(self.n_commands) {
                 assert!(reply.get("error").is_none(), "{method}: {reply}");
                 return reply["result"].clone();
@@ -95,9 +149,14 @@ impl Browser {
     pub(crate) fn open(&mut self, path: &Path) {
         // Even if it is the page that is shown.
         self.ask("Page.navigate", json!({ "url": "about:blank" }));
-        self.ask("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
+        self.ask(
+            "Page.navigate",
+            json!({ "url": format!("file://{}", path.display()) }),
+        );
         let begin = Instant::now();
-        while self.value("location.protocol === 'file:' && document.readyState") != json!("complete") {
+        while self.value("location.protocol === 'file:' && document.readyState")
+            != json!("complete")
+        {
             assert!(begin.elapsed() < PATIENCE, "{} is not read", path.display());
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -105,9 +164,13 @@ impl Browser {
 
     /// The value of an expression of JavaScript in the page.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
-        let asked = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let result = self.ask("Runtime.evaluate", asked);
-        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
+        assert!(
+            result.get("exceptionDetails").is_none(),
+            "{expression}: {result}"
+        );
         result["result"]["value"].clone()
     }
 
@@ -118,7 +181,10 @@ impl Browser {
             down["text"] = json!(key);
         }
         self.ask("Input.dispatchKeyEvent", down);
-        self.ask("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
+        self.ask(
+            "Input.dispatchKeyEvent",
+            json!({ "type": "keyUp", "key": key }),
+        );
     }
 
     /// Moves the mouse to the middle of the first element that a selector finds, and clicks if wanted.
@@ -150,17 +216,28 @@ impl Browser {
             { "name": "prefers-color-scheme", "value": scheme },
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
-        self.ask("Emulation.setEmulatedMedia", json!({ "media": "", "features": features }));
+        self.ask(
+            "Emulation.setEmulatedMedia",
+            json!({ "media": "", "features": features }),
+        );
     }
 
     /// What went wrong in the page: dialogs, exceptions, whatever the policy refused.
     pub(crate) fn complaints(&mut self) -> Vec<Value> {
         let is_complaint = |event: &Value| {
             let method = event["method"].as_str().unwrap_or_default();
-            let complaints = ["Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"];
+            let complaints = [
+                "Runtime.exceptionThrown",
+                "Log.entryAdded",
+                "Page.javascriptDialogOpening",
+            ];
             complaints.contains(&method) || method == "Runtime.consoleAPICalled"
         };
-        self.events.iter().filter(|event| is_complaint(event)).cloned().collect()
+        self.events
+            .iter()
+            .filter(|event| is_complaint(event))
+            .cloned()
+            .collect()
     }
 }
 

@@ -38,7 +38,10 @@ fn transactions(most: usize) -> Vec<Steps> {
     let mut all: Vec<Steps> = Vec::new();
     let mut longest: Vec<Steps> = vec![Vec::new()];
     for _ in 0..most {
-        longest = longest.iter().flat_map(|t| (0..4).map(move |step| [t.as_slice(), &[step]].concat())).collect();
+        longest = longest
+            .iter()
+            .flat_map(|t| (0..4).map(move |step| [t.as_slice(), &[step]].concat()))
+            .collect();
         all.extend_from_slice(&longest);
     }
     all
@@ -73,7 +76,10 @@ pub(crate) fn shapes(n: usize, most: usize) -> Vec<Shape> {
                 rest /= transactions.len();
                 transaction
             };
-            let sessions = lengths.iter().map(|&length| (0..length).map(|_| next()).collect()).collect();
+            let sessions = lengths
+                .iter()
+                .map(|&length| (0..length).map(|_| next()).collect())
+                .collect();
             all.extend(Shape::canonical(sessions));
         }
     }
@@ -83,13 +89,20 @@ pub(crate) fn shapes(n: usize, most: usize) -> Vec<Shape> {
 impl Shape {
     /// The shape, unless renaming makes it smaller.
     fn canonical(sessions: Vec<Vec<Steps>>) -> Option<Shape> {
-        let flat = |sessions: &[Vec<Steps>]| -> Steps { sessions.iter().flatten().flatten().copied().collect() };
+        let flat = |sessions: &[Vec<Steps>]| -> Steps {
+            sessions.iter().flatten().flatten().copied().collect()
+        };
         let mut symmetries = Vec::new();
         for order in permutations(sessions.len()) {
             for swap in [0, 1] {
                 let renamed: Vec<Vec<Steps>> = order
                     .iter()
-                    .map(|&s| sessions[s].iter().map(|t| t.iter().map(|step| step ^ swap).collect()).collect())
+                    .map(|&s| {
+                        sessions[s]
+                            .iter()
+                            .map(|t| t.iter().map(|step| step ^ swap).collect())
+                            .collect()
+                    })
                     .collect();
                 if renamed < sessions {
                     return None;
@@ -101,22 +114,37 @@ impl Shape {
             }
         }
         let steps = flat(&sessions);
-        Some(Shape { sessions, symmetries, steps })
+        Some(Shape {
+            sessions,
+            symmetries,
+            steps,
+        })
     }
 
     /// Calls `visit` with every history of the shape that has at most `thin_air` reads of values that no transaction wrote.
     pub(crate) fn histories(&self, thin_air: usize, mut visit: impl FnMut(&Reads)) {
-        let choices: Vec<Vec<u8>> = self.steps.iter().map(|&step| self.choices(step, thin_air > 0)).collect();
+        let choices: Vec<Vec<u8>> = self
+            .steps
+            .iter()
+            .map(|&step| self.choices(step, thin_air > 0))
+            .collect();
         let mut place = vec![0; self.steps.len()];
         let mut number = 0;
         loop {
             let returned: Vec<u8> = place.iter().zip(&choices).map(|(&at, of)| of[at]).collect();
             let reads = Reads { returned, number };
-            if reads.returned.iter().filter(|&&r| r == THIN_AIR).count() <= thin_air && self.is_smallest(&reads) {
+            if reads.returned.iter().filter(|&&r| r == THIN_AIR).count() <= thin_air
+                && self.is_smallest(&reads)
+            {
                 visit(&reads);
                 number += 1;
             }
-            let Some(last) = (0..place.len()).rev().find(|&at| place[at] + 1 < choices[at].len()) else { return };
+            let Some(last) = (0..place.len())
+                .rev()
+                .find(|&at| place[at] + 1 < choices[at].len())
+            else {
+                return;
+            };
             place[last] += 1;
             place[last + 1..].fill(0);
         }
@@ -127,8 +155,14 @@ impl Shape {
         if !is_read(step) {
             return vec![INITIAL];
         }
-        let writes = (0..self.steps.len()).filter(|&at| self.steps[at] == step + 2).map(|at| at as u8 + 1);
-        [INITIAL].into_iter().chain(writes).chain(thin_air.then_some(THIN_AIR)).collect()
+        let writes = (0..self.steps.len())
+            .filter(|&at| self.steps[at] == step + 2)
+            .map(|at| at as u8 + 1);
+        [INITIAL]
+            .into_iter()
+            .chain(writes)
+            .chain(thin_air.then_some(THIN_AIR))
+            .collect()
     }
 
     fn is_smallest(&self, reads: &Reads) -> bool {
@@ -148,7 +182,12 @@ impl Shape {
     pub(crate) fn sketch(&self, reads: &Reads) -> Sketch {
         let mut written = [0u64; 2];
         let mut value = vec![0u64; self.steps.len()];
-        for (at, &step) in self.steps.iter().enumerate().filter(|(_, step)| !is_read(**step)) {
+        for (at, &step) in self
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| !is_read(**step))
+        {
             let key = step as usize % 2;
             written[key] += 1;
             value[at] = written[key];
@@ -164,9 +203,13 @@ impl Shape {
                 place => read(key, value[place as usize - 1]),
             }
         };
-        let mut transaction = |steps: &Steps| Transaction::committed(steps.iter().map(|&s| operation(s)).collect());
-        let mut session = |transactions: &Vec<Steps>| transactions.iter().map(&mut transaction).collect();
-        Sketch { sessions: self.sessions.iter().map(&mut session).collect() }
+        let mut transaction =
+            |steps: &Steps| Transaction::committed(steps.iter().map(|&s| operation(s)).collect());
+        let mut session =
+            |transactions: &Vec<Steps>| transactions.iter().map(&mut transaction).collect();
+        Sketch {
+            sessions: self.sessions.iter().map(&mut session).collect(),
+        }
     }
 }
 
@@ -179,7 +222,9 @@ fn moved(sessions: &[Vec<Steps>], order: &[usize]) -> Vec<usize> {
         begin[s] = next;
         next += length(s);
     }
-    (0..sessions.len()).flat_map(|s| (0..length(s)).map(|at| begin[s] + at).collect::<Vec<_>>()).collect()
+    (0..sessions.len())
+        .flat_map(|s| (0..length(s)).map(|at| begin[s] + at).collect::<Vec<_>>())
+        .collect()
 }
 
 /// What the reads of a shape return.

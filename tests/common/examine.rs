@@ -5,7 +5,8 @@ use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
 use isoscope::audit;
 use isoscope::checkers::{
-    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId,
+    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Verdict, Violation,
+    ViolationId,
 };
 use isoscope::control::Control;
 use isoscope::history::{History, TransactionId};
@@ -16,22 +17,30 @@ use std::collections::BTreeMap;
 
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
-    let options = Options { levels: Level::of(history), ..Options::default() };
+    let options = Options {
+        levels: Level::of(history),
+        ..Options::default()
+    };
     audit::check(history, &options, &Control::new(), &|_| {})
 }
 
 /// Verdict of the engines at each of [`LEVELS`]; `None` where undecided.
 pub(crate) fn engine_verdicts(findings: &Findings) -> [Option<bool>; 7] {
-    LEVELS.map(|level| match findings.level(level).map(|result| &result.verdict) {
-        Some(Verdict::Satisfied(_)) => Some(true),
-        Some(Verdict::Violated) => Some(false),
-        _ => None,
-    })
+    LEVELS.map(
+        |level| match findings.level(level).map(|result| &result.verdict) {
+            Some(Verdict::Satisfied(_)) => Some(true),
+            Some(Verdict::Violated) => Some(false),
+            _ => None,
+        },
+    )
 }
 
 /// `+` satisfied, `-` violated, `?` undecided, in the order of [`LEVELS`].
 pub(crate) fn signs(verdicts: [Option<bool>; 7]) -> String {
-    verdicts.map(|verdict| verdict.map_or('?', |satisfied| if satisfied { '+' } else { '-' })).iter().collect()
+    verdicts
+        .map(|verdict| verdict.map_or('?', |satisfied| if satisfied { '+' } else { '-' }))
+        .iter()
+        .collect()
 }
 
 /// Compares the engines with the brute force of the oracles and looks at the evidence. For at most eight transactions.
@@ -50,9 +59,19 @@ pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     }
     hierarchy(verdicts)?;
     for violation in &findings.violations {
-        for level in violation.levels.iter().filter(|level| LEVELS.contains(level)) {
-            if findings.level(level).is_some_and(|result| result.verdict != Verdict::Violated) {
-                return Err(format!("{} names {level}, which is satisfied", violation.id));
+        for level in violation
+            .levels
+            .iter()
+            .filter(|level| LEVELS.contains(level))
+        {
+            if findings
+                .level(level)
+                .is_some_and(|result| result.verdict != Verdict::Violated)
+            {
+                return Err(format!(
+                    "{} names {level}, which is satisfied",
+                    violation.id
+                ));
             }
         }
     }
@@ -78,7 +97,8 @@ pub(crate) fn undecided(findings: &Findings) -> String {
 pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
     for (s, stronger) in LEVELS.iter().enumerate() {
         for (w, weaker) in LEVELS.iter().enumerate() {
-            if stronger.implies(*weaker) && verdicts[s] == Some(true) && verdicts[w] == Some(false) {
+            if stronger.implies(*weaker) && verdicts[s] == Some(true) && verdicts[w] == Some(false)
+            {
                 return Err(format!("{stronger} is satisfied, {weaker} is not"));
             }
         }
@@ -87,7 +107,11 @@ pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
 }
 
 /// Whether the verifier accepts one violation of a history, with all that it is called, whatever else may be found in it.
-pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Violation) -> Result<(), String> {
+pub(crate) fn alone(
+    history: &History,
+    levels: Vec<LevelResult>,
+    violation: &Violation,
+) -> Result<(), String> {
     let findings = Findings {
         levels,
         patterns: BTreeMap::from([(violation.id.pattern, 1)]),
@@ -95,13 +119,16 @@ pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Vio
         ..Findings::default()
     };
     let report = Report::new(history, &findings, Settings::default());
-    verify::verify_example(history, &report.violations[0]).map_err(|problems| format!("{problems:?}"))
+    verify::verify_example(history, &report.violations[0])
+        .map_err(|problems| format!("{problems:?}"))
 }
 
 /// The proof as the only violation of a report.
 pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level: Level) -> Report {
     let named = |edge: &Edge| match edge.because {
-        Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => vec![edge.from, edge.to, reader],
+        Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => {
+            vec![edge.from, edge.to, reader]
+        }
         Reason::Overwrites { writer, .. } => vec![edge.from, edge.to, writer],
         _ => vec![edge.from, edge.to],
     };
@@ -109,9 +136,15 @@ pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level
     transactions.sort_unstable();
     transactions.dedup();
     let violation = Violation {
-        id: ViolationId { pattern: Pattern::SERCycle, ordinal: 1 },
+        id: ViolationId {
+            pattern: Pattern::SERCycle,
+            ordinal: 1,
+        },
         also: Vec::new(),
-        levels: LevelSet::upward(level).iter().filter(|level| *level != Level::StrictSerializability).collect(),
+        levels: LevelSet::upward(level)
+            .iter()
+            .filter(|level| *level != Level::StrictSerializability)
+            .collect(),
         key: None,
         transactions,
         operations: Vec::new(),
@@ -121,7 +154,10 @@ pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level
         group: 1,
         place: None,
     };
-    let findings = Findings { violations: vec![violation], ..Findings::default() };
+    let findings = Findings {
+        violations: vec![violation],
+        ..Findings::default()
+    };
     Report::new(history, &findings, Settings::default())
 }
 
@@ -130,25 +166,47 @@ pub(crate) fn is_accepted(history: &History, report: &Report) -> Result<bool, St
     match verify::verify(history, report) {
         Ok(verified) => Ok(verified.violations == 1),
         // What is said of it besides its proof is not looked at here.
-        Err(problems) if problems.iter().all(|problem| !problem.place.starts_with("violation")) => Ok(true),
+        Err(problems)
+            if problems
+                .iter()
+                .all(|problem| !problem.place.starts_with("violation")) =>
+        {
+            Ok(true)
+        }
         Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
     }
 }
 
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.
 pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), String> {
-    let report = Report::new(history, findings, Settings { witness: true, ..Settings::default() });
+    let report = Report::new(
+        history,
+        findings,
+        Settings {
+            witness: true,
+            ..Settings::default()
+        },
+    );
     let verified = verify::verify(history, &report).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         format!("verification failed\n  {}", problems.join("\n  "))
     })?;
     if !verified.without_evidence.is_empty() {
-        return Err(format!("claims without evidence: {:?}", verified.without_evidence));
+        return Err(format!(
+            "claims without evidence: {:?}",
+            verified.without_evidence
+        ));
     }
-    let decided = findings.levels.iter().filter(|r| !matches!(r.verdict, Verdict::Undecided(_))).count();
+    let decided = findings
+        .levels
+        .iter()
+        .filter(|r| !matches!(r.verdict, Verdict::Undecided(_)))
+        .count();
     let shown = verified.satisfied.len() + verified.violated.len();
     if shown != decided {
-        return Err(format!("{decided} levels decided, {shown} looked at by the verifier"));
+        return Err(format!(
+            "{decided} levels decided, {shown} looked at by the verifier"
+        ));
     }
     Ok(())
 }
@@ -167,7 +225,11 @@ fn counts(findings: &Findings, expected: &Counts) -> Result<(), String> {
         }
     }
     for (pattern, count) in &findings.patterns {
-        let listed = findings.violations.iter().filter(|violation| violation.id.pattern == *pattern).count() as u64;
+        let listed = findings
+            .violations
+            .iter()
+            .filter(|violation| violation.id.pattern == *pattern)
+            .count() as u64;
         if (listed == 0) != (*count == 0) || listed > *count {
             return Err(format!("{count} instances of {pattern}, {listed} listed"));
         }

@@ -28,26 +28,36 @@ impl Formula {
             }
             clause
         };
-        Formula { n_variables, clauses: (0..n_clauses).map(|_| clause(rng)).collect() }
+        Formula {
+            n_variables,
+            clauses: (0..n_clauses).map(|_| clause(rng)).collect(),
+        }
     }
 
     /// Every combination of signs: each of them is excluded by one clause, so a tree needs 2ⁿ cases.
     pub(crate) fn all_signs(n_variables: usize) -> Formula {
         let clause = |signs: usize| (0..n_variables).map(|v| (v, signs >> v & 1 == 1)).collect();
-        Formula { n_variables, clauses: (0..1 << n_variables).map(clause).collect() }
+        Formula {
+            n_variables,
+            clauses: (0..1 << n_variables).map(clause).collect(),
+        }
     }
 
     /// One more pigeon than holes, each pigeon in a hole and no two in the same one: no short refutation exists.
     pub(crate) fn pigeons(n_holes: usize) -> Formula {
         let sits = |pigeon: usize, hole: usize, does: bool| (pigeon * n_holes + hole, does);
-        let mut clauses: Vec<Vec<Literal>> =
-            (0..=n_holes).map(|pigeon| (0..n_holes).map(|hole| sits(pigeon, hole, true)).collect()).collect();
+        let mut clauses: Vec<Vec<Literal>> = (0..=n_holes)
+            .map(|pigeon| (0..n_holes).map(|hole| sits(pigeon, hole, true)).collect())
+            .collect();
         for hole in 0..n_holes {
             for (a, b) in (0..=n_holes).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 clauses.push(vec![sits(a, hole, false), sits(b, hole, false)]);
             }
         }
-        Formula { n_variables: (n_holes + 1) * n_holes, clauses }
+        Formula {
+            n_variables: (n_holes + 1) * n_holes,
+            clauses,
+        }
     }
 
     /// Tries all values.
@@ -72,27 +82,46 @@ impl Formula {
         let mut transactions: Vec<Vec<Operation>> = vec![Vec::new(); 2 * n + 3 * n_literals];
         let value = |transaction: usize| transaction as u64 + 1;
         for (variable, writer) in (0..n).flat_map(|v| [(v, 2 * v), (v, 2 * v + 1)]) {
-            transactions[writer].extend([write(variable, value(writer)), write(n + writer, value(writer))]);
+            transactions[writer].extend([
+                write(variable, value(writer)),
+                write(n + writer, value(writer)),
+            ]);
         }
         let mut begin = 0;
         for clause in &self.clauses {
             for (place, &(variable, as_is)) in clause.iter().enumerate() {
-                let (this, previous) = (begin + place, begin + (place + clause.len() - 1) % clause.len());
+                let (this, previous) = (
+                    begin + place,
+                    begin + (place + clause.len() - 1) % clause.len(),
+                );
                 let key = |literal: usize, which: usize| 3 * n + 3 * literal + which;
                 let [first, second, reader] = [0, 1, 2].map(|which| 2 * n + 3 * this + which);
-                let (earlier, later) = (2 * variable + usize::from(!as_is), 2 * variable + usize::from(as_is));
+                let (earlier, later) = (
+                    2 * variable + usize::from(!as_is),
+                    2 * variable + usize::from(as_is),
+                );
                 transactions[first].extend([
                     read(n + earlier, value(earlier)),
                     write(key(this, 0), value(first)),
                     write(key(this, 1), value(first)),
                 ]);
-                transactions[second].extend([write(key(this, 0), value(second)), write(key(this, 2), value(second))]);
+                transactions[second].extend([
+                    write(key(this, 0), value(second)),
+                    write(key(this, 2), value(second)),
+                ]);
                 transactions[later].insert(0, read(key(this, 2), value(second)));
-                transactions[reader]
-                    .extend([read(key(this, 0), value(second)), read(key(previous, 1), value(2 * n + 3 * previous))]);
+                transactions[reader].extend([
+                    read(key(this, 0), value(second)),
+                    read(key(previous, 1), value(2 * n + 3 * previous)),
+                ]);
             }
             begin += clause.len();
         }
-        Sketch { sessions: transactions.into_iter().map(|t| vec![Transaction::committed(t)]).collect() }
+        Sketch {
+            sessions: transactions
+                .into_iter()
+                .map(|t| vec![Transaction::committed(t)])
+                .collect(),
+        }
     }
 }

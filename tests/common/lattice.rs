@@ -46,7 +46,12 @@ fn transactions(history: &History) -> Vec<Transaction> {
     let operation = |o| {
         let operation = history.operation(o);
         let list = history.lists().read_by(o).map(<[Value]>::to_vec);
-        Operation { kind: operation.kind, key: operation.key.index(), value: operation.value, list }
+        Operation {
+            kind: operation.kind,
+            key: operation.key.index(),
+            value: operation.value,
+            list,
+        }
     };
     let all = history.transactions().map(|t| Transaction {
         session: history.session_of(t).index(),
@@ -63,18 +68,27 @@ fn promoted(all: &[Transaction]) -> Vec<Transaction> {
     let mut all = all.to_vec();
     loop {
         let written = |t: &Transaction| -> Vec<(usize, Value)> {
-            t.operations.iter().filter(|o| o.kind == OperationKind::Write).map(|o| (o.key, o.value)).collect()
+            t.operations
+                .iter()
+                .filter(|o| o.kind == OperationKind::Write)
+                .map(|o| (o.key, o.value))
+                .collect()
         };
         let committed = || all.iter().filter(|t| t.outcome == Outcome::Committed);
         let sure: BTreeSet<_> = committed().flat_map(written).collect();
-        let reads = committed().flat_map(|t| &t.operations).filter(|o| o.kind == OperationKind::Read);
+        let reads = committed()
+            .flat_map(|t| &t.operations)
+            .filter(|o| o.kind == OperationKind::Read);
         let values = |o: &Operation| match &o.list {
             Some(list) => list.iter().map(|&value| (o.key, value)).collect(),
             None => vec![(o.key, o.value)],
         };
         let seen: BTreeSet<_> = reads.flat_map(values).collect();
         let is_new = |t: &Transaction| {
-            t.outcome == Outcome::Unknown && written(t).iter().any(|w| seen.contains(w) && !sure.contains(w))
+            t.outcome == Outcome::Unknown
+                && written(t)
+                    .iter()
+                    .any(|w| seen.contains(w) && !sure.contains(w))
         };
         let new: Vec<usize> = (0..all.len()).filter(|&t| is_new(&all[t])).collect();
         if new.is_empty() {
@@ -116,14 +130,30 @@ impl World {
         is_initial: &dyn Fn(usize, Value) -> bool,
         choice: &BTreeMap<(usize, usize), usize>,
     ) -> World {
-        let live: Vec<&Transaction> = all.iter().filter(|t| t.outcome == Outcome::Committed).collect();
+        let live: Vec<&Transaction> = all
+            .iter()
+            .filter(|t| t.outcome == Outcome::Committed)
+            .collect();
         let n = live.len();
-        let keys = all.iter().flat_map(|t| &t.operations).map(|o| o.key + 1).max().unwrap_or(0);
+        let keys = all
+            .iter()
+            .flat_map(|t| &t.operations)
+            .map(|o| o.key + 1)
+            .max()
+            .unwrap_or(0);
         let mut writers: BTreeMap<(usize, Value), Vec<(usize, usize)>> = BTreeMap::new();
         let mut last = vec![BTreeMap::new(); n];
         for (t, of) in live.iter().enumerate() {
-            for (place, o) in of.operations.iter().enumerate().filter(|(_, o)| o.kind == OperationKind::Write) {
-                writers.entry((o.key, o.value)).or_default().push((t, place));
+            for (place, o) in of
+                .operations
+                .iter()
+                .enumerate()
+                .filter(|(_, o)| o.kind == OperationKind::Write)
+            {
+                writers
+                    .entry((o.key, o.value))
+                    .or_default()
+                    .push((t, place));
                 last[t].insert(o.key, place);
             }
         }
@@ -142,7 +172,12 @@ impl World {
             open: Vec::new(),
         };
         for t in 0..n {
-            for (place, o) in live[t].operations.iter().enumerate().filter(|(_, o)| o.kind == OperationKind::Read) {
+            for (place, o) in live[t]
+                .operations
+                .iter()
+                .enumerate()
+                .filter(|(_, o)| o.kind == OperationKind::Read)
+            {
                 match &o.list {
                     Some(list) => world.read_list(t, place, o.key, list, &live, &writers),
                     None if o.value == Value::UNRECORDED => {}
@@ -153,7 +188,9 @@ impl World {
         for t in 0..n {
             for &(_, key, writer) in &world.reads[t] {
                 world.torn |= writer != t
-                    && world.reads[t].iter().any(|&(_, k, other)| k == key && other != t && other != writer);
+                    && world.reads[t]
+                        .iter()
+                        .any(|&(_, k, other)| k == key && other != t && other != writer);
                 if writer != BOTTOM {
                     world.wr[writer] |= 1 << t;
                 }
@@ -166,12 +203,23 @@ impl World {
     fn order(&mut self, live: &[&Transaction]) {
         let (mut so, mut rk) = (vec![0; self.n], vec![0; self.n]);
         let is_known = |o: &&Operation| o.value != Value::UNRECORDED;
-        let keys = |t: usize| live[t].operations.iter().filter(is_known).map(|o| o.key).collect::<BTreeSet<_>>();
+        let keys = |t: usize| {
+            live[t]
+                .operations
+                .iter()
+                .filter(is_known)
+                .map(|o| o.key)
+                .collect::<BTreeSet<_>>()
+        };
         for (a, b) in pairs(self.n) {
             if live[a].session == live[b].session && a < b {
                 so[a] |= 1 << b;
             }
-            if live[a].end.zip(live[b].start).is_some_and(|(end, start)| end < start) {
+            if live[a]
+                .end
+                .zip(live[b].start)
+                .is_some_and(|(end, start)| end < start)
+            {
                 self.rt[a] |= 1 << b;
                 if !keys(a).is_disjoint(&keys(b)) {
                     rk[a] |= 1 << b;
@@ -181,7 +229,14 @@ impl World {
         let none = vec![0; self.n];
         // Each by itself: what ended before an earlier transaction of the session began need not have ended before this one.
         let both = union(&[&so, &self.rt]);
-        self.orders = [('P', none.clone()), ('S', so), ('R', both), ('K', rk), ('C', none)].into();
+        self.orders = [
+            ('P', none.clone()),
+            ('S', so),
+            ('R', both),
+            ('K', rk),
+            ('C', none),
+        ]
+        .into();
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -196,11 +251,16 @@ impl World {
         choice: &BTreeMap<(usize, usize), usize>,
     ) {
         let before = live[t].operations[..place].iter().rev();
-        let own = before.into_iter().find(|o| o.kind == OperationKind::Write && o.key == read.key);
+        let own = before
+            .into_iter()
+            .find(|o| o.kind == OperationKind::Write && o.key == read.key);
         if own.is_some_and(|own| own.value == read.value) {
             return;
         }
-        let candidates = writers.get(&(read.key, read.value)).cloned().unwrap_or_default();
+        let candidates = writers
+            .get(&(read.key, read.value))
+            .cloned()
+            .unwrap_or_default();
         if candidates.iter().any(|&(a, at)| a == t && at < place) {
             self.bad = true;
             return;
@@ -233,22 +293,27 @@ impl World {
     ) {
         let appends = |t: usize, before: usize| -> Vec<Value> {
             let of = live[t].operations[..before].iter();
-            of.filter(|o| o.kind == OperationKind::Write && o.key == key).map(|o| o.value).collect()
+            of.filter(|o| o.kind == OperationKind::Write && o.key == key)
+                .map(|o| o.value)
+                .collect()
         };
         let own = appends(t, place);
         let who: Vec<Option<usize>> = list
             .iter()
-            .map(|&value| match writers.get(&(key, value)).map_or(&[][..], Vec::as_slice) {
-                [(one, _)] => Some(*one),
-                _ => None,
-            })
+            .map(
+                |&value| match writers.get(&(key, value)).map_or(&[][..], Vec::as_slice) {
+                    [(one, _)] => Some(*one),
+                    _ => None,
+                },
+            )
             .collect();
         self.bad |= who.contains(&None);
         let good: Vec<usize> = who.iter().flatten().copied().collect();
         for (at, &a) in good.iter().enumerate() {
             self.shown[key].extend(good[at + 1..].iter().filter(|&&b| a != b).map(|&b| (a, b)));
         }
-        self.bad |= list.iter().collect::<BTreeSet<_>>().len() != list.len() || !list.ends_with(&own);
+        self.bad |=
+            list.iter().collect::<BTreeSet<_>>().len() != list.len() || !list.ends_with(&own);
         let found = &who[..list.len().saturating_sub(own.len())];
         if who.contains(&None) || found.contains(&Some(t)) {
             self.bad = true;
@@ -257,10 +322,16 @@ impl World {
         let mut versions: Vec<usize> = found.iter().flatten().copied().collect();
         versions.dedup();
         let is_whole = |&w: &usize| {
-            let of_writer = list.iter().zip(found).filter(|(_, by)| **by == Some(w)).map(|(value, _)| *value);
+            let of_writer = list
+                .iter()
+                .zip(found)
+                .filter(|(_, by)| **by == Some(w))
+                .map(|(value, _)| *value);
             of_writer.collect::<Vec<Value>>() == appends(w, live[w].operations.len())
         };
-        if versions.iter().collect::<BTreeSet<_>>().len() != versions.len() || !versions.iter().all(is_whole) {
+        if versions.iter().collect::<BTreeSet<_>>().len() != versions.len()
+            || !versions.iter().all(is_whole)
+        {
             self.bad = true;
             return;
         }
@@ -279,13 +350,21 @@ impl World {
             let writers: Vec<usize> = (0..self.n).filter(|&t| self.writes(t, key)).collect();
             let at = |order: &[usize], t: usize| order.iter().position(|&other| other == t);
             let fits = |order: &Vec<usize>| match strict {
-                true => self.prefixes[key].iter().all(|prefix| order.starts_with(prefix)),
-                false => self.shown[key].iter().all(|&(a, b)| at(order, a) < at(order, b)),
+                true => self.prefixes[key]
+                    .iter()
+                    .all(|prefix| order.starts_with(prefix)),
+                false => self.shown[key]
+                    .iter()
+                    .all(|&(a, b)| at(order, a) < at(order, b)),
             };
             let orders: Vec<Vec<usize>> = permutations(&writers).into_iter().filter(fits).collect();
             all = all
                 .iter()
-                .flat_map(|some| orders.iter().map(|order| [some.as_slice(), std::slice::from_ref(order)].concat()))
+                .flat_map(|some| {
+                    orders
+                        .iter()
+                        .map(|order| [some.as_slice(), std::slice::from_ref(order)].concat())
+                })
                 .collect();
         }
         all
@@ -319,27 +398,49 @@ impl World {
         let (n, wr, so) = (self.n, &self.wr, &self.orders[&'S']);
         let ww = ordered(n, versions);
         let newer = |t: usize, key: usize, writer: usize| -> u32 {
-            let after = versions[key].iter().skip_while(|&&w| writer != BOTTOM && w != writer);
-            after.filter(|&&w| w != writer && w != t).fold(0, |set, &w| set | 1 << w)
+            let after = versions[key]
+                .iter()
+                .skip_while(|&&w| writer != BOTTOM && w != writer);
+            after
+                .filter(|&&w| w != writer && w != t)
+                .fold(0, |set, &w| set | 1 << w)
         };
         let missed: Vec<(usize, usize, usize, u32)> = (0..n)
-            .flat_map(|t| self.reads[t].iter().map(move |&(place, key, writer)| (t, place, key, newer(t, key, writer))))
+            .flat_map(|t| {
+                self.reads[t]
+                    .iter()
+                    .map(move |&(place, key, writer)| (t, place, key, newer(t, key, writer)))
+            })
             .collect();
         let mut rw = vec![0; n];
         missed.iter().for_each(|&(t, _, _, set)| rw[t] |= set);
         if !is_acyclic(&union(&[wr, &ww])) {
             return;
         }
-        let or_same = |rows: &Rows| -> Rows { rows.iter().enumerate().map(|(t, row)| row | 1 << t).collect() };
+        let or_same = |rows: &Rows| -> Rows {
+            rows.iter()
+                .enumerate()
+                .map(|(t, row)| row | 1 << t)
+                .collect()
+        };
         let earlier = |t: usize, place: usize| {
-            let of = self.reads[t].iter().filter(move |read| read.0 < place && read.2 != BOTTOM);
+            let of = self.reads[t]
+                .iter()
+                .filter(move |read| read.0 < place && read.2 != BOTTOM);
             of.fold(0u32, |set, read| set | 1 << read.2)
         };
         let before = |t: usize, key: usize| -> u32 {
-            versions[key].iter().take_while(|&&w| w != t).fold(0, |set, &w| set | 1 << w)
+            versions[key]
+                .iter()
+                .take_while(|&&w| w != t)
+                .fold(0, |set, &w| set | 1 << w)
         };
-        let is_lost = missed.iter().any(|&(t, _, key, set)| self.writes(t, key) && set & before(t, key) != 0);
-        let is_monotonic = missed.iter().all(|&(t, place, _, set)| set & earlier(t, place) == 0);
+        let is_lost = missed
+            .iter()
+            .any(|&(t, _, key, set)| self.writes(t, key) && set & before(t, key) != 0);
+        let is_monotonic = missed
+            .iter()
+            .all(|&(t, place, _, set)| set & earlier(t, place) == 0);
         for order in ORDERS {
             let o = &self.orders[&order];
             let d = union(&[o, wr, &ww]);
@@ -379,13 +480,17 @@ impl World {
             add("PC", is_acyclic(&prefixes));
             add("SER", is_acyclic(&union(&[&d, &rw])));
             let goes_back = |&(t, place, _, set): &(usize, usize, usize, u32)| {
-                let mut sources =
-                    earlier(t, place + 1) | (0..n).filter(|&u| o[u] & 1 << t != 0).fold(0, |all, u| all | 1 << u);
+                let mut sources = earlier(t, place + 1)
+                    | (0..n)
+                        .filter(|&u| o[u] & 1 << t != 0)
+                        .fold(0, |all, u| all | 1 << u);
                 for (&key, &last) in self.last[t].iter().filter(|(_, last)| **last < place) {
                     let _ = last;
                     sources |= before(t, key);
                 }
-                let seen = (0..n).filter(|&u| d_plus[u] & sources != 0).fold(sources, |all, u| all | 1 << u);
+                let seen = (0..n)
+                    .filter(|&u| d_plus[u] & sources != 0)
+                    .fold(sources, |all, u| all | 1 << u);
                 set & seen & !(1 << t) != 0
             };
             add("MV", !missed.iter().any(goes_back));
@@ -394,12 +499,20 @@ impl World {
                 add("RYW", !meets(so, &rw));
                 add("MR", !meets(&wr_so, &rw));
                 add("MW", !meets(&so_wr, &rw));
-                add("WFR", !meets(&composed(&closed(&union(&[wr, &wr_so])), wr), &rw));
-                add("PRAM", !meets(&union(&[so, &wr_so, &so_wr, &composed(&so_wr, so)]), &rw));
+                add(
+                    "WFR",
+                    !meets(&composed(&closed(&union(&[wr, &wr_so])), wr), &rw),
+                );
+                add(
+                    "PRAM",
+                    !meets(&union(&[so, &wr_so, &so_wr, &composed(&so_wr, so)]), &rw),
+                );
             }
             if order == 'P' {
                 let all = union(&[&d, &rw]);
-                let updates = (0..n).filter(|&t| !self.last[t].is_empty()).fold(0u32, |set, t| set | 1 << t);
+                let updates = (0..n)
+                    .filter(|&t| !self.last[t].is_empty())
+                    .fold(0u32, |set, t| set | 1 << t);
                 let holds_with = |t: usize| {
                     let keep = updates | 1 << t;
                     let part = (0..n).map(|t| if keep & 1 << t != 0 { all[t] & keep } else { 0 });
@@ -414,21 +527,41 @@ impl World {
         let everyone: Vec<usize> = (0..self.n).collect();
         for commits in permutations(&everyone) {
             let at = |t: usize| commits.iter().position(|&other| other == t).unwrap_or(0);
-            let goes = |rows: &Rows| pairs(self.n).all(|(a, b)| rows[a] & 1 << b == 0 || at(a) < at(b));
-            let versions: Vec<Vec<usize>> =
-                (0..self.keys).map(|key| commits.iter().copied().filter(|&t| self.writes(t, key)).collect()).collect();
-            let fits =
-                (0..self.keys).all(|key| self.prefixes[key].iter().all(|prefix| versions[key].starts_with(prefix)));
+            let goes =
+                |rows: &Rows| pairs(self.n).all(|(a, b)| rows[a] & 1 << b == 0 || at(a) < at(b));
+            let versions: Vec<Vec<usize>> = (0..self.keys)
+                .map(|key| {
+                    commits
+                        .iter()
+                        .copied()
+                        .filter(|&t| self.writes(t, key))
+                        .collect()
+                })
+                .collect();
+            let fits = (0..self.keys).all(|key| {
+                self.prefixes[key]
+                    .iter()
+                    .all(|prefix| versions[key].starts_with(prefix))
+            });
             if !fits || !goes(&self.wr) {
                 continue;
             }
             let newest = |n: usize, key: usize| {
-                commits[..n].iter().rev().copied().find(|&t| self.writes(t, key)).unwrap_or(BOTTOM)
+                commits[..n]
+                    .iter()
+                    .rev()
+                    .copied()
+                    .find(|&t| self.writes(t, key))
+                    .unwrap_or(BOTTOM)
             };
             for order in ['P', 'S', 'R'] {
                 let o = &self.orders[&order];
                 let holds = |&t: &usize| {
-                    let must = (0..self.n).filter(|&a| o[a] & 1 << t != 0).map(|a| at(a) + 1).max().unwrap_or(0);
+                    let must = (0..self.n)
+                        .filter(|&a| o[a] & 1 << t != 0)
+                        .map(|a| at(a) + 1)
+                        .max()
+                        .unwrap_or(0);
                     let read = |seen: Option<usize>, &(_, key, writer): &(usize, usize, usize)| {
                         (seen?..=at(t)).find(|&n| newest(n, key) == writer)
                     };
@@ -445,7 +578,9 @@ impl World {
 /// The verdict at every level. Exponential.
 pub(crate) fn verdicts(history: &History, codes: &[String]) -> Verdicts {
     let all = transactions(history);
-    let is_initial = |key: usize, value: Value| history.may_be_initial(isoscope::history::KeyId::new(key), value);
+    let is_initial = |key: usize, value: Value| {
+        history.may_be_initial(isoscope::history::KeyId::new(key), value)
+    };
     // PL-1 allows dirty reads: nothing observed has to be committed.
     let mut dirty = all.clone();
     for t in dirty.iter_mut().filter(|t| t.outcome == Outcome::Unknown) {
@@ -456,7 +591,9 @@ pub(crate) fn verdicts(history: &History, codes: &[String]) -> Verdicts {
     found.retain(|code| !code.ends_with("PL1"));
     found.extend(of_dirty.into_iter().filter(|code| code.ends_with("PL1")));
     let world = World::new(&promoted(&all), &is_initial, &BTreeMap::new());
-    let has_times = promoted(&all).iter().any(|t| t.outcome == Outcome::Committed && t.start.is_some());
+    let has_times = promoted(&all)
+        .iter()
+        .any(|t| t.outcome == Outcome::Committed && t.start.is_some());
     let counts = has_times && is_acyclic(&world.orders[&'R']);
     let verdict = |code: &String| {
         let weaker = match code.split_at(2) {
@@ -483,9 +620,15 @@ fn satisfied(all: &[Transaction], is_initial: &dyn Fn(usize, Value) -> bool) -> 
             choice.insert(read, writer);
             choice
         };
-        choices = choices.iter().flat_map(|choice| writers.iter().map(move |&writer| with(choice, writer))).collect();
+        choices = choices
+            .iter()
+            .flat_map(|choice| writers.iter().map(move |&writer| with(choice, writer)))
+            .collect();
     }
-    choices.iter().flat_map(|choice| World::new(all, is_initial, choice).satisfied()).collect()
+    choices
+        .iter()
+        .flat_map(|choice| World::new(all, is_initial, choice).satisfied())
+        .collect()
 }
 
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -499,7 +642,9 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
     let with = |at: usize| {
         let mut rest = items.to_vec();
         let first = rest.remove(at);
-        permutations(&rest).into_iter().map(move |tail| [&[first][..], &tail].concat())
+        permutations(&rest)
+            .into_iter()
+            .map(move |tail| [&[first][..], &tail].concat())
     };
     (0..items.len()).flat_map(with).collect()
 }
@@ -515,24 +660,38 @@ fn ordered(n: usize, versions: &[Vec<usize>]) -> Rows {
 }
 
 fn union(some: &[&Rows]) -> Rows {
-    (0..some[0].len()).map(|t| some.iter().fold(0, |row, rows| row | rows[t])).collect()
+    (0..some[0].len())
+        .map(|t| some.iter().fold(0, |row, rows| row | rows[t]))
+        .collect()
 }
 
 fn composed(first: &Rows, second: &Rows) -> Rows {
-    first.iter().map(|row| (0..second.len()).filter(|&t| row & 1 << t != 0).fold(0, |all, t| all | second[t])).collect()
+    first
+        .iter()
+        .map(|row| {
+            (0..second.len())
+                .filter(|&t| row & 1 << t != 0)
+                .fold(0, |all, t| all | second[t])
+        })
+        .collect()
 }
 
 fn closed(rows: &Rows) -> Rows {
     let mut rows = rows.clone();
     for by in 0..rows.len() {
         let through = rows[by];
-        rows.iter_mut().filter(|row| **row & 1 << by != 0).for_each(|row| *row |= through);
+        rows.iter_mut()
+            .filter(|row| **row & 1 << by != 0)
+            .for_each(|row| *row |= through);
     }
     rows
 }
 
 fn is_acyclic(rows: &Rows) -> bool {
-    closed(rows).iter().enumerate().all(|(t, row)| row & 1 << t == 0)
+    closed(rows)
+        .iter()
+        .enumerate()
+        .all(|(t, row)| row & 1 << t == 0)
 }
 
 /// Whether a step of the one and a step of the other lead back to where they began.

@@ -45,7 +45,9 @@ impl Light {
     /// Whether it ended before another one began.
     pub(crate) fn precedes(&self, other: &Light) -> bool {
         match (self.interval, other.interval) {
-            (Some(mine), Some(theirs)) => self.outcome != Outcome::Unknown && mine.end < theirs.start,
+            (Some(mine), Some(theirs)) => {
+                self.outcome != Outcome::Unknown && mine.end < theirs.start
+            }
             _ => false,
         }
     }
@@ -62,8 +64,12 @@ pub(crate) fn history(all: &[Light]) -> History {
             let draft = builder.transaction(id, light.outcome);
             let key = builder.key_name(["x", "y"][light.key]);
             match light.action {
-                Action::Read(value) => builder.operation(draft, OperationKind::Read, key, Value(value), 0),
-                Action::Write(value) => builder.operation(draft, OperationKind::Write, key, Value(value), 0),
+                Action::Read(value) => {
+                    builder.operation(draft, OperationKind::Read, key, Value(value), 0)
+                }
+                Action::Write(value) => {
+                    builder.operation(draft, OperationKind::Write, key, Value(value), 0)
+                }
                 Action::Swap(old, new) => {
                     builder.operation(draft, OperationKind::Read, key, Value(old), 0);
                     builder.operation(draft, OperationKind::Write, key, Value(new), 0);
@@ -81,7 +87,9 @@ pub(crate) fn history(all: &[Light]) -> History {
 /// A line per transaction.
 pub(crate) fn text(all: &[Light]) -> String {
     all.iter().fold(String::new(), |mut text, light| {
-        let ran = light.interval.map_or("always".to_owned(), |i| format!("{}..{}", i.start, i.end));
+        let ran = light
+            .interval
+            .map_or("always".to_owned(), |i| format!("{}..{}", i.start, i.end));
         let _ = writeln!(
             text,
             "  s{} {} {:?} {ran} {:?}",
@@ -97,12 +105,17 @@ pub(crate) fn text(all: &[Light]) -> String {
 /// Whether some order of all committed transactions and of some of unknown outcome respects real time and session order
 /// and explains what each saw.
 pub(crate) fn linearizable(all: &[Light]) -> bool {
-    let unknown: Vec<usize> = (0..all.len()).filter(|&t| all[t].outcome == Outcome::Unknown).collect();
+    let unknown: Vec<usize> = (0..all.len())
+        .filter(|&t| all[t].outcome == Outcome::Unknown)
+        .collect();
     (0..1u32 << unknown.len()).any(|chosen| {
         let takes_part = |t: usize| match all[t].outcome {
             Outcome::Committed => true,
             Outcome::Aborted => false,
-            Outcome::Unknown => unknown.iter().position(|&u| u == t).is_some_and(|at| (chosen >> at) & 1 == 1),
+            Outcome::Unknown => unknown
+                .iter()
+                .position(|&u| u == t)
+                .is_some_and(|at| (chosen >> at) & 1 == 1),
         };
         let members: Vec<usize> = (0..all.len()).filter(|&t| takes_part(t)).collect();
         extends(all, &members, &mut vec![false; all.len()], [0, 0])
@@ -118,10 +131,13 @@ fn extends(all: &[Light], members: &[usize], placed: &mut Vec<bool>, current: [u
     left.iter().any(|&t| {
         let light = &all[t];
         let must_wait = |&other: &usize| {
-            other != t && (all[other].precedes(light) || (all[other].session == light.session && other < t))
+            other != t
+                && (all[other].precedes(light)
+                    || (all[other].session == light.session && other < t))
         };
         let there = current[light.key];
-        let fits = light.reads().is_none_or(|value| value == there) && light.action != Action::Differs(there);
+        let fits = light.reads().is_none_or(|value| value == there)
+            && light.action != Action::Differs(there);
         if !fits || left.iter().any(must_wait) {
             return false;
         }
@@ -176,7 +192,13 @@ pub(crate) fn random(shape: Shape, rng: &mut Rng) -> Vec<Light> {
         if action == Action::Differs(there) {
             action = Action::Read(there);
         }
-        let mut light = Light { session: 0, key, action, outcome: Outcome::Committed, interval: None };
+        let mut light = Light {
+            session: 0,
+            key,
+            action,
+            outcome: Outcome::Committed,
+            interval: None,
+        };
         if light.writes().is_some() {
             next += 1;
         }
@@ -197,7 +219,9 @@ pub(crate) fn random(shape: Shape, rng: &mut Rng) -> Vec<Light> {
             current[key] = light.writes().unwrap_or(there);
         }
         let session = rng.usize(0..n_sessions);
-        let free = (0..n_sessions).map(|nth| (session + nth) % n_sessions).find(|&s| free_from[s] < start);
+        let free = (0..n_sessions)
+            .map(|nth| (session + nth) % n_sessions)
+            .find(|&s| free_from[s] < start);
         let session = match free {
             Some(session) => session,
             None if shape.untidy => session,
@@ -235,7 +259,10 @@ fn disturb(all: &mut [Light], next: u64, shape: Shape, rng: &mut Rng) {
             && rng.bool()
             && shape.untidy
         {
-            *interval = Interval { start: interval.start + 2, end: interval.end + 2 };
+            *interval = Interval {
+                start: interval.start + 2,
+                end: interval.end + 2,
+            };
         }
     }
 }

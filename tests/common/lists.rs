@@ -21,11 +21,17 @@ pub(crate) fn history_of_elements(
     let in_doubt = rng.bool();
     let mut appended: Vec<Vec<u64>> = vec![Vec::new(); sketch.n_keys()];
     for transaction in sketch.transactions() {
-        let counts = transaction.outcome == Outcome::Committed || (transaction.outcome == Outcome::Unknown && in_doubt);
-        let writes = transaction.operations.iter().filter(|o| counts && o.kind == OperationKind::Write);
+        let counts = transaction.outcome == Outcome::Committed
+            || (transaction.outcome == Outcome::Unknown && in_doubt);
+        let writes = transaction
+            .operations
+            .iter()
+            .filter(|o| counts && o.kind == OperationKind::Write);
         writes.for_each(|o| appended[o.key].push(o.value.0));
     }
-    appended.iter_mut().for_each(|numbers| numbers.sort_unstable());
+    appended
+        .iter_mut()
+        .for_each(|numbers| numbers.sort_unstable());
     let mut builder = Builder::new(Origin::default());
     for (s, transactions) in sketch.sessions.iter().enumerate() {
         let session = builder.session_name(&session_name(s));
@@ -33,7 +39,11 @@ pub(crate) fn history_of_elements(
         for transaction in transactions {
             let draft = builder.transaction(session, transaction.outcome);
             if with_times {
-                let numbers = transaction.operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER);
+                let numbers = transaction
+                    .operations
+                    .iter()
+                    .map(|o| o.value.0)
+                    .filter(|v| *v <= Value::MAX_NUMBER);
                 let start = clock.max(3 * numbers.max().unwrap_or(0) as i64 - rng.i64(0..4));
                 let end = start + rng.i64(0..8);
                 clock = end + rng.i64(0..2);
@@ -43,7 +53,13 @@ pub(crate) fn history_of_elements(
                 let key = builder.key_name(&key_name(operation.key));
                 builder.list_key(key);
                 if operation.kind == OperationKind::Write {
-                    builder.operation(draft, OperationKind::Write, key, element(operation.value.0), 0);
+                    builder.operation(
+                        draft,
+                        OperationKind::Write,
+                        key,
+                        element(operation.value.0),
+                        0,
+                    );
                     continue;
                 }
                 let own = transaction.operations[..at].iter();
@@ -57,7 +73,10 @@ pub(crate) fn history_of_elements(
                     .copied()
                     .filter(|n| *n <= last && last != Value::INITIAL.0 && !own.contains(n))
                     .collect();
-                if (1..=Value::MAX_NUMBER).contains(&last) && !list.contains(&last) && !own.contains(&last) {
+                if (1..=Value::MAX_NUMBER).contains(&last)
+                    && !list.contains(&last)
+                    && !own.contains(&last)
+                {
                     list.push(last);
                 }
                 list.extend(&own);

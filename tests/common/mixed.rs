@@ -91,10 +91,21 @@ pub(crate) fn text(mix: &Mix, seed: u64) -> String {
 /// The history of this seed.
 pub(crate) fn history(mix: &Mix, seed: u64) -> History {
     let text = text(mix, seed);
-    formats::read(&Input::new("", text.as_bytes()), Some("text"), &Control::new()).expect(&text)
+    formats::read(
+        &Input::new("", text.as_bytes()),
+        Some("text"),
+        &Control::new(),
+    )
+    .expect(&text)
 }
 
-fn one_group(mix: &Mix, group: usize, next: &mut u64, sessions: &mut Vec<(String, String)>, rng: &mut Rng) {
+fn one_group(
+    mix: &Mix,
+    group: usize,
+    next: &mut u64,
+    sessions: &mut Vec<(String, String)>,
+    rng: &mut Rng,
+) {
     let first = sessions.len();
     for session in 0..rng.usize(1..=3) {
         let letter = if mix.names { "s" } else { "" };
@@ -118,7 +129,9 @@ fn one_group(mix: &Mix, group: usize, next: &mut u64, sessions: &mut Vec<(String
                 format!("w {} {}", key.name, value_name(mix, value))
             })
             .collect();
-        sessions[first].1.push_str(&format!(" [{}]*", writes.join(", ")));
+        sessions[first]
+            .1
+            .push_str(&format!(" [{}]*", writes.join(", ")));
     }
     for _ in 0..rng.usize(2..=5) {
         let session = rng.usize(first..sessions.len());
@@ -130,10 +143,13 @@ fn one_group(mix: &Mix, group: usize, next: &mut u64, sessions: &mut Vec<(String
         let takes_effect = mark.is_empty() || mark == "?" && rng.bool();
         let before: Vec<usize> = keys.iter().map(|key| key.versions.len()).collect();
         let fewest = usize::from(!mix.empty);
-        let operations: Vec<String> =
-            (0..rng.usize(fewest..=3)).map(|_| operation(mix, &mut keys, next, rng)).collect();
+        let operations: Vec<String> = (0..rng.usize(fewest..=3))
+            .map(|_| operation(mix, &mut keys, next, rng))
+            .collect();
         if !takes_effect {
-            keys.iter_mut().zip(before).for_each(|(key, len)| key.versions.truncate(len));
+            keys.iter_mut()
+                .zip(before)
+                .for_each(|(key, len)| key.versions.truncate(len));
         }
         let times = match mix.times {
             true => {
@@ -143,12 +159,18 @@ fn one_group(mix: &Mix, group: usize, next: &mut u64, sessions: &mut Vec<(String
             }
             false => String::new(),
         };
-        sessions[session].1.push_str(&format!(" [{}]{mark}{times}", operations.join(", ")));
+        sessions[session]
+            .1
+            .push_str(&format!(" [{}]{mark}{times}", operations.join(", ")));
     }
 }
 
 fn value_name(mix: &Mix, value: u64) -> String {
-    if mix.names && value % 3 == 1 { format!("v{value}") } else { value.to_string() }
+    if mix.names && value % 3 == 1 {
+        format!("v{value}")
+    } else {
+        value.to_string()
+    }
 }
 
 fn operation(mix: &Mix, keys: &mut [Key], next: &mut u64, rng: &mut Rng) -> String {
@@ -165,22 +187,44 @@ fn operation(mix: &Mix, keys: &mut [Key], next: &mut u64, rng: &mut Rng) -> Stri
             }
         };
         // The same element again is something that only histories of repeated elements have.
-        let value = if key.is_list && !mix.repeated && key.versions.contains(&value) { *next + 100 } else { value };
+        let value = if key.is_list && !mix.repeated && key.versions.contains(&value) {
+            *next + 100
+        } else {
+            value
+        };
         key.versions.push(value);
-        return format!("{} {name} {}", if key.is_list { "a" } else { "w" }, value_name(mix, value));
+        return format!(
+            "{} {name} {}",
+            if key.is_list { "a" } else { "w" },
+            value_name(mix, value)
+        );
     }
     if mix.vague && !key.is_list && rng.u8(0..4) == 0 {
-        return if rng.bool() { format!("r {name} ?") } else { format!("n {name} 3") };
+        return if rng.bool() {
+            format!("r {name} ?")
+        } else {
+            format!("n {name} 3")
+        };
     }
     // A few reads are stale.
-    let seen = if rng.u8(0..4) == 0 { rng.usize(0..=key.versions.len()) } else { key.versions.len() };
+    let seen = if rng.u8(0..4) == 0 {
+        rng.usize(0..=key.versions.len())
+    } else {
+        key.versions.len()
+    };
     if key.is_list {
-        let elements: Vec<String> = key.versions[..seen].iter().map(|&value| value_name(mix, value)).collect();
+        let elements: Vec<String> = key.versions[..seen]
+            .iter()
+            .map(|&value| value_name(mix, value))
+            .collect();
         return format!("r {name} [{}]", elements.join(" "));
     }
     match key.versions[..seen].last() {
         Some(&value) => format!("r {name} {}", value_name(mix, value)),
         None if rng.bool() => format!("r {name} init"),
-        None => format!("r {name} {}", [0, 2][usize::from(mix.initial && rng.u8(0..3) == 0)]),
+        None => format!(
+            "r {name} {}",
+            [0, 2][usize::from(mix.initial && rng.u8(0..3) == 0)]
+        ),
     }
 }

@@ -54,7 +54,8 @@ pub(crate) fn repository(path: &str) -> PathBuf {
 /// The folder of real histories, which is not part of the repository: `ISOSCOPE_CORPUS`, or `shared/corpus` next to the
 /// repository. Tests that need it are ignored where it is absent (`cfg(corpus)`, see `build.rs`).
 pub(crate) fn corpus() -> PathBuf {
-    std::env::var_os("ISOSCOPE_CORPUS").map_or_else(|| repository("../shared/corpus"), PathBuf::from)
+    std::env::var_os("ISOSCOPE_CORPUS")
+        .map_or_else(|| repository("../shared/corpus"), PathBuf::from)
 }
 
 /// A history in IsoScope's own notation.

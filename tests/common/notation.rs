@@ -40,7 +40,13 @@ impl Style {
             light,
             lists: !light && rng.u8(0..3) == 0,
             repeated: rng.bool(),
-            times: [Times::Nobody, Times::Everybody, Times::Everybody, Times::Some, Times::Few][rng.usize(0..5)],
+            times: [
+                Times::Nobody,
+                Times::Everybody,
+                Times::Everybody,
+                Times::Some,
+                Times::Few,
+            ][rng.usize(0..5)],
             zeros: rng.u8(0..3) == 0,
             declared: rng.u8(0..6) == 0,
         }
@@ -49,7 +55,14 @@ impl Style {
 
 /// A history of at most six transactions.
 pub(crate) fn random(style: Style, rng: &mut Rng) -> String {
-    let mut maker = Maker { style, rng, versions: [vec![0], vec![0]], lists: Vec::new(), next: 1, clock: 0 };
+    let mut maker = Maker {
+        style,
+        rng,
+        versions: [vec![0], vec![0]],
+        lists: Vec::new(),
+        next: 1,
+        clock: 0,
+    };
     let mut sessions: Vec<Vec<String>> = vec![Vec::new(); maker.rng.usize(1..=3)];
     if style.zeros {
         maker.zeros(&mut sessions);
@@ -90,10 +103,19 @@ impl Maker<'_> {
 
     /// Writes of 0 to the registers at the beginning of sessions.
     fn zeros(&mut self, sessions: &mut Vec<Vec<String>>) {
-        let keys: &[&str] = if self.style.lists { &["x"] } else { &["x", "y"] };
+        let keys: &[&str] = if self.style.lists {
+            &["x"]
+        } else {
+            &["x", "y"]
+        };
         let together = !self.style.light && self.rng.bool();
         let mut transactions: Vec<String> = match together {
-            true => vec![keys.iter().map(|key| format!("w {key} 0")).collect::<Vec<_>>().join(", ")],
+            true => vec![
+                keys.iter()
+                    .map(|key| format!("w {key} 0"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ],
             false => keys.iter().map(|key| format!("w {key} 0")).collect(),
         };
         transactions.iter_mut().for_each(|operations| {
@@ -141,7 +163,11 @@ impl Maker<'_> {
         self.clock += 5;
         let start = self.clock - self.rng.i64(0..9);
         let end = start + self.rng.i64(0..9);
-        if has_some { format!("@{start}..{end}") } else { String::new() }
+        if has_some {
+            format!("@{start}..{end}")
+        } else {
+            String::new()
+        }
     }
 
     fn transaction(&mut self) -> String {
@@ -185,7 +211,9 @@ impl Maker<'_> {
             _ => ("", true),
         };
         if counts {
-            own.into_iter().enumerate().for_each(|(key, value)| self.versions[key].extend(value));
+            own.into_iter()
+                .enumerate()
+                .for_each(|(key, value)| self.versions[key].extend(value));
             self.lists.extend(appended);
         }
         let times = self.times(mark.is_empty());
@@ -199,7 +227,11 @@ impl Maker<'_> {
             0 => self.versions[key][self.rng.usize(0..self.versions[key].len())],
             _ => newest,
         };
-        if self.one_in(40) { "77".to_owned() } else { value.to_string() }
+        if self.one_in(40) {
+            "77".to_owned()
+        } else {
+            value.to_string()
+        }
     }
 
     fn of_register(&mut self, key: usize, own: &mut [Option<u64>; 2]) -> String {
@@ -219,7 +251,11 @@ impl Maker<'_> {
     fn of_list(&mut self, appended: &mut Vec<u64>) -> String {
         if self.rng.bool() {
             let repeats = self.style.repeated && self.one_in(3) && !self.lists.is_empty();
-            let element = if repeats { self.lists[self.rng.usize(0..self.lists.len())] } else { self.fresh() };
+            let element = if repeats {
+                self.lists[self.rng.usize(0..self.lists.len())]
+            } else {
+                self.fresh()
+            };
             appended.push(element);
             return format!("a y {element}");
         }

@@ -7,7 +7,9 @@
 //! the history itself, and nothing is clever: this is for histories of at most eight transactions.
 
 use isoscope::checkers::Level;
-use isoscope::history::{History, Interval, KeyId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
+use isoscope::history::{
+    History, Interval, KeyId, OperationKind, Outcome, SetUpRule, TransactionId, Value,
+};
 use std::collections::BTreeSet;
 
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
@@ -39,7 +41,11 @@ pub(crate) struct Transaction {
 impl Transaction {
     /// The value it leaves behind on a key.
     pub(crate) fn last_write(&self, key: usize) -> Option<Value> {
-        self.operations.iter().rev().find(|o| o.is_write && o.key == key).map(|o| o.value)
+        self.operations
+            .iter()
+            .rev()
+            .find(|o| o.is_write && o.key == key)
+            .map(|o| o.value)
     }
 
     pub(crate) fn writes(&self, key: usize) -> bool {
@@ -47,7 +53,9 @@ impl Transaction {
     }
 
     fn wrote(&self, key: usize, value: Value) -> bool {
-        self.operations.iter().any(|o| o.is_write && o.key == key && o.value == value)
+        self.operations
+            .iter()
+            .any(|o| o.is_write && o.key == key && o.value == value)
     }
 }
 
@@ -106,7 +114,9 @@ fn is_strictly_serializable(history: &History, observation: &Observation) -> boo
         if !choice.letters.is_empty() {
             return false;
         }
-        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let members: Vec<usize> = (0..choice.active.len())
+            .filter(|&t| choice.active[t])
+            .collect();
         let known_end = |t: usize| observation.transactions[t].outcome == Outcome::Committed;
         let before = |a: usize, b: usize| match (interval(members[a]), interval(members[b])) {
             (Some(a_ran), Some(b_ran)) => known_end(members[a]) && a_ran.end < b_ran.start,
@@ -128,16 +138,30 @@ fn is_strictly_serializable(history: &History, observation: &Observation) -> boo
 /// that take part in that choice and no others, session order and reads go forward in it, and the axioms hold.
 pub(crate) fn is_order(history: &History, level: Level, order: &[TransactionId]) -> bool {
     let observation = Observation::of(history);
-    let place = |t: &TransactionId| observation.place.iter().position(|&place| place == t.index());
+    let place = |t: &TransactionId| {
+        observation
+            .place
+            .iter()
+            .position(|&place| place == t.index())
+    };
     let listed: Vec<usize> = order.iter().filter_map(place).collect();
-    observation.choices().iter().filter(|choice| choice.letters.is_empty()).any(|choice| {
-        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
-        let position = |member: &usize| listed.iter().position(|t| t == member);
-        let Some(order) = members.iter().map(position).collect::<Option<Vec<usize>>>() else { return false };
-        let world = World::new(&observation, choice);
-        let goes_forward = (0..world.n).all(|a| (0..world.n).all(|b| !world.directly(a, b) || order[a] < order[b]));
-        listed.len() == members.len() && goes_forward && world.is_order_for(level, &order)
-    })
+    observation
+        .choices()
+        .iter()
+        .filter(|choice| choice.letters.is_empty())
+        .any(|choice| {
+            let members: Vec<usize> = (0..choice.active.len())
+                .filter(|&t| choice.active[t])
+                .collect();
+            let position = |member: &usize| listed.iter().position(|t| t == member);
+            let Some(order) = members.iter().map(position).collect::<Option<Vec<usize>>>() else {
+                return false;
+            };
+            let world = World::new(&observation, choice);
+            let goes_forward = (0..world.n)
+                .all(|a| (0..world.n).all(|b| !world.directly(a, b) || order[a] < order[b]));
+            listed.len() == members.len() && goes_forward && world.is_order_for(level, &order)
+        })
 }
 
 /// The verdict at each of [`LEVELS`].
@@ -174,11 +198,16 @@ impl Observation {
                 operations: history
                     .operations_of(t)
                     .map(|o| history.operation(o))
-                    .map(|o| Operation { is_write: o.kind == OperationKind::Write, key: o.key.index(), value: o.value })
+                    .map(|o| Operation {
+                        is_write: o.kind == OperationKind::Write,
+                        key: o.key.index(),
+                        value: o.value,
+                    })
                     .collect(),
             })
             .collect();
-        let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
+        let is_initial =
+            |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
         let is_declared = |t: &usize| history.set_up().contains(&TransactionId::new(*t));
         let is_there = |t: &usize| is_declared(t) && all[*t].outcome != Outcome::Aborted;
         let declared: Vec<usize> = (0..all.len()).filter(is_there).collect();
@@ -189,11 +218,19 @@ impl Observation {
         };
         let declared_writes = |key: usize| {
             let operations = declared.iter().flat_map(|&t| &all[t].operations);
-            operations.filter(move |o| o.is_write && o.key == key).map(|o| o.value)
+            operations
+                .filter(move |o| o.is_write && o.key == key)
+                .map(|o| o.value)
         };
         let is_list = |key: usize| history.lists().is_list(KeyId::new(key));
         let initial_lists: Vec<Vec<Value>> = (0..history.n_keys())
-            .map(|key| if is_list(key) { declared_writes(key).collect() } else { Vec::new() })
+            .map(|key| {
+                if is_list(key) {
+                    declared_writes(key).collect()
+                } else {
+                    Vec::new()
+                }
+            })
             .collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
         let transactions: Vec<Transaction> = place.iter().map(|&t| all[t].clone()).collect();
@@ -214,7 +251,9 @@ impl Observation {
                             Some(Meaning::Internal) => Some(Meaning::Wrong('o')),
                             other => other,
                         },
-                        Some(Some(list)) => Some(meaning_of_list(&transactions, t, at, list, &initial_lists)),
+                        Some(Some(list)) => {
+                            Some(meaning_of_list(&transactions, t, at, list, &initial_lists))
+                        }
                     })
                     .collect()
             })
@@ -230,14 +269,26 @@ impl Observation {
                 found.collect()
             })
             .collect();
-        let lists = lists.into_iter().map(|of| of.into_iter().map(Option::flatten).collect()).collect();
-        Observation { transactions, meaning, set_up, place, lists, elements, initial_lists }
+        let lists = lists
+            .into_iter()
+            .map(|of| of.into_iter().map(Option::flatten).collect())
+            .collect();
+        Observation {
+            transactions,
+            meaning,
+            set_up,
+            place,
+            lists,
+            elements,
+            initial_lists,
+        }
     }
 
     /// Number of reads with more than one possible writer.
     pub(crate) fn n_ambiguous(&self) -> usize {
         let all = self.meaning.iter().flatten().flatten();
-        all.filter(|m| matches!(m, Meaning::From(writers) if writers.len() > 1)).count()
+        all.filter(|m| matches!(m, Meaning::From(writers) if writers.len() > 1))
+            .count()
     }
 
     /// Number of ways to choose a writer for each read.
@@ -252,8 +303,11 @@ impl Observation {
     /// All ways to explain the reads: a writer for each, and the transactions of unknown outcome that the writers chosen
     /// make committed. Transactions from which none reads have no effect on others.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        let none: Vec<Vec<Option<usize>>> =
-            self.meaning.iter().map(|operations| vec![None; operations.len()]).collect();
+        let none: Vec<Vec<Option<usize>>> = self
+            .meaning
+            .iter()
+            .map(|operations| vec![None; operations.len()])
+            .collect();
         let mut partial = vec![none];
         for (t, operations) in self.meaning.iter().enumerate() {
             if self.transactions[t].outcome == Outcome::Aborted {
@@ -271,50 +325,84 @@ impl Observation {
                             })
                         })
                         .collect();
-                    assert!(partial.len() <= MOST_COMBINATIONS, "too many ambiguous reads for the oracle");
+                    assert!(
+                        partial.len() <= MOST_COMBINATIONS,
+                        "too many ambiguous reads for the oracle"
+                    );
                 }
             }
         }
         match self.has_repeated_elements() {
-            true => partial.iter().flat_map(|source| self.choices_of_members(source)).collect(),
-            false => partial.into_iter().map(|source| self.choice(source)).collect(),
+            true => partial
+                .iter()
+                .flat_map(|source| self.choices_of_members(source))
+                .collect(),
+            false => partial
+                .into_iter()
+                .map(|source| self.choice(source))
+                .collect(),
         }
     }
 
     /// Whether an element was appended to a list more than once by transactions that did not abort.
     pub(crate) fn has_repeated_elements(&self) -> bool {
         let keys: BTreeSet<usize> = (0..self.transactions.len())
-            .flat_map(|t| self.elements[t].iter().zip(&self.transactions[t].operations))
+            .flat_map(|t| {
+                self.elements[t]
+                    .iter()
+                    .zip(&self.transactions[t].operations)
+            })
             .filter_map(|(list, operation)| list.as_ref().map(|_| operation.key))
             .collect();
-        let initial =
-            self.initial_lists.iter().enumerate().flat_map(|(key, list)| list.iter().map(move |e| (key, e.0)));
+        let initial = self
+            .initial_lists
+            .iter()
+            .enumerate()
+            .flat_map(|(key, list)| list.iter().map(move |e| (key, e.0)));
         let mut seen: BTreeSet<(usize, u64)> = initial.collect();
-        let committed = self.transactions.iter().filter(|t| t.outcome != Outcome::Aborted);
-        let mut appends = committed.flat_map(|t| &t.operations).filter(|o| o.is_write && keys.contains(&o.key));
+        let committed = self
+            .transactions
+            .iter()
+            .filter(|t| t.outcome != Outcome::Aborted);
+        let mut appends = committed
+            .flat_map(|t| &t.operations)
+            .filter(|o| o.is_write && keys.contains(&o.key));
         appends.any(|o| !seen.insert((o.key, o.value.0)))
     }
 
     /// The same writers with each set of transactions of unknown outcome that may have committed: where elements repeat a
     /// list does not say who appended them.
     fn choices_of_members(&self, source: &[Vec<Option<usize>>]) -> Vec<Choice> {
-        let unknown: Vec<usize> =
-            (0..self.transactions.len()).filter(|&t| self.transactions[t].outcome == Outcome::Unknown).collect();
+        let unknown: Vec<usize> = (0..self.transactions.len())
+            .filter(|&t| self.transactions[t].outcome == Outcome::Unknown)
+            .collect();
         (0..1_usize << unknown.len())
             .filter_map(|set| {
-                let mut active: Vec<bool> = self.transactions.iter().map(|t| t.outcome == Outcome::Committed).collect();
+                let mut active: Vec<bool> = self
+                    .transactions
+                    .iter()
+                    .map(|t| t.outcome == Outcome::Committed)
+                    .collect();
                 (0..unknown.len()).for_each(|at| active[unknown[at]] = set >> at & 1 == 1);
                 let members = || (0..active.len()).filter(|&t| active[t]);
                 let is_there = |writer: &usize| *writer == BOTTOM || active[*writer];
                 let closed = members().all(|t| source[t].iter().flatten().all(is_there));
                 let letters = self.letters(&active, source);
-                closed.then(|| Choice { active, source: source.to_vec(), letters })
+                closed.then(|| Choice {
+                    active,
+                    source: source.to_vec(),
+                    letters,
+                })
             })
             .collect()
     }
 
     fn choice(&self, source: Vec<Vec<Option<usize>>>) -> Choice {
-        let mut active: Vec<bool> = self.transactions.iter().map(|t| t.outcome == Outcome::Committed).collect();
+        let mut active: Vec<bool> = self
+            .transactions
+            .iter()
+            .map(|t| t.outcome == Outcome::Committed)
+            .collect();
         while let Some(promoted) = (0..active.len())
             .filter(|&t| active[t])
             .flat_map(|t| source[t].iter().flatten().copied().chain(self.appenders(t)))
@@ -323,7 +411,11 @@ impl Observation {
             active[promoted] = true;
         }
         let letters = self.letters(&active, &source);
-        Choice { active, source, letters }
+        Choice {
+            active,
+            source,
+            letters,
+        }
     }
 
     /// TAP-a to f among these transactions.
@@ -345,11 +437,17 @@ impl Observation {
     /// The transactions of unknown outcome that appended what `t` saw in lists, which therefore committed: also in lists
     /// that are wrong because the own appends are not their end.
     fn appenders(&self, t: usize) -> impl Iterator<Item = usize> + '_ {
-        let lists = self.elements[t].iter().enumerate().filter_map(|(at, list)| Some((at, list.as_ref()?)));
+        let lists = self.elements[t]
+            .iter()
+            .enumerate()
+            .filter_map(|(at, list)| Some((at, list.as_ref()?)));
         lists.flat_map(move |(at, list)| {
             let key = self.transactions[t].operations[at].key;
             let unknown = |&u: &usize| self.transactions[u].outcome == Outcome::Unknown;
-            let wrote = move |&u: &usize| list.iter().any(|&element| self.transactions[u].wrote(key, element));
+            let wrote = move |&u: &usize| {
+                list.iter()
+                    .any(|&element| self.transactions[u].wrote(key, element))
+            };
             (0..self.transactions.len()).filter(unknown).filter(wrote)
         })
     }
@@ -357,13 +455,19 @@ impl Observation {
     /// TAP-d and f of the read at (t, at) when it returns what `writer` wrote.
     pub(crate) fn wrong_reading(&self, t: usize, at: usize, writer: usize) -> Vec<char> {
         let read = self.transactions[t].operations[at];
-        let mut own = self.transactions[t].operations[..at].iter().any(|o| o.is_write && o.key == read.key);
+        let mut own = self.transactions[t].operations[..at]
+            .iter()
+            .any(|o| o.is_write && o.key == read.key);
         let mut value = read.value;
         if let Some(list) = &self.lists[t][at] {
             (own, value) = (false, list.last().copied().unwrap_or(Value::INITIAL));
         }
-        let intermediate = writer != BOTTOM && self.transactions[writer].last_write(read.key) != Some(value);
-        own.then_some('d').into_iter().chain(intermediate.then_some('f')).collect()
+        let intermediate =
+            writer != BOTTOM && self.transactions[writer].last_write(read.key) != Some(value);
+        own.then_some('d')
+            .into_iter()
+            .chain(intermediate.then_some('f'))
+            .collect()
     }
 
     /// Which levels this way of explaining the reads satisfies; levels already known to be satisfied are passed over.
@@ -391,7 +495,9 @@ impl Observation {
         for t in (0..self.transactions.len()).filter(|&t| choice.active[t]) {
             let operations = &self.transactions[t].operations;
             for (at, operation) in operations.iter().enumerate() {
-                let before = (0..at).rev().filter(|&b| operations[b].key == operation.key);
+                let before = (0..at)
+                    .rev()
+                    .filter(|&b| operations[b].key == operation.key);
                 let previous = before.filter_map(|b| choice.source[t][b]).next();
                 if let (Some(previous), Some(writer)) = (previous, choice.source[t][at])
                     && previous != writer
@@ -406,7 +512,11 @@ impl Observation {
 
 /// By transaction and operation: `None` for what is no read of a list; else the list that the transaction found, or
 /// `Some(None)` where its own appends are not the end of what it read.
-fn lists(history: &History, transactions: &[Transaction], place: &[usize]) -> Vec<Vec<Option<Option<Vec<Value>>>>> {
+fn lists(
+    history: &History,
+    transactions: &[Transaction],
+    place: &[usize],
+) -> Vec<Vec<Option<Option<Vec<Value>>>>> {
     let of = |t: usize| {
         let operations = &transactions[t].operations;
         let ids = history.operations_of(TransactionId::new(place[t]));
@@ -414,8 +524,11 @@ fn lists(history: &History, transactions: &[Transaction], place: &[usize]) -> Ve
             .map(|(o, at): (_, usize)| {
                 let list = history.lists().read_by(o)?;
                 let key = operations[at].key;
-                let own: Vec<Value> =
-                    operations[..at].iter().filter(|o| o.is_write && o.key == key).map(|o| o.value).collect();
+                let own: Vec<Value> = operations[..at]
+                    .iter()
+                    .filter(|o| o.is_write && o.key == key)
+                    .map(|o| o.value)
+                    .collect();
                 Some(list.strip_suffix(own.as_slice()).map(<[Value]>::to_vec))
             })
             .collect()
@@ -437,15 +550,25 @@ fn meaning_of_list(
     let mut writers: Vec<usize> = is_initial.then_some(BOTTOM).into_iter().collect();
     if let Some(&last) = list.last() {
         let may_be_meant = |&u: &usize| u != t && transactions[u].outcome != Outcome::Aborted;
-        writers.extend((0..transactions.len()).filter(may_be_meant).filter(|&u| transactions[u].wrote(key, last)));
+        writers.extend(
+            (0..transactions.len())
+                .filter(may_be_meant)
+                .filter(|&u| transactions[u].wrote(key, last)),
+        );
     }
-    if writers.is_empty() { Meaning::Wrong('a') } else { Meaning::From(writers) }
+    if writers.is_empty() {
+        Meaning::Wrong('a')
+    } else {
+        Meaning::From(writers)
+    }
 }
 
 /// Whether a transaction had not ended before another one began, as far as is known.
 fn may_see(reader: &Transaction, writer: &Transaction) -> bool {
     match (reader.ran, writer.ran) {
-        (Some(read), Some(written)) if reader.outcome != Outcome::Unknown => read.end >= written.start,
+        (Some(read), Some(written)) if reader.outcome != Outcome::Unknown => {
+            read.end >= written.start
+        }
         _ => true,
     }
 }
@@ -457,7 +580,11 @@ fn meaning(
     at: usize,
     reads_initial: &dyn Fn(usize, Value) -> bool,
 ) -> Option<Meaning> {
-    let Operation { is_write, key, value } = transactions[t].operations[at];
+    let Operation {
+        is_write,
+        key,
+        value,
+    } = transactions[t].operations[at];
     if is_write {
         return None;
     }
@@ -465,7 +592,11 @@ fn meaning(
         return Some(Meaning::Unrecorded);
     }
     let own = |o: &&Operation| o.is_write && o.key == key;
-    let earlier: Vec<Value> = transactions[t].operations[..at].iter().filter(own).map(|o| o.value).collect();
+    let earlier: Vec<Value> = transactions[t].operations[..at]
+        .iter()
+        .filter(own)
+        .map(|o| o.value)
+        .collect();
     if earlier.last() == Some(&value) {
         return Some(Meaning::Internal);
     }
@@ -473,8 +604,9 @@ fn meaning(
         return Some(Meaning::Wrong('e'));
     }
     let others = |outcome: Outcome| {
-        (0..transactions.len())
-            .filter(move |&u| u != t && transactions[u].outcome == outcome && transactions[u].wrote(key, value))
+        (0..transactions.len()).filter(move |&u| {
+            u != t && transactions[u].outcome == outcome && transactions[u].wrote(key, value)
+        })
     };
     let mut writers: Vec<usize> = Vec::new();
     writers.extend(reads_initial(key, value).then_some(BOTTOM));
@@ -484,7 +616,13 @@ fn meaning(
         return Some(Meaning::From(writers));
     }
     Some(Meaning::Wrong(match () {
-        () if transactions[t].operations[at..].iter().filter(own).any(|o| o.value == value) => 'c',
+        () if transactions[t].operations[at..]
+            .iter()
+            .filter(own)
+            .any(|o| o.value == value) =>
+        {
+            'c'
+        }
         () if others(Outcome::Aborted).any(|u| may_see(&transactions[t], &transactions[u])) => 'b',
         () => 'a',
     }))
@@ -494,30 +632,63 @@ fn meaning(
 /// begins, as long as they write nothing but values that read as initial anyway. They count only if together they write
 /// every key in use, each key one of them, and no other writes an initial value, for else they may be a late reset.
 /// Transactions that aborted do not matter here. Nor is it a beginning if another had ended before.
-fn set_up_transactions(history: &History, all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
+fn set_up_transactions(
+    history: &History,
+    all: &[Transaction],
+    is_initial: &dyn Fn(Value) -> bool,
+) -> Vec<usize> {
     let matters = |t: &usize| all[*t].outcome != Outcome::Aborted && !all[*t].operations.is_empty();
     let says_initial = |t: &usize| {
-        let only_initial = all[*t].operations.iter().all(|o| o.is_write && is_initial(o.value));
+        let only_initial = all[*t]
+            .operations
+            .iter()
+            .all(|o| o.is_write && is_initial(o.value));
         all[*t].outcome == Outcome::Committed && only_initial
     };
     let before_in_session = |t: usize| (0..t).filter(move |&u| all[u].session == all[t].session);
-    let (set_up, others): (Vec<usize>, Vec<usize>) = (0..all.len())
-        .filter(matters)
-        .partition(|&t| says_initial(&t) && before_in_session(t).filter(matters).all(|u| says_initial(&u)));
+    let (set_up, others): (Vec<usize>, Vec<usize>) =
+        (0..all.len()).filter(matters).partition(|&t| {
+            says_initial(&t)
+                && before_in_session(t)
+                    .filter(matters)
+                    .all(|u| says_initial(&u))
+        });
     let group = groups(all);
     let fits = |t: &usize| {
-        let here =
-            |others: &[usize]| -> Vec<usize> { others.iter().copied().filter(|&u| group[u] == group[*t]).collect() };
+        let here = |others: &[usize]| -> Vec<usize> {
+            others
+                .iter()
+                .copied()
+                .filter(|&u| group[u] == group[*t])
+                .collect()
+        };
         let (own, others) = (here(&set_up), here(&others));
         let n_writers = |key: usize| own.iter().filter(|&&u| all[u].writes(key)).count();
-        let once = own.iter().flat_map(|&u| &all[u].operations).all(|o| n_writers(o.key) == 1);
-        let harmless = |o: &Operation| n_writers(o.key) == 1 && !(o.is_write && is_initial(o.value));
-        let ran = |u: usize| history.interval(TransactionId::new(u)).filter(|_| all[u].outcome == Outcome::Committed);
-        let ended_before =
-            |other: usize, u: usize| ran(other).zip(ran(u)).is_some_and(|(other, own)| other.end < own.start);
+        let once = own
+            .iter()
+            .flat_map(|&u| &all[u].operations)
+            .all(|o| n_writers(o.key) == 1);
+        let harmless =
+            |o: &Operation| n_writers(o.key) == 1 && !(o.is_write && is_initial(o.value));
+        let ran = |u: usize| {
+            history
+                .interval(TransactionId::new(u))
+                .filter(|_| all[u].outcome == Outcome::Committed)
+        };
+        let ended_before = |other: usize, u: usize| {
+            ran(other)
+                .zip(ran(u))
+                .is_some_and(|(other, own)| other.end < own.start)
+        };
         let all_here = (0..all.len()).filter(|u| group[*u] == group[*t] && !own.contains(u));
-        let is_late = all_here.clone().any(|other| own.iter().any(|&u| ended_before(other, u)));
-        once && !is_late && others.iter().flat_map(|&u| &all[u].operations).all(harmless)
+        let is_late = all_here
+            .clone()
+            .any(|other| own.iter().any(|&u| ended_before(other, u)));
+        once && !is_late
+            && others
+                .iter()
+                .flat_map(|&u| &all[u].operations)
+                .all(harmless)
     };
     set_up.iter().copied().filter(fits).collect()
 }
@@ -527,7 +698,12 @@ fn set_up_transactions(history: &History, all: &[Transaction], is_initial: &dyn 
 fn groups(all: &[Transaction]) -> Vec<usize> {
     let touch = |t: usize, u: usize| {
         let takes_part = |t: usize| all[t].outcome != Outcome::Aborted;
-        let key_in_common = || all[t].operations.iter().any(|o| all[u].operations.iter().any(|p| p.key == o.key));
+        let key_in_common = || {
+            all[t]
+                .operations
+                .iter()
+                .any(|o| all[u].operations.iter().any(|p| p.key == o.key))
+        };
         all[t].session == all[u].session || takes_part(t) && takes_part(u) && key_in_common()
     };
     let mut group: Vec<usize> = (0..all.len()).collect();
@@ -566,8 +742,16 @@ struct World {
 
 impl World {
     fn new(observation: &Observation, choice: &Choice) -> World {
-        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
-        let renumbered = |t: usize| if t == BOTTOM { BOTTOM } else { members.binary_search(&t).expect("active") };
+        let members: Vec<usize> = (0..choice.active.len())
+            .filter(|&t| choice.active[t])
+            .collect();
+        let renumbered = |t: usize| {
+            if t == BOTTOM {
+                BOTTOM
+            } else {
+                members.binary_search(&t).expect("active")
+            }
+        };
         let n = members.len();
         let session = |t: usize| observation.transactions[members[t]].session;
         let mut world = World {
@@ -582,7 +766,11 @@ impl World {
             initial_lists: observation.initial_lists.clone(),
         };
         for (t, &member) in members.iter().enumerate() {
-            for (at, operation) in observation.transactions[member].operations.iter().enumerate() {
+            for (at, operation) in observation.transactions[member]
+                .operations
+                .iter()
+                .enumerate()
+            {
                 if let Some(list) = &observation.lists[member][at] {
                     let source = choice.source[member][at].map(renumbered);
                     world.lists.push((operation.key, list.clone(), source));
@@ -629,7 +817,12 @@ impl World {
         self.extend_order(0, &mut position, visit);
     }
 
-    fn extend_order(&self, next: usize, position: &mut [usize], visit: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+    fn extend_order(
+        &self,
+        next: usize,
+        position: &mut [usize],
+        visit: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
         if next == self.n {
             return visit(position);
         }
@@ -657,7 +850,10 @@ impl World {
             let values: Vec<Value> = made.iter().map(|append| append.0).collect();
             let whole = |last: usize| made.get(last + 1).is_none_or(|next| next.1 != made[last].1);
             values.starts_with(list)
-                && list.len().checked_sub(1).is_none_or(|last| Some(made[last].1) == *source && whole(last))
+                && list
+                    .len()
+                    .checked_sub(1)
+                    .is_none_or(|last| Some(made[last].1) == *source && whole(last))
         };
         if !self.lists.iter().all(is_found) {
             return false;
@@ -681,9 +877,17 @@ impl World {
     fn list_of(&self, key: usize, co: &[usize]) -> Vec<(Value, usize)> {
         let mut order: Vec<usize> = (0..self.n).collect();
         order.sort_by_key(|&t| co[t]);
-        let appends = order.into_iter().flat_map(|t| self.appends[t].iter().map(move |append| (t, append)));
-        let appended = appends.filter(|(_, append)| append.0 == key).map(|(t, append)| (append.1, t));
-        self.initial_lists[key].iter().map(|&element| (element, BOTTOM)).chain(appended).collect()
+        let appends = order
+            .into_iter()
+            .flat_map(|t| self.appends[t].iter().map(move |append| (t, append)));
+        let appended = appends
+            .filter(|(_, append)| append.0 == key)
+            .map(|(t, append)| (append.1, t));
+        self.initial_lists[key]
+            .iter()
+            .map(|&element| (element, BOTTOM))
+            .chain(appended)
+            .collect()
     }
 
     /// φ(t2, t3) for the read at place `at` among the external reads of t3.
@@ -691,8 +895,11 @@ impl World {
         let before_or_same = |t4: usize| t2 == t4 || co[t2] < co[t4];
         let prefix = || (0..self.n).any(|t4| before_or_same(t4) && self.directly(t4, t3));
         let conflict = || {
-            (0..self.n)
-                .any(|t4| before_or_same(t4) && co[t4] < co[t3] && !self.writes[t4].is_disjoint(&self.writes[t3]))
+            (0..self.n).any(|t4| {
+                before_or_same(t4)
+                    && co[t4] < co[t3]
+                    && !self.writes[t4].is_disjoint(&self.writes[t3])
+            })
         };
         match level {
             Level::ReadCommitted => self.reads[t3][..at].iter().any(|&(_, writer)| writer == t2),
@@ -708,7 +915,8 @@ impl World {
 
     /// Whether session order, reads and overwritten versions lead from `to` to `t`.
     fn depends(&self, co: &[usize], t: usize, to: usize) -> bool {
-        let overwrites = |a: usize, b: usize| co[a] < co[b] && !self.writes[a].is_disjoint(&self.writes[b]);
+        let overwrites =
+            |a: usize, b: usize| co[a] < co[b] && !self.writes[a].is_disjoint(&self.writes[b]);
         let mut seen = vec![t];
         let mut at = 0;
         while let Some(&b) = seen.get(at) {

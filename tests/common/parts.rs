@@ -14,16 +14,22 @@ pub(crate) fn without(history: &History, removed: impl Fn(OperationId) -> bool) 
         .collect();
     let stays = |o: OperationId| {
         let operation = history.operation(o);
-        let reads_it = operation.kind == OperationKind::Read && written.contains(&(operation.key, operation.value));
+        let reads_it = operation.kind == OperationKind::Read
+            && written.contains(&(operation.key, operation.value));
         !removed(o) && !reads_it
     };
-    let left = history.transactions().filter(|&t| history.operations_of(t).any(stays));
+    let left = history
+        .transactions()
+        .filter(|&t| history.operations_of(t).any(stays));
     let keep = TransactionSet::of(history, left);
     (!keep.is_empty()).then(|| history.restrict(&keep, stays).0)
 }
 
 /// What is left without a transaction.
-pub(crate) fn without_transaction(history: &History, transaction: TransactionId) -> Option<History> {
+pub(crate) fn without_transaction(
+    history: &History,
+    transaction: TransactionId,
+) -> Option<History> {
     without(history, |o| history.transaction_of(o) == transaction)
 }
 
@@ -34,25 +40,44 @@ pub(crate) fn without_operation(history: &History, operation: OperationId) -> Op
 
 /// Whether the engine finds a level violated, and by this pattern if one is given.
 pub(crate) fn is_violated(history: &History, level: Level, pattern: Option<Pattern>) -> bool {
-    let options = Options { levels: vec![level], ..Options::default() };
+    let options = Options {
+        levels: vec![level],
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
-    let of_level = findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
-    let fits = |v: &checkers::Violation| v.levels.contains(level) && pattern.is_none_or(|p| p == v.id.pattern);
+    let of_level = findings
+        .level(level)
+        .is_some_and(|result| result.verdict == Verdict::Violated);
+    let fits = |v: &checkers::Violation| {
+        v.levels.contains(level) && pattern.is_none_or(|p| p == v.id.pattern)
+    };
     of_level && findings.violations.iter().any(fits)
 }
 
 /// Whether the engine finds a level violated by an instance of this pattern that does not follow from a simpler violation.
 pub(crate) fn is_violated_by_itself(history: &History, level: Level, pattern: Pattern) -> bool {
-    let options = Options { levels: vec![level], ..Options::default() };
+    let options = Options {
+        levels: vec![level],
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
-    findings.violations.iter().any(|v| v.levels.contains(level) && v.id.pattern == pattern && !v.implied)
+    findings
+        .violations
+        .iter()
+        .any(|v| v.levels.contains(level) && v.id.pattern == pattern && !v.implied)
 }
 
 /// Whether the engine finds something that violates a level and no weaker one.
 pub(crate) fn is_violated_alone(history: &History, level: Level) -> bool {
-    let options = Options { levels: vec![level], ..Options::default() };
+    let options = Options {
+        levels: vec![level],
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
-    findings.violations.iter().any(|violation| violation.levels.weakest() == Some(level))
+    findings
+        .violations
+        .iter()
+        .any(|violation| violation.levels.weakest() == Some(level))
 }
 
 /// The fewest transactions of a part that violates a level, by this pattern if one is given: all sets of transactions are
@@ -65,21 +90,32 @@ pub(crate) fn fewest(history: &History, level: Level, pattern: Option<Pattern>) 
         let outside = |o: OperationId| set & (1 << history.transaction_of(o).index()) == 0;
         without(history, outside).is_some_and(|part| is_violated(&part, level, pattern))
     };
-    sets.into_iter().find(violates).map(|set| set.count_ones() as usize)
+    sets.into_iter()
+        .find(violates)
+        .map(|set| set.count_ones() as usize)
 }
 
 /// Those of some transactions to which sessions and reads lead from one of them, through others of them.
-pub(crate) fn observed_after(history: &History, from: TransactionId, among: &[TransactionId]) -> Vec<TransactionId> {
+pub(crate) fn observed_after(
+    history: &History,
+    from: TransactionId,
+    among: &[TransactionId],
+) -> Vec<TransactionId> {
     let operations = |t: TransactionId, kind: OperationKind| {
-        history.operations_of(t).filter(move |&o| history.operation(o).kind == kind)
+        history
+            .operations_of(t)
+            .filter(move |&o| history.operation(o).kind == kind)
     };
     let reads_from = |t: TransactionId, writer: TransactionId| {
         operations(t, OperationKind::Read).any(|read| {
             let returned = history.operation(read);
             let list = history.lists().read_by(read).unwrap_or_default();
-            operations(writer, OperationKind::Write).map(|write| history.operation(write)).any(|written| {
-                written.key == returned.key && (written.value == returned.value || list.contains(&written.value))
-            })
+            operations(writer, OperationKind::Write)
+                .map(|write| history.operation(write))
+                .any(|written| {
+                    written.key == returned.key
+                        && (written.value == returned.value || list.contains(&written.value))
+                })
         })
     };
     let (mut reached, mut next) = (vec![from], 0);

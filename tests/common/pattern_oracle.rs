@@ -56,7 +56,11 @@ pub(crate) fn count_c4(observation: &Observation, choice: &Choice) -> BTreeMap<c
             match meaning {
                 Some(super::oracle::Meaning::Wrong(letter @ ('a' | 'b' | 'c'))) => add(*letter),
                 Some(super::oracle::Meaning::From(_)) => {
-                    let wrong = observation.wrong_reading(t, at, choice.source[t][at].expect("the writer is known"));
+                    let wrong = observation.wrong_reading(
+                        t,
+                        at,
+                        choice.source[t][at].expect("the writer is known"),
+                    );
                     if wrong.contains(&'d') {
                         add('d');
                         first_reads.source[t][at] = None;
@@ -67,14 +71,17 @@ pub(crate) fn count_c4(observation: &Observation, choice: &Choice) -> BTreeMap<c
                 _ => {}
             }
             let read = operations[at];
-            let is_read = |i: usize| !operations[i].is_write && operations[i].value != Value::UNRECORDED;
+            let is_read =
+                |i: usize| !operations[i].is_write && operations[i].value != Value::UNRECORDED;
             let same_key = |&i: &usize| operations[i].key == read.key;
             if !is_read(at) || (0..at).filter(same_key).any(|i| operations[i].is_write) {
                 continue;
             }
             let before = (0..at).rev().filter(same_key).find(|&i| is_read(i));
             let initial = |i: usize| choice.source[t][i] == Some(BOTTOM);
-            if before.is_some_and(|i| operations[i].value != read.value && !(initial(i) && initial(at))) {
+            if before
+                .is_some_and(|i| operations[i].value != read.value && !(initial(i) && initial(at)))
+            {
                 add('f');
             }
         }
@@ -84,14 +91,23 @@ pub(crate) fn count_c4(observation: &Observation, choice: &Choice) -> BTreeMap<c
     let quadruples: BTreeSet<_> = facts
         .reads()
         .into_iter()
-        .flat_map(|(t3, x, t1, _)| facts.other_writers(x, t1, t3).into_iter().map(move |t2| (x, t1, t2, t3)))
+        .flat_map(|(t3, x, t1, _)| {
+            facts
+                .other_writers(x, t1, t3)
+                .into_iter()
+                .map(move |t2| (x, t1, t2, t3))
+        })
         .filter(|&(_, t1, t2, t3)| {
-            !facts.on_one_cycle(t1, t2) && !facts.on_one_cycle(t2, t3) && !facts.on_one_cycle(t1, t3)
+            !facts.on_one_cycle(t1, t2)
+                && !facts.on_one_cycle(t2, t3)
+                && !facts.on_one_cycle(t1, t3)
         })
         .filter(|&(_, _, t2, t3)| facts.causal[t2][t3])
         .collect();
     for (x, t1, t2, t3) in quadruples {
-        let Some(order) = facts.order(t1, t2) else { continue };
+        let Some(order) = facts.order(t1, t2) else {
+            continue;
+        };
         let operations = facts.observation.transactions[t3].operations.len();
         let other_key = facts.reads_from_before(t3, t2, operations, Some(x));
         add([['k', 'l'], ['h', 'i']][usize::from(other_key)][usize::from(order > 0)]);
@@ -114,7 +130,13 @@ struct Facts<'a> {
 impl<'a> Facts<'a> {
     fn new(observation: &'a Observation, choice: &'a Choice) -> Facts<'a> {
         let n = observation.transactions.len();
-        let mut facts = Facts { observation, choice, n, causal: vec![vec![false; n]; n], commit: Default::default() };
+        let mut facts = Facts {
+            observation,
+            choice,
+            n,
+            causal: vec![vec![false; n]; n],
+            commit: Default::default(),
+        };
         for (a, b) in facts.pairs() {
             facts.causal[a][b] = facts.directly(a, b);
         }
@@ -125,7 +147,11 @@ impl<'a> Facts<'a> {
             relation.push(vec![true; n + 1]);
             relation[n][n] = false;
             for (t3, x, t1, at) in facts.reads() {
-                for t2 in facts.other_writers(x, t1, t3).into_iter().filter(|&t2| !facts.on_one_cycle(t2, t3)) {
+                for t2 in facts
+                    .other_writers(x, t1, t3)
+                    .into_iter()
+                    .filter(|&t2| !facts.on_one_cycle(t2, t3))
+                {
                     let forced = match level {
                         0 => facts.reads_from_before(t3, t2, at, None),
                         1 => facts.directly(t2, t3),
@@ -168,7 +194,12 @@ impl<'a> Facts<'a> {
         for t3 in (0..self.n).filter(|&t| self.active(t)) {
             for (at, writer) in self.choice.source[t3].iter().enumerate() {
                 if let Some(t1) = *writer {
-                    reads.push((t3, self.observation.transactions[t3].operations[at].key, t1, at));
+                    reads.push((
+                        t3,
+                        self.observation.transactions[t3].operations[at].key,
+                        t1,
+                        at,
+                    ));
                 }
             }
         }
@@ -177,7 +208,9 @@ impl<'a> Facts<'a> {
 
     fn other_writers(&self, x: usize, t1: usize, t3: usize) -> Vec<usize> {
         let writes = |t: usize| self.observation.transactions[t].writes(x);
-        (0..self.n).filter(|&t2| t2 != t1 && t2 != t3 && self.active(t2) && writes(t2)).collect()
+        (0..self.n)
+            .filter(|&t2| t2 != t1 && t2 != t3 && self.active(t2) && writes(t2))
+            .collect()
     }
 
     /// Whether t3 reads a key other than `except` from t2 before place `at`.
@@ -221,10 +254,17 @@ impl<'a> Facts<'a> {
         let mut best: BTreeMap<(usize, usize, usize, usize), (usize, usize)> = BTreeMap::new();
         for (t3, x, t1, at) in self.reads() {
             for t2 in self.other_writers(x, t1, t3) {
-                if self.on_one_cycle(t1, t2) || self.on_one_cycle(t2, t3) || self.on_one_cycle(t1, t3) {
+                if self.on_one_cycle(t1, t2)
+                    || self.on_one_cycle(t2, t3)
+                    || self.on_one_cycle(t1, t3)
+                {
                     continue;
                 }
-                let (Some(trigger), Some(order)) = (self.trigger(t3, x, t2, at), self.order(t1, t2)) else { continue };
+                let (Some(trigger), Some(order)) =
+                    (self.trigger(t3, x, t2, at), self.order(t1, t2))
+                else {
+                    continue;
+                };
                 let cell = best.entry((x, t1, t2, t3)).or_insert((trigger, order));
                 *cell = (*cell).min((trigger, order));
             }
@@ -244,7 +284,8 @@ impl<'a> Facts<'a> {
         let operations = self.observation.transactions[t3].operations.len();
         if self.reads_from_before(t3, t2, at, Some(x)) {
             Some(0)
-        } else if self.session_order(t2, t3) || self.reads_from_before(t3, t2, operations, Some(x)) {
+        } else if self.session_order(t2, t3) || self.reads_from_before(t3, t2, operations, Some(x))
+        {
             Some(1)
         } else if self.causal[t2][t3] && !self.reads_from(t3, t2) {
             Some(2)
@@ -258,7 +299,9 @@ impl<'a> Facts<'a> {
         if t1 == BOTTOM || self.causal[t1][t2] {
             return Some(0);
         }
-        (0..3).find(|&level| self.commit[level][t1][t2]).map(|level| level + 1)
+        (0..3)
+            .find(|&level| self.commit[level][t1][t2])
+            .map(|level| level + 1)
     }
 
     fn divergence(&self) -> u64 {
@@ -268,7 +311,10 @@ impl<'a> Facts<'a> {
                 updaters.entry((x, t1)).or_default().insert(t3);
             }
         }
-        updaters.values().map(|readers| (readers.len() * (readers.len() - 1) / 2) as u64).sum()
+        updaters
+            .values()
+            .map(|readers| (readers.len() * (readers.len() - 1) / 2) as u64)
+            .sum()
     }
 }
 

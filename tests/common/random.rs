@@ -28,14 +28,32 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Everything may happen.
-    pub(crate) const SMALL: Shape =
-        Shape { transactions: 5, operations: 4, keys: 3, sessions: 4, repeated_values: false, clean: false };
+    pub(crate) const SMALL: Shape = Shape {
+        transactions: 5,
+        operations: 4,
+        keys: 3,
+        sessions: 4,
+        repeated_values: false,
+        clean: false,
+    };
     /// For the strong levels: more transactions, all committed.
-    pub(crate) const CLEAN: Shape =
-        Shape { transactions: 7, operations: 4, keys: 3, sessions: 5, repeated_values: false, clean: true };
+    pub(crate) const CLEAN: Shape = Shape {
+        transactions: 7,
+        operations: 4,
+        keys: 3,
+        sessions: 5,
+        repeated_values: false,
+        clean: true,
+    };
     /// Values repeat.
-    pub(crate) const AMBIGUOUS: Shape =
-        Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: true, clean: false };
+    pub(crate) const AMBIGUOUS: Shape = Shape {
+        transactions: 5,
+        operations: 3,
+        keys: 2,
+        sessions: 4,
+        repeated_values: true,
+        clean: false,
+    };
 }
 
 /// Histories of a comparison that a tenth must not go below.
@@ -52,13 +70,21 @@ fn number(variable: &str) -> Option<u64> {
 /// run. `ISOSCOPE_SEED` asks for other histories, and for all `n`; `ISOSCOPE_HISTORIES` for another number.
 pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
     let asked = number("ISOSCOPE_SEED");
-    let n = if asked.is_some() { n } else { n.div_ceil(10).max(n.min(FEWEST)) };
+    let n = if asked.is_some() {
+        n
+    } else {
+        n.div_ceil(10).max(n.min(FEWEST))
+    };
     let first = asked.unwrap_or(0);
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
 }
 
 /// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures; which ones, [`seeds`] says.
-pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
+pub(crate) fn for_histories(
+    shape: Shape,
+    n: u64,
+    test: impl Fn(&Sketch) -> Result<(), String> + Sync,
+) {
     for_seeds(n, |seed| {
         let sketch = sketch(shape, seed);
         test(&sketch).map_err(|problem| format!("{sketch}{problem}"))
@@ -69,17 +95,30 @@ pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Resu
 pub(crate) fn for_seeds(n: u64, test: impl Fn(u64) -> Result<(), String> + Sync) {
     let seeds = seeds(n);
     let n = seeds.end - seeds.start;
-    let failures: Vec<String> =
-        seeds.into_par_iter().filter_map(|seed| Some(format!("seed {seed}\n{}\n", test(seed).err()?))).collect();
+    let failures: Vec<String> = seeds
+        .into_par_iter()
+        .filter_map(|seed| Some(format!("seed {seed}\n{}\n", test(seed).err()?)))
+        .collect();
     let shown = failures[..failures.len().min(SHOWN)].join("\n");
-    assert!(failures.is_empty(), "{} of {n} histories fail, for example:\n\n{shown}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {n} histories fail, for example:\n\n{shown}",
+        failures.len()
+    );
 }
 
 /// The history of this seed.
 pub(crate) fn sketch(shape: Shape, seed: u64) -> Sketch {
     let mut rng = Rng::with_seed(seed);
     if shape.clean {
-        let model = [Model::Snapshot, Model::Prefix, Model::Prefix, Model::Causal, Model::Causal, Model::Atomic];
+        let model = [
+            Model::Snapshot,
+            Model::Prefix,
+            Model::Prefix,
+            Model::Causal,
+            Model::Causal,
+            Model::Atomic,
+        ];
         let mut sketch = simulate(shape, model[rng.usize(0..model.len())], &mut rng);
         if rng.u8(0..3) == 0 {
             another_version(&mut sketch, &mut rng);
@@ -88,7 +127,11 @@ pub(crate) fn sketch(shape: Shape, seed: u64) -> Sketch {
     }
     let mut sketch = match rng.u8(0..8) {
         0 => wild(shape, &mut rng),
-        model => simulate(shape, Model::ALL[usize::from(model) % Model::ALL.len()], &mut rng),
+        model => simulate(
+            shape,
+            Model::ALL[usize::from(model) % Model::ALL.len()],
+            &mut rng,
+        ),
     };
     for _ in 0..[0, 0, 1, 1, 2][rng.usize(0..5)] {
         trouble(&mut sketch, &mut rng);
@@ -123,7 +166,11 @@ pub(crate) fn anything(rng: &mut Rng) -> History {
                 1 if !write => Value::UNRECORDED,
                 _ => Value(rng.u64(0..n_values + 1)),
             };
-            let kind = if write { OperationKind::Write } else { OperationKind::Read };
+            let kind = if write {
+                OperationKind::Write
+            } else {
+                OperationKind::Read
+            };
             builder.operation(draft, kind, key, value, 0);
         }
     }
@@ -131,7 +178,9 @@ pub(crate) fn anything(rng: &mut Rng) -> History {
 }
 
 fn empty(n_sessions: usize) -> Sketch {
-    Sketch { sessions: vec![Vec::new(); n_sessions] }
+    Sketch {
+        sessions: vec![Vec::new(); n_sessions],
+    }
 }
 
 fn outcome(rng: &mut Rng) -> Outcome {
@@ -159,9 +208,15 @@ fn wild(shape: Shape, rng: &mut Rng) -> Sketch {
             }
         }
         let session = rng.usize(0..sketch.sessions.len());
-        sketch.sessions[session].push(Transaction { outcome: outcome(rng), operations });
+        sketch.sessions[session].push(Transaction {
+            outcome: outcome(rng),
+            operations,
+        });
     }
-    for operation in sketch.operations_mut().filter(|o| o.kind == OperationKind::Read) {
+    for operation in sketch
+        .operations_mut()
+        .filter(|o| o.kind == OperationKind::Read)
+    {
         let thin_air = u64::from(rng.u8(0..20) == 0);
         operation.value = Value(rng.u64(0..next[operation.key] + thin_air));
     }
@@ -186,8 +241,14 @@ enum Model {
 }
 
 impl Model {
-    const ALL: [Model; 6] =
-        [Model::Serial, Model::Snapshot, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
+    const ALL: [Model; 6] = [
+        Model::Serial,
+        Model::Snapshot,
+        Model::Prefix,
+        Model::Causal,
+        Model::Atomic,
+        Model::Committed,
+    ];
 }
 
 /// What the store remembers of a committed transaction.
@@ -206,7 +267,11 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
     let mut log: Vec<Record> = Vec::new();
     // Where transactions either read or write, long forks are the first thing to go wrong.
     let split = shape.clean && rng.bool();
-    let fewest = if shape.clean { shape.transactions - 2 } else { 2 };
+    let fewest = if shape.clean {
+        shape.transactions - 2
+    } else {
+        2
+    };
     for _ in 0..rng.usize(fewest..=shape.transactions) {
         let session = rng.usize(0..sketch.sessions.len());
         let mut seen = visible(&log, session, model, rng);
@@ -214,7 +279,9 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
         let writes_of_five = if split { [0, 5][rng.usize(0..2)] } else { 2 };
         for _ in 0..rng.usize(1..=shape.operations) {
             let key = rng.usize(0..keys);
-            let wrote = operations.iter().any(|o| o.kind == OperationKind::Write && o.key == key);
+            let wrote = operations
+                .iter()
+                .any(|o| o.kind == OperationKind::Write && o.key == key);
             if rng.u8(0..5) < writes_of_five && !(shape.clean && wrote) {
                 operations.push(write(key, next[key]));
                 next[key] += 1;
@@ -225,7 +292,10 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
                 seen.sort_unstable();
                 seen.dedup();
             }
-            let own = operations.iter().rev().find(|o| o.kind == OperationKind::Write && o.key == key);
+            let own = operations
+                .iter()
+                .rev()
+                .find(|o| o.kind == OperationKind::Write && o.key == key);
             let value = own.map_or_else(|| newest(&log, &seen, key), |o| o.value.0);
             operations.push(read(key, value));
         }
@@ -234,16 +304,36 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
             writes.retain(|(key, _)| *key != o.key);
             writes.push((o.key, o.value.0));
         }
-        let mut outcome = if shape.clean { Outcome::Committed } else { outcome(rng) };
-        let overwrites = |place: &usize| log[*place].writes.iter().any(|(k, _)| writes.iter().any(|(l, _)| k == l));
-        if model == Model::Snapshot && (0..log.len()).filter(|place| !seen.contains(place)).any(|p| overwrites(&p)) {
+        let mut outcome = if shape.clean {
+            Outcome::Committed
+        } else {
+            outcome(rng)
+        };
+        let overwrites = |place: &usize| {
+            log[*place]
+                .writes
+                .iter()
+                .any(|(k, _)| writes.iter().any(|(l, _)| k == l))
+        };
+        if model == Model::Snapshot
+            && (0..log.len())
+                .filter(|place| !seen.contains(place))
+                .any(|p| overwrites(&p))
+        {
             outcome = Outcome::Aborted;
         }
         // Half of the transactions of unknown outcome took effect.
         if outcome == Outcome::Committed || (outcome == Outcome::Unknown && rng.bool()) {
-            log.push(Record { session, writes, seen });
+            log.push(Record {
+                session,
+                writes,
+                seen,
+            });
         }
-        sketch.sessions[session].push(Transaction { outcome, operations });
+        sketch.sessions[session].push(Transaction {
+            outcome,
+            operations,
+        });
     }
     sketch
 }
@@ -254,12 +344,20 @@ fn visible(log: &[Record], session: usize, model: Model, rng: &mut Rng) -> Vec<u
     match model {
         Model::Serial => (0..log.len()).collect(),
         Model::Snapshot | Model::Prefix => {
-            let oldest = own.flat_map(|p| log[p].seen.iter().copied().chain([p])).max().map_or(0, |p| p + 1);
+            let oldest = own
+                .flat_map(|p| log[p].seen.iter().copied().chain([p]))
+                .max()
+                .map_or(0, |p| p + 1);
             (0..rng.usize(oldest..=log.len())).collect()
         }
         Model::Causal => {
-            let mut seen: Vec<usize> = own.chain((0..log.len()).filter(|_| rng.u8(0..3) == 0)).collect();
-            let causes: Vec<usize> = seen.iter().flat_map(|&p| log[p].seen.iter().copied()).collect();
+            let mut seen: Vec<usize> = own
+                .chain((0..log.len()).filter(|_| rng.u8(0..3) == 0))
+                .collect();
+            let causes: Vec<usize> = seen
+                .iter()
+                .flat_map(|&p| log[p].seen.iter().copied())
+                .collect();
             seen.extend(causes);
             seen.sort_unstable();
             seen.dedup();
@@ -277,18 +375,26 @@ fn visible(log: &[Record], session: usize, model: Model, rng: &mut Rng) -> Vec<u
 
 fn newest(log: &[Record], seen: &[usize], key: usize) -> u64 {
     let writes = seen.iter().rev().flat_map(|&p| &log[p].writes);
-    writes.filter(|(k, _)| *k == key).map(|(_, value)| *value).next().unwrap_or(0)
+    writes
+        .filter(|(k, _)| *k == key)
+        .map(|(_, value)| *value)
+        .next()
+        .unwrap_or(0)
 }
 
 /// Something goes wrong in one place.
 fn trouble(sketch: &mut Sketch, rng: &mut Rng) {
     let fresh = sketch.fresh_value();
-    let mut reads: Vec<&mut Operation> = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect();
+    let mut reads: Vec<&mut Operation> = sketch
+        .operations_mut()
+        .filter(|o| o.kind == OperationKind::Read)
+        .collect();
     match rng.u8(0..16) {
         0..9 => another_version(sketch, rng),
         9 if !reads.is_empty() => {
             let place = rng.usize(0..reads.len());
-            reads[place].value = [Value(fresh), Value::INITIAL, Value::UNRECORDED, Value(0)][rng.usize(0..4)];
+            reads[place].value =
+                [Value(fresh), Value::INITIAL, Value::UNRECORDED, Value(0)][rng.usize(0..4)];
         }
         10 => {
             let changed = outcome(rng);
@@ -324,31 +430,54 @@ fn trouble(sketch: &mut Sketch, rng: &mut Rng) {
 
 /// A read returns another version of its key: stale, from the future, intermediate, aborted or initial.
 fn another_version(sketch: &mut Sketch, rng: &mut Rng) {
-    let written: Vec<Operation> =
-        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
-    let mut reads: Vec<&mut Operation> = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect();
+    let written: Vec<Operation> = sketch
+        .operations_mut()
+        .filter(|o| o.kind == OperationKind::Write)
+        .map(|o| *o)
+        .collect();
+    let mut reads: Vec<&mut Operation> = sketch
+        .operations_mut()
+        .filter(|o| o.kind == OperationKind::Read)
+        .collect();
     if reads.is_empty() {
         return;
     }
     let place = rng.usize(0..reads.len());
     let key = reads[place].key;
-    let mut values: Vec<Value> = written.iter().filter(|o| o.key == key).map(|o| o.value).collect();
+    let mut values: Vec<Value> = written
+        .iter()
+        .filter(|o| o.key == key)
+        .map(|o| o.value)
+        .collect();
     values.push(Value(0));
     reads[place].value = values[rng.usize(0..values.len())];
 }
 
 /// Makes some writes write what another write of their key wrote, or the initial value.
 fn repeat_values(sketch: &mut Sketch, rng: &mut Rng) {
-    let written: Vec<Operation> =
-        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
+    let written: Vec<Operation> = sketch
+        .operations_mut()
+        .filter(|o| o.kind == OperationKind::Write)
+        .map(|o| *o)
+        .collect();
     for _ in 0..rng.usize(1..=2) {
-        let mut writes: Vec<&mut Operation> =
-            sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).collect();
+        let mut writes: Vec<&mut Operation> = sketch
+            .operations_mut()
+            .filter(|o| o.kind == OperationKind::Write)
+            .collect();
         if writes.is_empty() {
             return;
         }
         let place = rng.usize(0..writes.len());
-        let same: Vec<Value> = written.iter().filter(|o| o.key == writes[place].key).map(|o| o.value).collect();
-        writes[place].value = if rng.u8(0..3) == 0 { Value(0) } else { same[rng.usize(0..same.len())] };
+        let same: Vec<Value> = written
+            .iter()
+            .filter(|o| o.key == writes[place].key)
+            .map(|o| o.value)
+            .collect();
+        writes[place].value = if rng.u8(0..3) == 0 {
+            Value(0)
+        } else {
+            same[rng.usize(0..same.len())]
+        };
     }
 }

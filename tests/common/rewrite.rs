@@ -1,7 +1,9 @@
 //! The same history, written in another way: sessions in another order, other names, an unrelated session more.
 
 use fastrand::Rng;
-use isoscope::history::{Builder, History, KeyId, OperationKind, Origin, Outcome, Rules, SetUpRule, Value};
+use isoscope::history::{
+    Builder, History, KeyId, OperationKind, Origin, Outcome, Rules, SetUpRule, Value,
+};
 use std::collections::BTreeMap;
 
 /// What is written in another way.
@@ -19,19 +21,42 @@ pub(crate) struct Rewrite {
 
 impl Rewrite {
     /// Nothing, each, and all together.
-    pub(crate) const NONE: Rewrite = Rewrite { sessions: false, names: false, values: false, unrelated: false };
+    pub(crate) const NONE: Rewrite = Rewrite {
+        sessions: false,
+        names: false,
+        values: false,
+        unrelated: false,
+    };
     pub(crate) const EACH: [Rewrite; 5] = [
-        Rewrite { sessions: true, ..Rewrite::NONE },
-        Rewrite { names: true, ..Rewrite::NONE },
-        Rewrite { values: true, ..Rewrite::NONE },
-        Rewrite { unrelated: true, ..Rewrite::NONE },
-        Rewrite { sessions: true, names: true, values: true, unrelated: true },
+        Rewrite {
+            sessions: true,
+            ..Rewrite::NONE
+        },
+        Rewrite {
+            names: true,
+            ..Rewrite::NONE
+        },
+        Rewrite {
+            values: true,
+            ..Rewrite::NONE
+        },
+        Rewrite {
+            unrelated: true,
+            ..Rewrite::NONE
+        },
+        Rewrite {
+            sessions: true,
+            names: true,
+            values: true,
+            unrelated: true,
+        },
     ];
 
     /// The history written in this way, without transactions that look like a set-up. What is random comes from `rng`.
     pub(crate) fn of(self, history: &History, rng: &mut Rng) -> History {
         let mut builder = Builder::new(Origin::default());
-        let mut names: Vec<u64> = (0..10 + 2 * (history.n_sessions() + history.n_keys()) as u64).collect();
+        let mut names: Vec<u64> =
+            (0..10 + 2 * (history.n_sessions() + history.n_keys()) as u64).collect();
         let mut keys: Vec<usize> = (0..history.n_keys()).collect();
         let mut sessions: Vec<Option<_>> = history.sessions().map(Some).collect();
         if self.unrelated {
@@ -49,8 +74,15 @@ impl Rewrite {
             builder.initial_value(value(initial));
         }
         let mut name = names.into_iter().map(|name| format!("n{name}"));
-        let new_key: BTreeMap<usize, KeyId> =
-            keys.into_iter().map(|key| (key, builder.key_name(&name.next().expect("there are enough")))).collect();
+        let new_key: BTreeMap<usize, KeyId> = keys
+            .into_iter()
+            .map(|key| {
+                (
+                    key,
+                    builder.key_name(&name.next().expect("there are enough")),
+                )
+            })
+            .collect();
         for (key, new) in &new_key {
             if history.lists().is_list(KeyId::new(*key)) {
                 builder.list_key(*new);
@@ -85,26 +117,46 @@ impl Rewrite {
                     let key = new_key[&operation.key.index()];
                     match (history.lists().read_by(o), history.differs_from(o)) {
                         (Some(list), _) => {
-                            let list: Vec<Value> = list.iter().map(|&element| value(element)).collect();
+                            let list: Vec<Value> =
+                                list.iter().map(|&element| value(element)).collect();
                             builder.list_read(draft, key, &list, 0);
                         }
                         (None, Some(not)) => builder.read_of_other(draft, key, value(not), 0),
-                        (None, None) => builder.operation(draft, operation.kind, key, value(operation.value), 0),
+                        (None, None) => {
+                            builder.operation(draft, operation.kind, key, value(operation.value), 0)
+                        }
                     }
                 }
             }
         }
-        let rules = Rules { set_up: SetUpRule::Never, lists: history.rules().lists, ..Rules::default() };
-        builder.finish().expect("it is no larger than it was").with_rules(&rules).expect("no rule names anything")
+        let rules = Rules {
+            set_up: SetUpRule::Never,
+            lists: history.rules().lists,
+            ..Rules::default()
+        };
+        builder
+            .finish()
+            .expect("it is no larger than it was")
+            .with_rules(&rules)
+            .expect("no rule names anything")
     }
 
     /// The new value of each old one.
     fn values(self, history: &History, rng: &mut Rng) -> impl Fn(Value) -> Value + use<> {
-        let in_lists = history.lists().iter().flat_map(|(_, elements)| elements.iter().copied());
-        let compared =
-            (0..history.n_operations()).filter_map(|o| history.differs_from(isoscope::history::OperationId::new(o)));
-        let mut old: Vec<Value> =
-            history.values().iter().copied().chain(in_lists).chain(compared).chain(history.initial_value()).collect();
+        let in_lists = history
+            .lists()
+            .iter()
+            .flat_map(|(_, elements)| elements.iter().copied());
+        let compared = (0..history.n_operations())
+            .filter_map(|o| history.differs_from(isoscope::history::OperationId::new(o)));
+        let mut old: Vec<Value> = history
+            .values()
+            .iter()
+            .copied()
+            .chain(in_lists)
+            .chain(compared)
+            .chain(history.initial_value())
+            .collect();
         old.retain(|value| value.0 <= Value::MAX_NUMBER);
         old.sort_unstable();
         old.dedup();

@@ -22,8 +22,13 @@ pub(crate) fn mariadb() -> Option<Server> {
 
 fn mariadb_with(settings: &[String]) -> Option<Server> {
     let programs = (program("mariadbd"), program("mariadb-install-db"));
-    let (Some(daemon), Some(install)) = programs else { return missing("MariaDB (mariadbd, mariadb-install-db)") };
-    let folder = tempfile::Builder::new().prefix("my-").tempdir_in("/tmp").expect("a folder");
+    let (Some(daemon), Some(install)) = programs else {
+        return missing("MariaDB (mariadbd, mariadb-install-db)");
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("my-")
+        .tempdir_in("/tmp")
+        .expect("a folder");
     let data = folder.path().join("data");
     let mut initialize = Command::new(install);
     initialize.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
@@ -31,13 +36,29 @@ fn mariadb_with(settings: &[String]) -> Option<Server> {
     if is_root() {
         initialize.arg("--user=root");
     }
-    let output = initialize.stdin(Stdio::null()).output().expect("mariadb-install-db starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = initialize
+        .stdin(Stdio::null())
+        .output()
+        .expect("mariadb-install-db starts");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let socket = folder.path().join("socket");
     let mut serve = Command::new(daemon);
-    serve.arg("--no-defaults").args(settings).args(["--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"]);
-    serve.arg(format!("--datadir={}", data.display())).arg(format!("--socket={}", socket.display()));
-    serve.args(["--innodb-buffer-pool-size=16M", "--innodb-lock-wait-timeout=2", "--pid-file=pid"]);
+    serve
+        .arg("--no-defaults")
+        .args(settings)
+        .args(["--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"]);
+    serve
+        .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--socket={}", socket.display()));
+    serve.args([
+        "--innodb-buffer-pool-size=16M",
+        "--innodb-lock-wait-timeout=2",
+        "--pid-file=pid",
+    ]);
     if is_root() {
         serve.arg("--user=root");
     }
@@ -60,8 +81,18 @@ pub(crate) fn mariadb_encrypted(port: u16, certificate: &Path, key: &Path) -> Op
 /// Starts Redis, listening to this port of this machine for encrypted connections only.
 pub(crate) fn redis_encrypted(port: u16, certificate: &Path, key: &Path) -> Option<Server> {
     let [certificate, key] = [certificate, key].map(|path| path.display().to_string());
-    let encrypted = ["--tls-cert-file", &certificate, "--tls-key-file", &key, "--tls-auth-clients", "no"];
-    redis_with(0, &[&["--tls-port", &port.to_string()], &encrypted[..]].concat())
+    let encrypted = [
+        "--tls-cert-file",
+        &certificate,
+        "--tls-key-file",
+        &key,
+        "--tls-auth-clients",
+        "no",
+    ];
+    redis_with(
+        0,
+        &[&["--tls-port", &port.to_string()], &encrypted[..]].concat(),
+    )
 }
 
 /// Starts Redis; `None` where it is not installed.
@@ -81,12 +112,25 @@ pub(crate) fn redis_at(port: u16) -> Option<Server> {
 }
 
 fn redis_with(port: u16, settings: &[&str]) -> Option<Server> {
-    let Some(daemon) = program("redis-server") else { return missing("Redis (redis-server)") };
-    let folder = tempfile::Builder::new().prefix("redis-").tempdir_in("/tmp").expect("a folder");
+    let Some(daemon) = program("redis-server") else {
+        return missing("Redis (redis-server)");
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("redis-")
+        .tempdir_in("/tmp")
+        .expect("a folder");
     let socket = folder.path().join("socket");
     let mut serve = Command::new(daemon);
     serve
-        .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--dir"])
+        .args([
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+            "--save",
+            "",
+            "--dir",
+        ])
         .arg(folder.path())
         .arg("--unixsocket")
         .arg(&socket)
@@ -99,14 +143,23 @@ impl Server {
     fn start(mut command: Command, folder: TempDir, url: String, socket: &Path) -> Server {
         let log = std::fs::File::create(folder.path().join("log")).expect("the folder is there");
         let out = log.try_clone().expect("a file can be cloned");
-        let command = command.current_dir(folder.path()).stdin(Stdio::null()).stdout(out).stderr(log);
+        let command = command
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(log);
         let process = command.spawn().expect("the server starts");
-        let mut server = Server { process, folder, url };
+        let mut server = Server {
+            process,
+            folder,
+            url,
+        };
         let begin = Instant::now();
         while std::os::unix::net::UnixStream::connect(socket).is_err() {
             let ended = server.process.try_wait().expect("it is our child");
             if ended.is_some() || begin.elapsed() > Duration::from_secs(120) {
-                let log = std::fs::read_to_string(server.folder.path().join("log")).unwrap_or_default();
+                let log =
+                    std::fs::read_to_string(server.folder.path().join("log")).unwrap_or_default();
                 panic!("the server does not answer ({ended:?}):\n{log}");
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -125,6 +178,9 @@ impl Drop for Server {
 /// A program in the search path or where daemons are.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+    let folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }

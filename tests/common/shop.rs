@@ -31,7 +31,11 @@ impl Random {
 
     /// A product; a quarter of the products gets three quarters of the interest.
     fn product(&mut self) -> u64 {
-        if self.below(4) > 0 { self.below(PRODUCTS / 4) } else { self.below(PRODUCTS) }
+        if self.below(4) > 0 {
+            self.below(PRODUCTS / 4)
+        } else {
+            self.below(PRODUCTS)
+        }
     }
 }
 
@@ -71,17 +75,29 @@ struct Step<'a> {
 
 impl Shop {
     fn begin(&mut self, server: usize, snapshot: Snapshot) -> Step<'_> {
-        Step { shop: self, server, snapshot, writes: Vec::new(), operations: Vec::new() }
+        Step {
+            shop: self,
+            server,
+            snapshot,
+            writes: Vec::new(),
+            operations: Vec::new(),
+        }
     }
 
     fn now(&self) -> Snapshot {
-        Snapshot { upto: self.log.len(), hidden: Vec::new() }
+        Snapshot {
+            upto: self.log.len(),
+            hidden: Vec::new(),
+        }
     }
 
     /// A snapshot that may lag behind, as a correct store may give it.
     fn recent(&mut self, server: usize) -> Snapshot {
         let lag = [0, 0, 1, 2, 4][self.random.below(5) as usize];
-        Snapshot { upto: self.log.len().saturating_sub(lag).max(self.own[server]), hidden: Vec::new() }
+        Snapshot {
+            upto: self.log.len().saturating_sub(lag).max(self.own[server]),
+            hidden: Vec::new(),
+        }
     }
 
     fn ordinary(&mut self) {
@@ -89,8 +105,10 @@ impl Shop {
         let snapshot = self.recent(server);
         let (customer, kind) = (self.random.below(CUSTOMERS), self.random.below(100));
         let products: Vec<u64> = (0..3).map(|_| self.random.product()).collect();
-        let (stock, price): (Vec<String>, Vec<String>) =
-            products.iter().map(|p| (format!("stock/{p}"), format!("price/{p}"))).unzip();
+        let (stock, price): (Vec<String>, Vec<String>) = products
+            .iter()
+            .map(|p| (format!("stock/{p}"), format!("price/{p}")))
+            .unzip();
         let cart = format!("cart/{customer}");
         let mut step = self.begin(server, snapshot);
         match kind {
@@ -129,14 +147,27 @@ impl Shop {
 impl Step<'_> {
     /// The version of a key in the snapshot.
     fn seen(&self, key: &str) -> u64 {
-        let hidden = |commit: usize| self.snapshot.hidden.iter().any(|(c, k)| *c == commit && k == key);
-        let visible = (0..self.snapshot.upto).rev().filter(|&commit| !hidden(commit));
+        let hidden = |commit: usize| {
+            self.snapshot
+                .hidden
+                .iter()
+                .any(|(c, k)| *c == commit && k == key)
+        };
+        let visible = (0..self.snapshot.upto)
+            .rev()
+            .filter(|&commit| !hidden(commit));
         let mut versions = visible.flat_map(|commit| &self.shop.log[commit].writes);
-        versions.find(|(written, _)| written == key).map_or(0, |(_, version)| *version)
+        versions
+            .find(|(written, _)| written == key)
+            .map_or(0, |(_, version)| *version)
     }
 
     fn read(&mut self, key: &str) {
-        let own = self.writes.iter().find(|(written, _)| written == key).map(|(_, version)| *version);
+        let own = self
+            .writes
+            .iter()
+            .find(|(written, _)| written == key)
+            .map(|(_, version)| *version);
         let version = own.unwrap_or_else(|| self.seen(key));
         self.operations.push(format!("r {key} {version}"));
     }
@@ -160,16 +191,27 @@ impl Step<'_> {
     }
 
     fn conflicts(&self) -> bool {
-        let later = self.shop.log[self.snapshot.upto..].iter().flat_map(|commit| &commit.writes);
-        later.into_iter().any(|(key, _)| self.writes.iter().any(|(written, _)| written == key))
+        let later = self.shop.log[self.snapshot.upto..]
+            .iter()
+            .flat_map(|commit| &commit.writes);
+        later
+            .into_iter()
+            .any(|(key, _)| self.writes.iter().any(|(written, _)| written == key))
     }
 
     fn end(self, mark: &str) -> usize {
         let shop = self.shop;
         shop.transactions += 1;
-        let _ = writeln!(shop.text, "web{:02}: [{}]{mark}", self.server + 1, self.operations.join(", "));
+        let _ = writeln!(
+            shop.text,
+            "web{:02}: [{}]{mark}",
+            self.server + 1,
+            self.operations.join(", ")
+        );
         if mark.is_empty() {
-            shop.log.push(Commit { writes: self.writes });
+            shop.log.push(Commit {
+                writes: self.writes,
+            });
             shop.own[self.server] = shop.log.len();
         }
         shop.log.len().saturating_sub(1)
@@ -261,10 +303,22 @@ impl Shop {
         step.write(&answer);
         step.commit();
         let upto = self.log.len();
-        let mut step = self.begin(servers[2], Snapshot { upto, hidden: Vec::new() });
+        let mut step = self.begin(
+            servers[2],
+            Snapshot {
+                upto,
+                hidden: Vec::new(),
+            },
+        );
         step.read(&answer);
         step.commit();
-        let mut step = self.begin(servers[2], Snapshot { upto, hidden: vec![(asked, question.clone())] });
+        let mut step = self.begin(
+            servers[2],
+            Snapshot {
+                upto,
+                hidden: vec![(asked, question.clone())],
+            },
+        );
         step.read(&question);
         step.commit();
     }

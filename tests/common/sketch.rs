@@ -26,11 +26,19 @@ pub(crate) struct Sketch {
 }
 
 pub(crate) fn read(key: usize, value: u64) -> Operation {
-    Operation { kind: OperationKind::Read, key, value: Value(value) }
+    Operation {
+        kind: OperationKind::Read,
+        key,
+        value: Value(value),
+    }
 }
 
 pub(crate) fn write(key: usize, value: u64) -> Operation {
-    Operation { kind: OperationKind::Write, key, value: Value(value) }
+    Operation {
+        kind: OperationKind::Write,
+        key,
+        value: Value(value),
+    }
 }
 
 /// Name of a key.
@@ -51,7 +59,10 @@ pub(crate) fn session_name(session: usize) -> String {
 
 impl Transaction {
     pub(crate) fn committed(operations: Vec<Operation>) -> Transaction {
-        Transaction { outcome: Outcome::Committed, operations }
+        Transaction {
+            outcome: Outcome::Committed,
+            operations,
+        }
     }
 }
 
@@ -83,7 +94,11 @@ impl Sketch {
             .filter(|place| !kept(place))
             .flat_map(|place| all[place].operations.iter().copied().filter(written))
             .collect();
-        let is_of_others = |o: &Operation| of_others.iter().any(|write| (write.key, write.value) == (o.key, o.value));
+        let is_of_others = |o: &Operation| {
+            of_others
+                .iter()
+                .any(|write| (write.key, write.value) == (o.key, o.value))
+        };
         let mut place = 0;
         let mut part = self.clone();
         for session in &mut part.sessions {
@@ -91,7 +106,9 @@ impl Sketch {
                 place += 1;
                 kept(&(place - 1))
             });
-            session.iter_mut().for_each(|transaction| transaction.operations.retain(|o| !is_of_others(o)));
+            session
+                .iter_mut()
+                .for_each(|transaction| transaction.operations.retain(|o| !is_of_others(o)));
         }
         part
     }
@@ -108,12 +125,16 @@ impl Sketch {
 
     /// All operations.
     pub(crate) fn operations_mut(&mut self) -> impl Iterator<Item = &mut Operation> {
-        self.transactions_mut().flat_map(|transaction| &mut transaction.operations)
+        self.transactions_mut()
+            .flat_map(|transaction| &mut transaction.operations)
     }
 
     /// The same with two values only, besides the initial one, so that most reads have several possible writers.
     pub(crate) fn with_few_values(mut self) -> Sketch {
-        for operation in self.operations_mut().filter(|o| (1..=Value::MAX_NUMBER).contains(&o.value.0)) {
+        for operation in self
+            .operations_mut()
+            .filter(|o| (1..=Value::MAX_NUMBER).contains(&o.value.0))
+        {
             operation.value = Value(1 + operation.value.0 % 2);
         }
         self
@@ -121,19 +142,34 @@ impl Sketch {
 
     /// One more than the largest key.
     pub(crate) fn n_keys(&self) -> usize {
-        self.transactions().flat_map(|t| &t.operations).map(|o| o.key + 1).max().unwrap_or(0)
+        self.transactions()
+            .flat_map(|t| &t.operations)
+            .map(|o| o.key + 1)
+            .max()
+            .unwrap_or(0)
     }
 
     /// One more than the largest number written or read.
     pub(crate) fn fresh_value(&self) -> u64 {
-        let values = self.transactions().flat_map(|t| &t.operations).map(|o| o.value.0);
-        values.filter(|v| *v <= Value::MAX_NUMBER).max().unwrap_or(0) + 1
+        let values = self
+            .transactions()
+            .flat_map(|t| &t.operations)
+            .map(|o| o.value.0);
+        values
+            .filter(|v| *v <= Value::MAX_NUMBER)
+            .max()
+            .unwrap_or(0)
+            + 1
     }
 }
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = if self.kind == OperationKind::Read { 'r' } else { 'w' };
+        let letter = if self.kind == OperationKind::Read {
+            'r'
+        } else {
+            'w'
+        };
         let key = key_name(self.key);
         match self.value {
             Value::INITIAL => write!(f, "{letter} {key} init"),
@@ -149,7 +185,11 @@ impl fmt::Display for Sketch {
         for (s, transactions) in self.sessions.iter().enumerate() {
             write!(f, "{}:", session_name(s))?;
             for transaction in transactions {
-                let operations: Vec<String> = transaction.operations.iter().map(Operation::to_string).collect();
+                let operations: Vec<String> = transaction
+                    .operations
+                    .iter()
+                    .map(Operation::to_string)
+                    .collect();
                 let mark = match transaction.outcome {
                     Outcome::Committed => "",
                     Outcome::Aborted => "!",

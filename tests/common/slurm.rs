@@ -24,23 +24,44 @@ impl Slurm {
             return missing("Slurm (slurmctld, slurmd)");
         };
         if !is_root() {
-            return missing("a node of Slurm that may start jobs, for which the tests have to run as root,");
+            return missing(
+                "a node of Slurm that may start jobs, for which the tests have to run as root,",
+            );
         }
-        let folder = tempfile::Builder::new().prefix("slurm-").tempdir_in("/tmp").expect("a folder");
-        std::fs::write(folder.path().join("slurm.conf"), configuration(folder.path())).expect("a file");
+        let folder = tempfile::Builder::new()
+            .prefix("slurm-")
+            .tempdir_in("/tmp")
+            .expect("a folder");
+        std::fs::write(
+            folder.path().join("slurm.conf"),
+            configuration(folder.path()),
+        )
+        .expect("a file");
         for name in ["state", "spool"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         let controller = daemon(&controller, folder.path());
-        let slurm = Slurm { node: daemon(&node, folder.path()), controller, folder };
-        slurm.wait_for("the node is idle", || slurm.says("sinfo", &["--noheader", "--format=%T"]).trim() == "idle");
+        let slurm = Slurm {
+            node: daemon(&node, folder.path()),
+            controller,
+            folder,
+        };
+        slurm.wait_for("the node is idle", || {
+            slurm.says("sinfo", &["--noheader", "--format=%T"]).trim() == "idle"
+        });
         Some(slurm)
     }
 
     fn run(&self, name: &str, arguments: &[&str], folder: &Path) -> Output {
         let mut command = Command::new(name);
-        command.args(arguments).current_dir(folder).env("SLURM_CONF", self.folder.path().join("slurm.conf"));
-        command.stdin(Stdio::null()).output().expect("Slurm's client programs are installed")
+        command
+            .args(arguments)
+            .current_dir(folder)
+            .env("SLURM_CONF", self.folder.path().join("slurm.conf"));
+        command
+            .stdin(Stdio::null())
+            .output()
+            .expect("Slurm's client programs are installed")
     }
 
     fn says(&self, name: &str, arguments: &[&str]) -> String {
@@ -51,8 +72,14 @@ impl Slurm {
         let begin = Instant::now();
         while !is_true() {
             if begin.elapsed() > PATIENCE {
-                let log = |name| std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default();
-                panic!("not in time: {what}\n{}\n{}", log("slurmctld.log"), log("slurmd.log"));
+                let log = |name| {
+                    std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+                };
+                panic!(
+                    "not in time: {what}\n{}\n{}",
+                    log("slurmctld.log"),
+                    log("slurmd.log")
+                );
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -62,13 +89,23 @@ impl Slurm {
     pub(crate) fn submit(&self, script: &Path, folder: &Path, path: &str, options: &[&str]) {
         let export = format!("--export=PATH={path}");
         let script = script.display().to_string();
-        let output = self.run("sbatch", &[&[&export[..]], options, &[&script]].concat(), folder);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = self.run(
+            "sbatch",
+            &[&[&export[..]], options, &[&script]].concat(),
+            folder,
+        );
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 
     /// Waits until no job is left.
     pub(crate) fn wait_for_jobs(&self) {
-        self.wait_for("no job is left", || self.says("squeue", &["--noheader"]).trim().is_empty());
+        self.wait_for("no job is left", || {
+            self.says("squeue", &["--noheader"]).trim().is_empty()
+        });
     }
 
     /// Kills the node and all that its jobs run in `folder`, as a power failure does.
@@ -76,10 +113,15 @@ impl Slurm {
         // Stopped first, so that the end of a job is not reported.
         let node = self.node.id().to_string();
         let kill = |signal: &str, process: &str| {
-            let _ = Command::new("kill").args([signal, process]).stderr(Stdio::null()).status();
+            let _ = Command::new("kill")
+                .args([signal, process])
+                .stderr(Stdio::null())
+                .status();
         };
         kill("-STOP", &node);
-        processes_in(folder).iter().for_each(|process| kill("-KILL", process));
+        processes_in(folder)
+            .iter()
+            .for_each(|process| kill("-KILL", process));
         self.node.kill().expect("the node runs");
         let _ = self.node.wait();
         self.update_node("state=down reason=killed");
@@ -87,13 +129,19 @@ impl Slurm {
 
     /// Starts the node again.
     pub(crate) fn restart_the_node(&mut self) {
-        self.node = daemon(&program("slurmd").expect("it was there before"), self.folder.path());
+        self.node = daemon(
+            &program("slurmd").expect("it was there before"),
+            self.folder.path(),
+        );
         self.update_node("state=resume");
     }
 
     fn update_node(&self, change: &str) {
         let node = format!("nodename={}", host());
-        let arguments: Vec<&str> = ["update", &node].into_iter().chain(change.split(' ')).collect();
+        let arguments: Vec<&str> = ["update", &node]
+            .into_iter()
+            .chain(change.split(' '))
+            .collect();
         // A node that is just changing its state refuses another one.
         let begun = Instant::now();
         loop {
@@ -101,7 +149,11 @@ impl Slurm {
             if output.status.success() {
                 return;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             std::thread::sleep(Duration::from_millis(200));
         }
     }
@@ -139,26 +191,50 @@ fn configuration(folder: &Path) -> String {
 
 /// Starts a daemon that stays a child of this process.
 fn daemon(program: &Path, folder: &Path) -> Child {
-    let name = program.file_name().and_then(|name| name.to_str()).expect("a name");
-    let log = std::fs::File::options().create(true).append(true).open(folder.join(format!("{name}.log")));
+    let name = program
+        .file_name()
+        .and_then(|name| name.to_str())
+        .expect("a name");
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join(format!("{name}.log")));
     let mut command = Command::new(program);
-    command.arg("-D").env("SLURM_CONF", folder.join("slurm.conf")).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log.expect("a log"));
+    command
+        .arg("-D")
+        .env("SLURM_CONF", folder.join("slurm.conf"))
+        .current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log.expect("a log"));
     command.spawn().expect("the daemon starts")
 }
 
 /// The processes that work in a folder.
 fn processes_in(folder: &Path) -> Vec<String> {
-    let works_there = |process: &PathBuf| std::fs::read_link(process.join("cwd")).is_ok_and(|at| at == folder);
-    let processes = std::fs::read_dir("/proc").expect("Linux").flatten().map(|entry| entry.path());
-    let names = processes.filter(works_there).filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
-    names.filter(|name| name.parse::<u32>().is_ok_and(|number| number != std::process::id())).collect()
+    let works_there =
+        |process: &PathBuf| std::fs::read_link(process.join("cwd")).is_ok_and(|at| at == folder);
+    let processes = std::fs::read_dir("/proc")
+        .expect("Linux")
+        .flatten()
+        .map(|entry| entry.path());
+    let names = processes
+        .filter(works_there)
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    names
+        .filter(|name| {
+            name.parse::<u32>()
+                .is_ok_and(|number| number != std::process::id())
+        })
+        .collect()
 }
 
 /// Whether a program of this name works in the folder.
 pub(crate) fn is_running(name: &str, folder: &Path) -> bool {
     let is_named = |process: &String| {
-        std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|found| found.trim() == name)
+        std::fs::read_to_string(format!("/proc/{process}/comm"))
+            .is_ok_and(|found| found.trim() == name)
     };
     processes_in(folder).iter().any(is_named)
 }

@@ -24,14 +24,27 @@ pub(crate) const CASE_SPLIT_GRID: &str = "a: [w y 1, w z 1] [r x 1, r w 1]
 /// A few transactions on three keys.
 pub(crate) fn few(rng: &mut Rng) -> Sketch {
     let transactions = rng.usize(3..7);
-    let shape = Shape { transactions, sessions: 4, operations: 4, keys: 3, write_percent: rng.u32(35..65) };
+    let shape = Shape {
+        transactions,
+        sessions: 4,
+        operations: 4,
+        keys: 3,
+        write_percent: rng.u32(35..65),
+    };
     backwards(shape, rng)
 }
 
 /// Between two and the most transactions, whose reads return any version written before in a hidden order.
 pub(crate) fn backwards(shape: Shape, rng: &mut Rng) -> Sketch {
     let transactions = rng.usize(2..=shape.transactions);
-    run(Shape { transactions, ..shape }, rng, |versions, rng| versions[rng.usize(..versions.len())])
+    run(
+        Shape {
+            transactions,
+            ..shape
+        },
+        rng,
+        |versions, rng| versions[rng.usize(..versions.len())],
+    )
 }
 
 /// What a store that runs transactions one after the other returns.
@@ -41,7 +54,9 @@ pub(crate) fn serial(shape: Shape, rng: &mut Rng) -> Sketch {
 
 /// `choose` says which of the versions so far, the newest last, a read returns.
 fn run(shape: Shape, rng: &mut Rng, choose: impl Fn(&[u64], &mut Rng) -> u64) -> Sketch {
-    let mut sketch = Sketch { sessions: vec![Vec::new(); shape.sessions] };
+    let mut sketch = Sketch {
+        sessions: vec![Vec::new(); shape.sessions],
+    };
     let mut versions = vec![vec![0]; shape.keys];
     for value in 1..=shape.transactions as u64 {
         let (mut reads, mut writes): (Vec<Operation>, BTreeSet<usize>) = Default::default();

@@ -8,7 +8,8 @@ use isoscope::generate::{Generation, Kind, Length, Model, Observed, Workload};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 
 /// The models that the engines for strong levels are tried on.
-pub(crate) const MODELS: [Model; 4] = [Model::Strict, Model::Snapshot, Model::Prefix, Model::Causal];
+pub(crate) const MODELS: [Model; 4] =
+    [Model::Strict, Model::Snapshot, Model::Prefix, Model::Causal];
 
 /// How large a history is.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +45,19 @@ impl Run {
             seed: rng.u64(..),
             sessions: size.sessions as u32,
             transactions: size.transactions.div_ceil(size.sessions) as u64,
-            operations: Length { least: 1, most: size.operations as u32 },
+            operations: Length {
+                least: 1,
+                most: size.operations as u32,
+            },
             keys: size.keys as u64,
             update_share: 0.3,
             ..Workload::default()
         };
         let mut log = Vec::new();
-        let generation = Generation { lag: 4, ..Generation::new(workload, model) };
+        let generation = Generation {
+            lag: 4,
+            ..Generation::new(workload, model)
+        };
         let add = |executed: isoscope::generate::Executed| {
             let operation = |observed: &Observed| match *observed {
                 Observed::Read(key, value) => (false, key.0 as usize, value),
@@ -59,10 +66,16 @@ impl Run {
             };
             if executed.outcome == Outcome::Committed {
                 let operations = executed.operations.iter().map(operation).collect();
-                log.push(Commit { session: executed.session as usize, operations, interval: executed.interval });
+                log.push(Commit {
+                    session: executed.session as usize,
+                    operations,
+                    interval: executed.interval,
+                });
             }
         };
-        generation.each(&Control::new(), &mut { add }).expect("registers can be generated");
+        generation
+            .each(&Control::new(), &mut { add })
+            .expect("registers can be generated");
         log.truncate(size.transactions);
         Run { size, log }
     }
@@ -79,7 +92,11 @@ impl Run {
         let mut values: Vec<u64> = all().filter(|o| o.0 && o.1 == key).map(|o| o.2).collect();
         values.push(0);
         let value = values[rng.usize(0..values.len())];
-        let mut reads = self.log.iter_mut().flat_map(|commit| &mut commit.operations).filter(|o| !o.0);
+        let mut reads = self
+            .log
+            .iter_mut()
+            .flat_map(|commit| &mut commit.operations)
+            .filter(|o| !o.0);
         if let Some(read) = reads.nth(chosen) {
             read.2 = value;
         }
@@ -92,14 +109,25 @@ impl Run {
         }
         let place = rng.usize(0..self.log.len());
         let session = self.log[place].session;
-        let of_session = |range: std::ops::Range<usize>| range.filter(|&p| self.log[p].session == session);
-        let before = of_session(0..place).next_back().map_or(0, |p| self.log[p].interval.end);
+        let of_session =
+            |range: std::ops::Range<usize>| range.filter(|&p| self.log[p].session == session);
+        let before = of_session(0..place)
+            .next_back()
+            .map_or(0, |p| self.log[p].interval.end);
         let after = of_session(place + 1..self.log.len()).next();
-        let last = self.log.iter().map(|commit| commit.interval.end).max().unwrap_or(0);
+        let last = self
+            .log
+            .iter()
+            .map(|commit| commit.interval.end)
+            .max()
+            .unwrap_or(0);
         let after = after.map_or(last + 30, |p| self.log[p].interval.start);
         if after - before > 2 {
             let start = rng.i64(before + 1..after - 1);
-            self.log[place].interval = Interval { start, end: rng.i64(start + 1..=after) };
+            self.log[place].interval = Interval {
+                start,
+                end: rng.i64(start + 1..=after),
+            };
         }
     }
 
@@ -115,7 +143,11 @@ impl Run {
                     builder.set_interval(draft, commit.interval);
                 }
                 for &(is_write, key, value) in &commit.operations {
-                    let kind = if is_write { OperationKind::Write } else { OperationKind::Read };
+                    let kind = if is_write {
+                        OperationKind::Write
+                    } else {
+                        OperationKind::Read
+                    };
                     let key = builder.key_name(&key_name(key));
                     builder.operation(draft, kind, key, Value(value), 0);
                 }
@@ -127,12 +159,20 @@ impl Run {
     /// For messages: a line a transaction, in the order of commits.
     pub(crate) fn text(&self) -> String {
         let word = |&(is_write, key, value): &(bool, usize, u64)| {
-            format!("{}({},{value})", if is_write { 'w' } else { 'r' }, key_name(key))
+            format!(
+                "{}({},{value})",
+                if is_write { 'w' } else { 'r' },
+                key_name(key)
+            )
         };
         let line = |commit: &Commit| {
             let words: Vec<String> = commit.operations.iter().map(word).collect();
             let Interval { start, end } = commit.interval;
-            format!("{} [{start}, {end}] {}\n", session_name(commit.session), words.join(" "))
+            format!(
+                "{} [{start}, {end}] {}\n",
+                session_name(commit.session),
+                words.join(" ")
+            )
         };
         self.log.iter().map(line).collect()
     }

@@ -21,8 +21,12 @@ pub(crate) const STRONG_PAPERS: [Checker; 5] = [
 ];
 
 /// PC, SI, SER, SSER.
-pub(crate) const STRONG: [Level; 4] =
-    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
+pub(crate) const STRONG: [Level; 4] = [
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+    Level::StrictSerializability,
+];
 
 /// How many histories were looked at, and what they were like.
 #[derive(Debug, Default)]
@@ -49,7 +53,9 @@ impl Tally {
 
     /// Satisfied and violated at PC, SI, SER, SSER.
     pub(crate) fn numbers(&self) -> [[u64; 2]; 4] {
-        std::array::from_fn(|level| std::array::from_fn(|sign| self.verdicts[level][sign].load(Ordering::Relaxed)))
+        std::array::from_fn(|level| {
+            std::array::from_fn(|sign| self.verdicts[level][sign].load(Ordering::Relaxed))
+        })
     }
 
     pub(crate) fn n(&self) -> u64 {
@@ -64,8 +70,15 @@ impl Tally {
 /// The strong levels that a checker decides for a history.
 pub(crate) fn options(history: &History, checker: Checker) -> Options {
     let asked = |level: &Level| *level != Level::StrictSerializability || has_real_time(history);
-    let levels = STRONG.into_iter().filter(|level| checker.levels().contains(level)).filter(asked).collect();
-    Options { levels, ..Options::default() }
+    let levels = STRONG
+        .into_iter()
+        .filter(|level| checker.levels().contains(level))
+        .filter(asked)
+        .collect();
+    Options {
+        levels,
+        ..Options::default()
+    }
 }
 
 /// Whether MTC's algorithm says that a history is not for it.
@@ -85,18 +98,26 @@ pub(crate) fn compare(history: &History, tally: &Tally) -> Result<Findings, Stri
     for checker in STRONG_PAPERS {
         let found = ask_with(history, checker, options(history, checker));
         for result in &found.levels {
-            let (ours, theirs) = (&fast.level(result.level).expect("it was asked for").verdict, &result.verdict);
+            let (ours, theirs) = (
+                &fast.level(result.level).expect("it was asked for").verdict,
+                &result.verdict,
+            );
             if checker == Checker::MiniTransactions && is_no_mini(result) {
                 mini = false;
             } else if !is_ambiguous(result) && ours.word() != theirs.word() {
                 let (level, ours, theirs) = (result.level, ours.word(), theirs.word());
-                return Err(format!("{checker} at {level}: {theirs}, the fast engine says {ours}"));
+                return Err(format!(
+                    "{checker} at {level}: {theirs}, the fast engine says {ours}"
+                ));
             }
         }
         if found.levels.iter().any(is_ambiguous) {
             return match found.levels.iter().all(is_ambiguous) {
                 true => Ok(fast),
-                false => Err(format!("{checker}: {}, the papers exclude ambiguous reads", signs(&found))),
+                false => Err(format!(
+                    "{checker}: {}, the papers exclude ambiguous reads",
+                    signs(&found)
+                )),
             };
         }
         examine::evidence(history, &found).map_err(|problem| format!("{checker}: {problem}"))?;
@@ -110,15 +131,25 @@ pub(crate) type Answers = BTreeMap<(Checker, &'static str), u64>;
 
 /// Compares some checkers on a history of any size, each within a limit. Returns how many levels they decided, and how
 /// many not, by reason.
-pub(crate) fn compare_within(history: &History, papers: &[Checker], limit: Duration) -> Result<Answers, String> {
-    let few = |checker| Options { max_instances: 3, ..options(history, checker) };
+pub(crate) fn compare_within(
+    history: &History,
+    papers: &[Checker],
+    limit: Duration,
+) -> Result<Answers, String> {
+    let few = |checker| Options {
+        max_instances: 3,
+        ..options(history, checker)
+    };
     let fast = ask_with(history, Checker::Fast, few(Checker::Fast));
     let mut tally = BTreeMap::new();
     for &checker in papers {
         let control = Control::new().with_time_limit(limit);
         let found = isoscope::papers::check(history, checker, &few(checker), &control, &|_| {});
         for result in &found.levels {
-            let (ours, theirs) = (&fast.level(result.level).expect("it was asked for").verdict, &result.verdict);
+            let (ours, theirs) = (
+                &fast.level(result.level).expect("it was asked for").verdict,
+                &result.verdict,
+            );
             let word = match theirs {
                 Verdict::Undecided(Cause::Interrupted(_)) => "out of time",
                 Verdict::Undecided(Cause::AmbiguousReads(_)) => "ambiguous",
@@ -127,15 +158,20 @@ pub(crate) fn compare_within(history: &History, papers: &[Checker], limit: Durat
                 _ if ours.word() == theirs.word() => "decided",
                 _ => {
                     let (level, ours, theirs) = (result.level, ours.word(), theirs.word());
-                    return Err(format!("{checker} at {level}: {theirs}, the fast engine says {ours}"));
+                    return Err(format!(
+                        "{checker} at {level}: {theirs}, the fast engine says {ours}"
+                    ));
                 }
             };
             *tally.entry((checker, word)).or_default() += 1;
         }
-        let stopped = |result: &LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
+        let stopped = |result: &LevelResult| {
+            matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)))
+        };
         // What a stopped check lists may lack something.
         if !found.levels.iter().any(stopped) && control.check().is_ok() {
-            examine::evidence(history, &found).map_err(|problem| format!("{checker}: {problem}"))?;
+            examine::evidence(history, &found)
+                .map_err(|problem| format!("{checker}: {problem}"))?;
         }
     }
     Ok(tally)
@@ -149,13 +185,25 @@ pub(crate) fn compare_with_oracles(history: &History, tally: &Tally) -> Result<F
     let orders = [pc, si, ser, strict];
     let graphs = adya::verdicts(history);
     for (place, level) in STRONG.iter().enumerate() {
-        let Some(result) = fast.level(*level) else { continue };
+        let Some(result) = fast.level(*level) else {
+            continue;
+        };
         if graphs.is_some_and(|graphs| graphs[place] != orders[place]) {
-            return Err(format!("brute force at {level}: by commit orders {}, by graphs {graphs:?}", orders[place]));
+            return Err(format!(
+                "brute force at {level}: by commit orders {}, by graphs {graphs:?}",
+                orders[place]
+            ));
         }
-        let expected = if orders[place] { "satisfied" } else { "violated" };
+        let expected = if orders[place] {
+            "satisfied"
+        } else {
+            "violated"
+        };
         if result.verdict.word() != expected {
-            return Err(format!("the fast engine at {level}: {}, brute force: {expected}", result.verdict.word()));
+            return Err(format!(
+                "the fast engine at {level}: {}, brute force: {expected}",
+                result.verdict.word()
+            ));
         }
     }
     Ok(fast)

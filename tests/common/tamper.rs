@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use isoscope::history::History;
 use isoscope::report::{
-    AxiomWord, ClaimKind, EdgeEntry, LevelEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, Report,
-    SightWord, TransactionEntry, VerdictWord, ViolationEntry,
+    AxiomWord, ClaimKind, EdgeEntry, LevelEntry, MissedEntry, OperationEntry, ProofEntry,
+    ReasonEntry, Report, SightWord, TransactionEntry, VerdictWord, ViolationEntry,
 };
 
 /// All patterns with their plain names.
@@ -107,14 +107,23 @@ impl Change {
 }
 
 /// The report with one thing changed; none where there is nothing of this kind, or nothing came of it.
-pub(crate) fn tamper(history: &History, report: &Report, change: Change, rng: &mut Rng) -> Option<Report> {
+pub(crate) fn tamper(
+    history: &History,
+    report: &Report,
+    change: Change,
+    rng: &mut Rng,
+) -> Option<Report> {
     let mut tampered = report.clone();
     apply(history, &mut tampered, change, rng)?;
     (tampered != *report).then_some(tampered)
 }
 
 fn any<'a, T>(list: &'a mut [T], rng: &mut Rng) -> Option<&'a mut T> {
-    if list.is_empty() { None } else { Some(&mut list[rng.usize(0..list.len())]) }
+    if list.is_empty() {
+        None
+    } else {
+        Some(&mut list[rng.usize(0..list.len())])
+    }
 }
 
 fn one_of<T: Copy>(list: &[T], rng: &mut Rng) -> T {
@@ -134,7 +143,10 @@ fn apply(history: &History, report: &mut Report, change: Change, rng: &mut Rng) 
             let (_, count) = any(&mut report.patterns.0, rng)?;
             *count = one_of(&[999, 0, *count + 1, count.saturating_sub(1)], rng);
         }
-        Change::WitnessOfAnother | Change::WitnessDamaged | Change::WitnessPermuted | Change::Snapshots => {
+        Change::WitnessOfAnother
+        | Change::WitnessDamaged
+        | Change::WitnessPermuted
+        | Change::Snapshots => {
             witness(history, report, change, rng)?;
         }
         Change::Figures => figures(report, rng),
@@ -150,18 +162,31 @@ fn apply(history: &History, report: &mut Report, change: Change, rng: &mut Rng) 
 /// go, too; else the level may get the witness of another one.
 fn swap_verdict(report: &mut Report, rng: &mut Rng, bare: bool) -> Option<()> {
     let place = (!report.levels.is_empty()).then(|| rng.usize(0..report.levels.len()))?;
-    let donor = report.levels.iter().rfind(|level| level.witness.is_some()).cloned();
+    let donor = report
+        .levels
+        .iter()
+        .rfind(|level| level.witness.is_some())
+        .cloned();
     let level = &mut report.levels[place];
     let was = level.verdict;
-    level.verdict = if was == VerdictWord::Violated { VerdictWord::Satisfied } else { VerdictWord::Violated };
+    level.verdict = if was == VerdictWord::Violated {
+        VerdictWord::Satisfied
+    } else {
+        VerdictWord::Violated
+    };
     if was == VerdictWord::Undecided && rng.bool() {
         level.verdict = VerdictWord::Satisfied;
     }
     level.reason = None;
     if bare {
-        report.levels.iter_mut().for_each(|level| level.witness = None);
+        report
+            .levels
+            .iter_mut()
+            .for_each(|level| level.witness = None);
         let code = report.levels[place].level.clone();
-        report.violations.retain(|violation| !violation.levels.contains(&code));
+        report
+            .violations
+            .retain(|violation| !violation.levels.contains(&code));
     } else if let (VerdictWord::Satisfied, Some(donor)) = (report.levels[place].verdict, donor) {
         lend(&donor, &mut report.levels[place]);
     }
@@ -173,12 +198,17 @@ fn lend(donor: &LevelEntry, level: &mut LevelEntry) {
     level.sources.clone_from(&donor.sources);
     level.snapshots.clone_from(&donor.snapshots);
     if matches!(level.level.as_str(), "PC" | "SI") && level.snapshots.is_none() {
-        level.snapshots = level.witness.as_ref().map(|witness| (0..witness.len() as u32).collect());
+        level.snapshots = level
+            .witness
+            .as_ref()
+            .map(|witness| (0..witness.len() as u32).collect());
     }
 }
 
 fn witness(history: &History, report: &mut Report, change: Change, rng: &mut Rng) -> Option<()> {
-    let with: Vec<usize> = (0..report.levels.len()).filter(|&at| report.levels[at].witness.is_some()).collect();
+    let with: Vec<usize> = (0..report.levels.len())
+        .filter(|&at| report.levels[at].witness.is_some())
+        .collect();
     let place = *any(&mut with.clone(), rng)?;
     let donor = report.levels[one_of(&with, rng)].clone();
     let level = &mut report.levels[place];
@@ -188,7 +218,10 @@ fn witness(history: &History, report: &mut Report, change: Change, rng: &mut Rng
     }
     if change == Change::Snapshots {
         let snapshot = any(level.snapshots.as_mut()?, rng)?;
-        *snapshot = one_of(&[0, *snapshot + 1, snapshot.saturating_sub(1), u32::MAX], rng);
+        *snapshot = one_of(
+            &[0, *snapshot + 1, snapshot.saturating_sub(1), u32::MAX],
+            rng,
+        );
         return Some(());
     }
     let witness = level.witness.as_mut()?;
@@ -227,7 +260,12 @@ fn figures(report: &mut Report, rng: &mut Rng) {
     }
 }
 
-fn of_violation(history: &History, violation: &mut ViolationEntry, change: Change, rng: &mut Rng) -> Option<()> {
+fn of_violation(
+    history: &History,
+    violation: &mut ViolationEntry,
+    change: Change,
+    rng: &mut Rng,
+) -> Option<()> {
     let n_transactions = violation.transactions.len();
     match change {
         Change::Pattern => {
@@ -235,7 +273,11 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
             if pattern == violation.pattern {
                 return None;
             }
-            let number = violation.id.rsplit_once('/').map_or("1", |(_, number)| number).to_owned();
+            let number = violation
+                .id
+                .rsplit_once('/')
+                .map_or("1", |(_, number)| number)
+                .to_owned();
             violation.pattern = pattern.to_owned();
             violation.id = format!("{pattern}/{number}");
             violation.name = name.to_owned();
@@ -254,9 +296,13 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
         Change::Also => {
             let new = match rng.bool() {
                 true => one_of(&NAMES, rng).0.to_owned(),
-                false => {
-                    one_of(&["G0", "G1a", "G1b", "G1c", "G-single", "G2-item", "C4 TAP-a", "nonsense"], rng).into()
-                }
+                false => one_of(
+                    &[
+                        "G0", "G1a", "G1b", "G1c", "G-single", "G2-item", "C4 TAP-a", "nonsense",
+                    ],
+                    rng,
+                )
+                .into(),
             };
             match any(&mut violation.also, rng) {
                 Some(name) if rng.bool() => *name = new,
@@ -273,7 +319,9 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
                 _ => entry.id += "x",
             }
         }
-        Change::TransactionAdded => violation.transactions.push(another_transaction(history, rng)),
+        Change::TransactionAdded => violation
+            .transactions
+            .push(another_transaction(history, rng)),
         Change::ViolationLevels => match rng.bool() {
             true => violation.levels.insert(0, one_of(&LEVELS, rng).to_owned()),
             false => *any(&mut violation.levels, rng)? = one_of(&LEVELS, rng).to_owned(),
@@ -305,7 +353,13 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
                 violation.edges.remove(place);
                 return Some(());
             }
-            edge(history, &mut violation.edges[place], (n_transactions, n_edges), change, rng)?;
+            edge(
+                history,
+                &mut violation.edges[place],
+                (n_transactions, n_edges),
+                change,
+                rng,
+            )?;
         }
     }
     Some(())
@@ -317,7 +371,9 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
         *claim = match rng.u8(0..4) {
             0 => ClaimKind::Observed,
             1 => ClaimKind::Cases,
-            2 => ClaimKind::Ring { missing: vec![rng.usize(0..n_transactions)] },
+            2 => ClaimKind::Ring {
+                missing: vec![rng.usize(0..n_transactions)],
+            },
             _ => ClaimKind::TwoReads { reads: Vec::new() },
         };
         return Some(());
@@ -331,14 +387,24 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
             true => *pattern = one_of(&NAMES, rng).0.to_owned(),
             false => any(reads, rng)?.index += 1,
         },
-        ClaimKind::StaleRead { read, older, newer, write, sight, seen } => match rng.u8(0..6) {
+        ClaimKind::StaleRead {
+            read,
+            older,
+            newer,
+            write,
+            sight,
+            seen,
+        } => match rng.u8(0..6) {
             0 => std::mem::swap(older, newer),
             1 => *older = rng.usize(0..n_transactions),
             2 => *newer = rng.usize(0..n_transactions),
             3 => read.index += 1,
             4 => *write = None,
             _ => {
-                *sight = one_of(&[SightWord::OwnSession, SightWord::Read, SightWord::Order], rng);
+                *sight = one_of(
+                    &[SightWord::OwnSession, SightWord::Read, SightWord::Order],
+                    rng,
+                );
                 *seen = if rng.bool() { Some(read.clone()) } else { None };
             }
         },
@@ -347,17 +413,26 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
             false => write.transaction = rng.usize(0..n_transactions),
         },
         ClaimKind::TwoReads { reads } => drop(reads.pop()),
-        ClaimKind::LostWrite { key, writer, readers } => match rng.u8(0..3) {
+        ClaimKind::LostWrite {
+            key,
+            writer,
+            readers,
+        } => match rng.u8(0..3) {
             0 => key.push('x'),
             1 => *writer = rng.usize(0..n_transactions),
             _ => readers.push(*writer),
         },
-        ClaimKind::Overlap { key, writers, is_open } => match rng.u8(0..3) {
+        ClaimKind::Overlap {
+            key,
+            writers,
+            is_open,
+        } => match rng.u8(0..3) {
             0 => key.push('x'),
             1 => writers.reverse(),
             _ => *is_open = !*is_open,
         },
-        ClaimKind::ReadersDisagree { missed: both } | ClaimKind::MissedEachOther { missed: both } => {
+        ClaimKind::ReadersDisagree { missed: both }
+        | ClaimKind::MissedEachOther { missed: both } => {
             missed(any(both, rng)?, rng);
         }
         ClaimKind::Ring { missing } => match rng.bool() {
@@ -379,12 +454,21 @@ fn edge(
     rng: &mut Rng,
 ) -> Option<()> {
     match change {
-        Change::EdgeKind => edge.kind = one_of(&["SO", "WR", "WW", "RW", "CO", "CM", "RT"], rng).to_owned(),
+        Change::EdgeKind => {
+            edge.kind = one_of(&["SO", "WR", "WW", "RW", "CO", "CM", "RT"], rng).to_owned()
+        }
         Change::EdgeKey => edge.key = another_key(history, &edge.key, rng),
         Change::EdgeOperation => {
-            let end = if rng.bool() { &mut edge.from_operation } else { &mut edge.to_operation };
+            let end = if rng.bool() {
+                &mut edge.from_operation
+            } else {
+                &mut edge.to_operation
+            };
             *end = match *end {
-                Some(index) => one_of(&[None, Some(index + 1), index.checked_sub(1), Some(99)], rng),
+                Some(index) => one_of(
+                    &[None, Some(index + 1), index.checked_sub(1), Some(99)],
+                    rng,
+                ),
                 None => Some(rng.usize(0..3)),
             };
         }
@@ -403,29 +487,62 @@ fn reason(reason: &mut ReasonEntry, (n_transactions, n_edges): (usize, usize), r
     let path = |path: &mut Vec<usize>, rng: &mut Rng| match rng.u8(0..3) {
         0 => drop(path.pop()),
         1 => path.push(rng.usize(0..n_edges)),
-        _ => path.iter_mut().for_each(|premise| *premise = rng.usize(0..n_edges)),
+        _ => path
+            .iter_mut()
+            .for_each(|premise| *premise = rng.usize(0..n_edges)),
     };
     match reason {
-        ReasonEntry::Visible { axiom, reader, read, seen } => match rng.u8(0..4) {
-            0 => *axiom = one_of(&[AxiomWord::ReadCommitted, AxiomWord::ReadAtomic, AxiomWord::CommitOrder], rng),
+        ReasonEntry::Visible {
+            axiom,
+            reader,
+            read,
+            seen,
+        } => match rng.u8(0..4) {
+            0 => {
+                *axiom = one_of(
+                    &[
+                        AxiomWord::ReadCommitted,
+                        AxiomWord::ReadAtomic,
+                        AxiomWord::CommitOrder,
+                    ],
+                    rng,
+                )
+            }
             1 => *reader = rng.usize(0..n_transactions),
             2 => *read += 1,
             _ => path(seen, rng),
         },
-        ReasonEntry::Overwrites { writer, .. } if rng.bool() => *writer = rng.usize(0..n_transactions),
+        ReasonEntry::Overwrites { writer, .. } if rng.bool() => {
+            *writer = rng.usize(0..n_transactions)
+        }
         ReasonEntry::Path { through: list } => path(list, rng),
-        ReasonEntry::Overwrites { order: list, .. } | ReasonEntry::Conflict { order: list } => path(list, rng),
+        ReasonEntry::Overwrites { order: list, .. } | ReasonEntry::Conflict { order: list } => {
+            path(list, rng)
+        }
         ReasonEntry::ReadModifyWrite { read } => *read = rng.usize(0..n_edges),
         ReasonEntry::Listed { read, .. } => *read += 1,
         other => {
-            let to = [ReasonEntry::Assumed, ReasonEntry::Reads, ReasonEntry::SessionOrder];
+            let to = [
+                ReasonEntry::Assumed,
+                ReasonEntry::Reads,
+                ReasonEntry::SessionOrder,
+            ];
             *other = to[rng.usize(0..3)].clone();
         }
     }
 }
 
-fn operation(history: &History, violation: &mut ViolationEntry, change: Change, rng: &mut Rng) -> Option<()> {
-    let places: Vec<Option<usize>> = violation.transactions.iter().map(|entry| place_of(history, entry)).collect();
+fn operation(
+    history: &History,
+    violation: &mut ViolationEntry,
+    change: Change,
+    rng: &mut Rng,
+) -> Option<()> {
+    let places: Vec<Option<usize>> = violation
+        .transactions
+        .iter()
+        .map(|entry| place_of(history, entry))
+        .collect();
     let mut entries: Vec<&mut OperationEntry> = violation.operations.iter_mut().collect();
     match &mut violation.proof {
         ProofEntry::Reads { reads, .. } => entries.extend(reads),
@@ -455,7 +572,9 @@ fn operation(history: &History, violation: &mut ViolationEntry, change: Change, 
 
 /// The place of a transaction among those of the history.
 fn place_of(history: &History, entry: &TransactionEntry) -> Option<usize> {
-    history.transactions().position(|t| history.exact_transaction_name(t) == entry.id)
+    history
+        .transactions()
+        .position(|t| history.exact_transaction_name(t) == entry.id)
 }
 
 /// An entry for some transaction of the history.
@@ -468,19 +587,32 @@ fn another_transaction(history: &History, rng: &mut Rng) -> TransactionEntry {
     };
     let id = history.exact_transaction_name(t);
     let name = Some(history.transaction_name(t)).filter(|name| *name != id);
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id, name }
+    TransactionEntry {
+        session: Some(session),
+        index: Some(history.position_of(t)),
+        id,
+        name,
+    }
 }
 
 fn another_key(history: &History, key: &Option<String>, rng: &mut Rng) -> Option<String> {
     let other = isoscope::history::KeyId::new(rng.usize(0..history.n_keys()));
     let other = history.key_name(other);
-    if key.as_ref() == Some(&other) { None } else { Some(other) }
+    if key.as_ref() == Some(&other) {
+        None
+    } else {
+        Some(other)
+    }
 }
 
 fn proof(violation: &mut ViolationEntry, rng: &mut Rng) -> Option<()> {
     let (n_edges, n_transactions) = (violation.edges.len(), violation.transactions.len());
     match &mut violation.proof {
-        ProofEntry::Read => violation.proof = ProofEntry::Cycle { edges: (0..n_edges).collect() },
+        ProofEntry::Read => {
+            violation.proof = ProofEntry::Cycle {
+                edges: (0..n_edges).collect(),
+            }
+        }
         ProofEntry::Reads { reads, .. } => drop(reads.pop()),
         ProofEntry::Cycle { edges } => match rng.u8(0..4) {
             0 => drop(edges.pop()),
@@ -511,7 +643,9 @@ fn proof(violation: &mut ViolationEntry, rng: &mut Rng) -> Option<()> {
             true => drop(cases.pop()),
             false => any(cases, rng)?.committed ^= true,
         },
-        ProofEntry::Combinations { options, excluded, .. } => match rng.bool() {
+        ProofEntry::Combinations {
+            options, excluded, ..
+        } => match rng.bool() {
             true => drop(options.pop()),
             false => drop(excluded.pop()),
         },

@@ -30,15 +30,31 @@ fn read(text: &[u8]) -> History {
 /// The smallest counterexample to the weakest level that a history violates.
 fn counterexample(history: &History) -> Option<Counterexample> {
     let control = Control::new();
-    let options = Options { levels: Level::of(history), ..Options::default() };
+    let options = Options {
+        levels: Level::of(history),
+        ..Options::default()
+    };
     let findings = checkers::check(history, &options, &control, &|_| {});
-    let easiest = findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.id))?;
+    let easiest = findings
+        .violations
+        .iter()
+        .min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.id))?;
     Some(counterexample::minimize(history, easiest, &control))
 }
 
-fn reproduction<'a>(example: &'a Counterexample, plan: &'a Plan, isolation: Isolation) -> Reproduction<'a> {
+fn reproduction<'a>(
+    example: &'a Counterexample,
+    plan: &'a Plan,
+    isolation: Isolation,
+) -> Reproduction<'a> {
     let headline = counterexample::title(&example.history, &example.violation);
-    Reproduction { history: &example.history, plan, isolation, headline, origin: "a test".to_owned() }
+    Reproduction {
+        history: &example.history,
+        plan,
+        isolation,
+        headline,
+        origin: "a test".to_owned(),
+    }
 }
 
 fn plan(example: &Counterexample) -> Plan {
@@ -74,7 +90,8 @@ impl Run {
             },
         };
         if !same {
-            self.differ.push(format!("{place}: {observed}, got {answer}"));
+            self.differ
+                .push(format!("{place}: {observed}, got {answer}"));
         }
     }
 }
@@ -89,10 +106,20 @@ struct Terminal {
 impl Terminal {
     fn open(server: &postgres::Server) -> Terminal {
         let mut psql = server.psql();
-        psql.args(["--set=ON_ERROR_STOP=0"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        psql.args(["--set=ON_ERROR_STOP=0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut process = psql.spawn().expect("psql starts");
-        let (input, output) = (process.stdin.take().expect("piped"), process.stdout.take().expect("piped"));
-        Terminal { process, input, output: BufReader::new(output) }
+        let (input, output) = (
+            process.stdin.take().expect("piped"),
+            process.stdout.take().expect("piped"),
+        );
+        Terminal {
+            process,
+            input,
+            output: BufReader::new(output),
+        }
     }
 
     /// Runs a statement: its rows, and the SQLSTATE.
@@ -102,7 +129,10 @@ impl Terminal {
         let mut rows = Vec::new();
         loop {
             let mut line = String::new();
-            assert!(self.output.read_line(&mut line).expect("psql answers") > 0, "psql ended at {statement}");
+            assert!(
+                self.output.read_line(&mut line).expect("psql answers") > 0,
+                "psql ended at {statement}"
+            );
             let line = line.trim_end_matches('\n').to_owned();
             match line.strip_prefix("done ") {
                 Some(state) => return (rows, state.to_owned()),
@@ -124,20 +154,30 @@ impl Drop for Terminal {
 fn type_in(server: &postgres::Server, script: &str) -> Run {
     let mut terminals: BTreeMap<String, Terminal> = BTreeMap::new();
     let mut run = Run::default();
-    for line in script.lines().filter(|line| !line.is_empty() && !line.starts_with("--")) {
-        let Some((name, rest)) = line.strip_prefix("/* ").and_then(|line| line.split_once(" */ ")) else {
+    for line in script
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("--"))
+    {
+        let Some((name, rest)) = line
+            .strip_prefix("/* ")
+            .and_then(|line| line.split_once(" */ "))
+        else {
             terminals.clear();
             server.sql(line);
             continue;
         };
-        let terminal = terminals.entry(name.to_owned()).or_insert_with(|| Terminal::open(server));
+        let terminal = terminals
+            .entry(name.to_owned())
+            .or_insert_with(|| Terminal::open(server));
         let (rows, state) = terminal.run(rest);
         match state.as_str() {
             "00000" => {
                 if let Some((_, observed)) = rest.split_once("  -- observed: ") {
                     // Of a list that was longer, the script can show only what it appends.
                     let (all, note) = observed.split_once(" (").unwrap_or((observed, ""));
-                    let part = note.strip_prefix("here ").and_then(|note| note.split_once(", without"));
+                    let part = note
+                        .strip_prefix("here ")
+                        .and_then(|note| note.split_once(", without"));
                     let observed = part.map_or(all, |(part, _)| part);
                     run.compare(line, observed, &rows);
                 }
@@ -152,12 +192,25 @@ fn type_in(server: &postgres::Server, script: &str) -> Run {
 /// Lets the isolation tester run a specification; `None` where it is not installed.
 fn isolation_test(server: &postgres::Server, specification: &str) -> Option<Run> {
     let mut command = std::process::Command::new(server.isolation_tester()?);
-    command.arg(server.connection()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg(server.connection())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut process = command.spawn().expect("isolationtester starts");
-    process.stdin.take().expect("piped").write_all(specification.as_bytes()).expect("it reads");
+    process
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(specification.as_bytes())
+        .expect("it reads");
     let output = process.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{}\n{said}\n{specification}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}\n{said}\n{specification}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let observed: BTreeMap<&str, &str> = specification
         .lines()
         .filter_map(|line| {
@@ -169,18 +222,38 @@ fn isolation_test(server: &postgres::Server, specification: &str) -> Option<Run>
     let mut lines = said.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(error) = line.strip_prefix("ERROR:  ") {
-            let refusals = ["could not serialize access", "current transaction is aborted"];
+            let refusals = [
+                "could not serialize access",
+                "current transaction is aborted",
+            ];
             match refusals.iter().any(|refusal| error.starts_with(refusal)) {
                 true => run.refused += 1,
                 false => run.errors.push(error.to_owned()),
             }
         }
-        let Some(name) = line.strip_prefix("step ").and_then(|line| line.split(':').next()) else { continue };
-        let Some(observed) = observed.get(name) else { continue };
+        let Some(name) = line
+            .strip_prefix("step ")
+            .and_then(|line| line.split(':').next())
+        else {
+            continue;
+        };
+        let Some(observed) = observed.get(name) else {
+            continue;
+        };
         // A table of one column: its name, a line of dashes, the row, how many rows.
-        if lines.peek().is_some_and(|next| next.trim() == "v" || next.trim_start().starts_with("v")) {
-            let table: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with('(')).collect();
-            let rows: Vec<String> = table.iter().skip(2).map(|row| row.trim().to_owned()).collect();
+        if lines
+            .peek()
+            .is_some_and(|next| next.trim() == "v" || next.trim_start().starts_with("v"))
+        {
+            let table: Vec<&str> = lines
+                .by_ref()
+                .take_while(|line| !line.starts_with('('))
+                .collect();
+            let rows: Vec<String> = table
+                .iter()
+                .skip(2)
+                .map(|row| row.trim().to_owned())
+                .collect();
             run.compare(name, observed, &rows);
         }
     }
@@ -200,7 +273,9 @@ fn shows(server: &postgres::Server, example: &Counterexample, isolation: Isolati
 
 #[test]
 fn a_server_of_our_own_answers_and_goes_away() {
-    let Some(server) = postgres::start(&[]) else { return };
+    let Some(server) = postgres::start(&[]) else {
+        return;
+    };
     let folder = server.socket_dir().to_owned();
     assert_eq!(server.sql("select 6 * 7"), "42\n");
     drop(server);
@@ -209,7 +284,9 @@ fn a_server_of_our_own_answers_and_goes_away() {
 
 #[test]
 fn anomalies_show_below_the_claimed_setting_and_not_at_it() {
-    let Some(server) = postgres::start(&SETTINGS) else { return };
+    let Some(server) = postgres::start(&SETTINGS) else {
+        return;
+    };
     let skew = counterexample(&read(WRITE_SKEW.as_bytes())).expect("violated");
     assert_eq!(Isolation::claiming(skew.level), Isolation::Serializable);
     assert!(shows(&server, &skew, Isolation::RepeatableRead));
@@ -222,21 +299,44 @@ fn anomalies_show_below_the_claimed_setting_and_not_at_it() {
 
 #[test]
 fn every_sample_runs_and_shows_where_it_is_said_to() {
-    let Some(server) = postgres::start(&SETTINGS) else { return };
+    let Some(server) = postgres::start(&SETTINGS) else {
+        return;
+    };
     let mut tried = 0;
-    for entry in std::fs::read_dir(repository("sample_histories")).expect("part of the repository") {
+    for entry in std::fs::read_dir(repository("sample_histories")).expect("part of the repository")
+    {
         let path = entry.expect("readable").path();
         let is_history = path.is_file() && path.extension().is_some_and(|ending| ending != "md");
-        let Some(history) = is_history.then(|| formats::open(&path, None, &Control::new()).expect("it reads")) else {
+        let Some(history) =
+            is_history.then(|| formats::open(&path, None, &Control::new()).expect("it reads"))
+        else {
             continue;
         };
-        let Some(example) = counterexample(&history) else { continue };
+        let Some(example) = counterexample(&history) else {
+            continue;
+        };
         let plan = plan(&example);
         let claimed = Isolation::claiming(example.level);
-        assert!(!shows(&server, &example, claimed), "{}: PostgreSQL keeps {claimed}", path.display());
-        for &setting in plan.shown_at.iter().filter(|setting| **setting > Isolation::ReadUncommitted) {
-            assert!(setting < claimed, "{}: {setting} below {claimed}", path.display());
-            assert!(shows(&server, &example, setting), "{} at {setting}", path.display());
+        assert!(
+            !shows(&server, &example, claimed),
+            "{}: PostgreSQL keeps {claimed}",
+            path.display()
+        );
+        for &setting in plan
+            .shown_at
+            .iter()
+            .filter(|setting| **setting > Isolation::ReadUncommitted)
+        {
+            assert!(
+                setting < claimed,
+                "{}: {setting} below {claimed}",
+                path.display()
+            );
+            assert!(
+                shows(&server, &example, setting),
+                "{} at {setting}",
+                path.display()
+            );
         }
         tried += 1;
     }
@@ -245,7 +345,9 @@ fn every_sample_runs_and_shows_where_it_is_said_to() {
 
 #[test]
 fn names_of_all_kinds_run() {
-    let Some(server) = postgres::start(&SETTINGS) else { return };
+    let Some(server) = postgres::start(&SETTINGS) else {
+        return;
+    };
     // Keys and values with quotes, braces, comments, backslashes; sessions that end comments; lists; nothing read.
     let odd = "\"a*/ \\\"; --\": [r \"it's}{\" init, w \"it's}{\" \"x\\\\y'\", r \"--\" ?]\n\
                \"b\\nc\": [r \"it's}{\" init, w \"it's}{\" \"/* z\", a l \"o'k\"] [r l [\"o'k\"]]\n";
@@ -260,9 +362,17 @@ fn names_of_all_kinds_run() {
             origin: "*/".into(),
         };
         let typed = type_in(&server, &sql(&reproduction));
-        assert_eq!(typed.shows(), isolation == Isolation::ReadCommitted, "{typed:?}");
+        assert_eq!(
+            typed.shows(),
+            isolation == Isolation::ReadCommitted,
+            "{typed:?}"
+        );
         if let Some(tested) = isolation_test(&server, &spec(&reproduction)) {
-            assert_eq!(tested.shows(), isolation == Isolation::ReadCommitted, "{tested:?}");
+            assert_eq!(
+                tested.shows(),
+                isolation == Isolation::ReadCommitted,
+                "{tested:?}"
+            );
         }
     }
 }

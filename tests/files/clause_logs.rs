@@ -15,22 +15,46 @@ use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::History;
 use isoscope::relations::{Edge, Reason};
-use isoscope::report::{Document, EdgeEntry, ProofEntry, ReasonEntry, Report, Settings, ViolationEntry};
+use isoscope::report::{
+    Document, EdgeEntry, ProofEntry, ReasonEntry, Report, Settings, ViolationEntry,
+};
 use isoscope::verify::verify;
 
-const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+const STRONG: [Level; 3] = [
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+];
 
 /// Nothing is concluded from the reads, and no tree of cases is looked for: the log does it all.
-const LOG_OF_ALL: Limits = Limits { steps: 0, case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX };
+const LOG_OF_ALL: Limits = Limits {
+    steps: 0,
+    case_steps: 0,
+    conflicts: usize::MAX,
+    nodes: usize::MAX,
+};
 /// No tree of cases is looked for.
-const LOG_OF_CASES: Limits = Limits { steps: u64::MAX, ..LOG_OF_ALL };
+const LOG_OF_CASES: Limits = Limits {
+    steps: u64::MAX,
+    ..LOG_OF_ALL
+};
 
 fn prove(history: &History, level: Level, limits: Limits) -> Option<(Vec<Edge>, Proof)> {
-    derivation::prove(history, &common::index(history), level, limits, &Control::new()).expect("no limit was set")
+    derivation::prove(
+        history,
+        &common::index(history),
+        level,
+        limits,
+        &Control::new(),
+    )
+    .expect("no limit was set")
 }
 
 fn is_violated(history: &History, level: Level) -> bool {
-    let place = oracle::LEVELS.iter().position(|other| *other == level).expect("a level without times");
+    let place = oracle::LEVELS
+        .iter()
+        .position(|other| *other == level)
+        .expect("a level without times");
     !oracle::verdicts(history)[place]
 }
 
@@ -42,11 +66,19 @@ fn formulas_have_a_model_exactly_where_their_histories_satisfy_the_strong_levels
         let n = rng.usize(2..6);
         let formula = Formula::random(&mut rng, n, n * 6);
         let history = formula.sketch().history();
-        let options = Options { levels: STRONG.to_vec(), max_instances: 0, ..Options::default() };
+        let options = Options {
+            levels: STRONG.to_vec(),
+            max_instances: 0,
+            ..Options::default()
+        };
         let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for level in STRONG {
             let verdict = &findings.level(level).expect("asked for").verdict;
-            assert_eq!(matches!(verdict, Verdict::Satisfied(_)), formula.has_model(), "{formula:?} at {level}");
+            assert_eq!(
+                matches!(verdict, Verdict::Satisfied(_)),
+                formula.has_model(),
+                "{formula:?} at {level}"
+            );
         }
         with_model += usize::from(formula.has_model());
     }
@@ -56,47 +88,77 @@ fn formulas_have_a_model_exactly_where_their_histories_satisfy_the_strong_levels
 #[test]
 fn logs_of_formulas_pass_the_verifier_at_every_violated_level() {
     let mut rng = Rng::with_seed(2);
-    let mut formulas = vec![Formula::all_signs(2), Formula::all_signs(4), Formula::pigeons(2), Formula::pigeons(4)];
+    let mut formulas = vec![
+        Formula::all_signs(2),
+        Formula::all_signs(4),
+        Formula::pigeons(2),
+        Formula::pigeons(4),
+    ];
     formulas.extend((0..5).map(|_| Formula::random(&mut rng, 12, 70)));
     formulas.retain(|formula| formula.n_variables > 12 || !formula.has_model());
     assert!(formulas.len() > 6);
     for formula in formulas {
         let history = formula.sketch().history();
-        let (edges, proof) = prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
+        let (edges, proof) =
+            prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
         assert!(matches!(proof, Proof::Clauses { .. }));
         let report = report_of(&history, edges, proof, Level::PrefixConsistency);
         assert_eq!(is_accepted(&history, &report), Ok(true), "{formula:?}");
         let mut line = Vec::new();
         let document = Document::Report(Box::new(report));
         isoscope::report::to_line(&document, &mut line).expect("writing to memory");
-        assert_eq!(String::from_utf8(line).expect("UTF-8").parse::<Document>(), Ok(document));
+        assert_eq!(
+            String::from_utf8(line).expect("UTF-8").parse::<Document>(),
+            Ok(document)
+        );
     }
 }
 
 #[test]
 fn a_history_whose_tree_of_cases_is_too_large_is_listed_with_a_log_and_told_in_words() {
     let history = Formula::pigeons(4).sketch().history();
-    let options = Options { levels: STRONG.to_vec(), ..Options::default() };
+    let options = Options {
+        levels: STRONG.to_vec(),
+        ..Options::default()
+    };
     let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     let report = Report::new(&history, &findings, Settings::default());
     let verified = verify(&history, &report).expect("true");
-    assert_eq!((verified.violated.len(), verified.without_evidence), (3, Vec::new()));
+    assert_eq!(
+        (verified.violated.len(), verified.without_evidence),
+        (3, Vec::new())
+    );
     let violation = findings.violations.first().expect("listed");
-    let Proof::Clauses { lemmas, .. } = &violation.proof else { panic!("{:?}", violation.proof) };
+    let Proof::Clauses { lemmas, .. } = &violation.proof else {
+        panic!("{:?}", violation.proof)
+    };
     let example = counterexample::Counterexample {
         violation: violation.clone(),
         ..counterexample::minimize(&history, violation, &stopped())
     };
     let explanation = counterexample::explain(&example);
-    assert!(explanation.summary.contains(&format!("one of {} cycles", lemmas.len())), "{}", explanation.summary);
+    assert!(
+        explanation
+            .summary
+            .contains(&format!("one of {} cycles", lemmas.len())),
+        "{}",
+        explanation.summary
+    );
     let text = counterexample::narrate::plain_text(&example, &explanation, &history);
     assert!(text.contains("isoscope verify"), "{text}");
     let drawn = counterexample::edges_to_draw(violation);
     assert!(drawn.len() < 30 && lemmas[0].iter().all(|edge| drawn.contains(edge)));
-    let supposed = drawn.iter().filter(|&&edge| violation.edges[edge].because == Reason::Assumed).count();
+    let supposed = drawn
+        .iter()
+        .filter(|&&edge| violation.edges[edge].because == Reason::Assumed)
+        .count();
     assert!(supposed > 0);
     let cards = counterexample::transactions_to_draw(violation).len();
-    assert!(cards < 20 && violation.transactions.len() > 100, "{cards} of {}", violation.transactions.len());
+    assert!(
+        cards < 20 && violation.transactions.len() > 100,
+        "{cards} of {}",
+        violation.transactions.len()
+    );
 }
 
 fn stopped() -> Control {
@@ -112,11 +174,20 @@ fn logs_of_random_histories_exist_and_pass_exactly_at_violated_levels() {
         let sketch = sketch(shape, seed);
         let history = sketch.history();
         for level in STRONG {
-            let Some((edges, proof)) = prove(&history, level, LOG_OF_ALL) else { continue };
-            assert!(is_violated(&history, level), "seed {seed} at {level}\n{sketch}");
+            let Some((edges, proof)) = prove(&history, level, LOG_OF_ALL) else {
+                continue;
+            };
+            assert!(
+                is_violated(&history, level),
+                "seed {seed} at {level}\n{sketch}"
+            );
             logs += usize::from(matches!(proof, Proof::Clauses { .. }));
             let report = report_of(&history, edges, proof, level);
-            assert_eq!(is_accepted(&history, &report), Ok(true), "seed {seed} at {level}\n{sketch}");
+            assert_eq!(
+                is_accepted(&history, &report),
+                Ok(true),
+                "seed {seed} at {level}\n{sketch}"
+            );
         }
     }
     assert!(logs > 100, "{logs}");
@@ -130,11 +201,17 @@ fn blind_writes(rng: &mut Rng) -> Sketch {
     for writer in 1..=n_writers {
         let keys = (0..n_keys).filter(|_| rng.u8(0..5) < 2).collect::<Vec<_>>();
         keys.iter().for_each(|&key| writers[key].push(writer));
-        sessions.push(vec![Transaction::committed(keys.into_iter().map(|key| write(key, writer)).collect())]);
+        sessions.push(vec![Transaction::committed(
+            keys.into_iter().map(|key| write(key, writer)).collect(),
+        )]);
     }
     for _ in 0..12 {
-        let keys: Vec<usize> = (0..n_keys).filter(|&key| rng.bool() && !writers[key].is_empty()).collect();
-        let reads = keys.into_iter().map(|key| read(key, writers[key][rng.usize(0..writers[key].len())]));
+        let keys: Vec<usize> = (0..n_keys)
+            .filter(|&key| rng.bool() && !writers[key].is_empty())
+            .collect();
+        let reads = keys
+            .into_iter()
+            .map(|key| read(key, writers[key][rng.usize(0..writers[key].len())]));
         sessions.push(vec![Transaction::committed(reads.collect())]);
     }
     Sketch { sessions }
@@ -147,32 +224,52 @@ fn dense_blind_writes_have_logs_exactly_at_violated_levels() {
     for _ in 0..400 {
         let sketch = blind_writes(&mut rng);
         let history = sketch.history();
-        let options = Options { levels: STRONG.to_vec(), max_instances: 0, ..Options::default() };
+        let options = Options {
+            levels: STRONG.to_vec(),
+            max_instances: 0,
+            ..Options::default()
+        };
         let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for level in STRONG {
-            let is_satisfied = matches!(findings.level(level).expect("asked for").verdict, Verdict::Satisfied(_));
+            let is_satisfied = matches!(
+                findings.level(level).expect("asked for").verdict,
+                Verdict::Satisfied(_)
+            );
             let proved = prove(&history, level, LOG_OF_ALL);
             assert_eq!(proved.is_none(), is_satisfied, "{sketch} at {level}");
             satisfied += usize::from(is_satisfied);
             if let Some((edges, proof)) = proved {
                 logs += usize::from(matches!(proof, Proof::Clauses { .. }));
                 let report = report_of(&history, edges, proof, level);
-                assert_eq!(is_accepted(&history, &report), Ok(true), "{sketch} at {level}");
+                assert_eq!(
+                    is_accepted(&history, &report),
+                    Ok(true),
+                    "{sketch} at {level}"
+                );
             }
         }
     }
-    assert!(logs > 500 && satisfied > 50, "{logs} logs, {satisfied} satisfied");
+    assert!(
+        logs > 500 && satisfied > 50,
+        "{logs} logs, {satisfied} satisfied"
+    );
 }
 
 /// Logs of small violated histories.
 fn small_logs() -> Vec<(History, Report)> {
     let of_seed = |seed: u64| {
         let history = sketch(Shape::CLEAN, seed).history();
-        let logs = STRONG.into_iter().filter_map(|level| match prove(&history, level, LOG_OF_ALL)? {
-            (edges, proof @ Proof::Clauses { .. }) => Some(report_of(&history, edges, proof, level)),
-            _ => None,
-        });
-        logs.map(|report| (history.clone(), report)).collect::<Vec<_>>()
+        let logs =
+            STRONG
+                .into_iter()
+                .filter_map(|level| match prove(&history, level, LOG_OF_ALL)? {
+                    (edges, proof @ Proof::Clauses { .. }) => {
+                        Some(report_of(&history, edges, proof, level))
+                    }
+                    _ => None,
+                });
+        logs.map(|report| (history.clone(), report))
+            .collect::<Vec<_>>()
     };
     (0..1500).flat_map(of_seed).collect()
 }
@@ -185,7 +282,11 @@ fn leave_nothing(edges: &[EdgeEntry], lemmas: &[Vec<usize>]) -> Option<bool> {
             let edge = &edges[e];
             open.extend(edge.reason.premises());
             if edge.reason == ReasonEntry::Assumed {
-                literals.push((edge.from.min(edge.to), edge.from.max(edge.to), edge.from < edge.to));
+                literals.push((
+                    edge.from.min(edge.to),
+                    edge.from.max(edge.to),
+                    edge.from < edge.to,
+                ));
             }
         }
         literals
@@ -201,7 +302,8 @@ fn leave_nothing(edges: &[EdgeEntry], lemmas: &[Vec<usize>]) -> Option<bool> {
         };
         lemma.iter().all(holds)
     };
-    let all = || (0..1u32 << pairs.len()).all(|bits| lemmas.iter().any(|lemma| excludes(bits, lemma)));
+    let all =
+        || (0..1u32 << pairs.len()).all(|bits| lemmas.iter().any(|lemma| excludes(bits, lemma)));
     (pairs.len() <= 12).then(all)
 }
 
@@ -209,11 +311,20 @@ fn leave_nothing(edges: &[EdgeEntry], lemmas: &[Vec<usize>]) -> Option<bool> {
 fn a_log_without_one_of_its_cycles_is_refused_unless_the_others_suffice() {
     let mut refused = 0;
     for (history, report) in small_logs() {
-        let ProofEntry::Clauses { lemmas, .. } = &report.violations[0].proof else { panic!("a log") };
-        assert_ne!(leave_nothing(&report.violations[0].edges, lemmas), Some(false));
+        let ProofEntry::Clauses { lemmas, .. } = &report.violations[0].proof else {
+            panic!("a log")
+        };
+        assert_ne!(
+            leave_nothing(&report.violations[0].edges, lemmas),
+            Some(false)
+        );
         for missing in 0..lemmas.len() {
             let mut forged = report.clone();
-            let ViolationEntry { proof: ProofEntry::Clauses { lemmas, .. }, edges, .. } = &mut forged.violations[0]
+            let ViolationEntry {
+                proof: ProofEntry::Clauses { lemmas, .. },
+                edges,
+                ..
+            } = &mut forged.violations[0]
             else {
                 panic!("a log")
             };
@@ -232,15 +343,22 @@ fn a_log_without_the_clauses_it_needs_is_refused() {
     let history = Formula::pigeons(4).sketch().history();
     let (edges, proof) = prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
     let mut report = report_of(&history, edges, proof, Level::PrefixConsistency);
-    let ProofEntry::Clauses { lemmas, clauses } = &mut report.violations[0].proof else { panic!("a log") };
+    let ProofEntry::Clauses { lemmas, clauses } = &mut report.violations[0].proof else {
+        panic!("a log")
+    };
     assert!(lemmas.len() > 50 && clauses.len() > 10);
     let needed = std::mem::take(clauses);
     let message = is_accepted(&history, &report).expect_err("too little");
     assert!(message.contains("leave a choice of orders"), "{message}");
-    let ProofEntry::Clauses { clauses, .. } = &mut report.violations[0].proof else { panic!("a log") };
+    let ProofEntry::Clauses { clauses, .. } = &mut report.violations[0].proof else {
+        panic!("a log")
+    };
     *clauses = needed[needed.len() - 1..].to_vec();
     let message = is_accepted(&history, &report).expect_err("too little");
-    assert!(message.contains("clause 0: it does not follow"), "{message}");
+    assert!(
+        message.contains("clause 0: it does not follow"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -258,10 +376,16 @@ fn a_log_says_nothing_about_weaker_levels() {
 /// Changes one thing about a log.
 fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
     let (n_edges, n_transactions) = (violation.edges.len(), violation.transactions.len());
-    let ProofEntry::Clauses { lemmas, clauses } = &mut violation.proof else { return };
+    let ProofEntry::Clauses { lemmas, clauses } = &mut violation.proof else {
+        return;
+    };
     match rng.u8(0..12) {
         0 if !lemmas.is_empty() => drop(lemmas.remove(rng.usize(0..lemmas.len()))),
-        1 => lemmas.push((0..rng.usize(0..4)).map(|_| rng.usize(0..n_edges + 1)).collect()),
+        1 => lemmas.push(
+            (0..rng.usize(0..4))
+                .map(|_| rng.usize(0..n_edges + 1))
+                .collect(),
+        ),
         2 | 3 if !lemmas.is_empty() => {
             let lemma = rng.usize(0..lemmas.len());
             match rng.usize(0..lemmas[lemma].len() + 1) {
@@ -270,7 +394,12 @@ fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
             }
         }
         4 if !clauses.is_empty() => drop(clauses.remove(rng.usize(0..clauses.len()))),
-        5 => clauses.insert(0, (0..rng.usize(0..3)).map(|_| rng.usize(0..n_edges + 1)).collect()),
+        5 => clauses.insert(
+            0,
+            (0..rng.usize(0..3))
+                .map(|_| rng.usize(0..n_edges + 1))
+                .collect(),
+        ),
         6 if !clauses.is_empty() => {
             let clause = rng.usize(0..clauses.len());
             clauses[clause].truncate(1);
@@ -285,7 +414,9 @@ fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
         10 => violation.edges[rng.usize(0..n_edges)].to = rng.usize(0..n_transactions),
         _ => {
             let premise = rng.usize(0..n_edges);
-            if let ReasonEntry::Overwrites { order, .. } = &mut violation.edges[rng.usize(0..n_edges)].reason {
+            if let ReasonEntry::Overwrites { order, .. } =
+                &mut violation.edges[rng.usize(0..n_edges)].reason
+            {
                 *order = vec![premise];
             }
         }
@@ -297,8 +428,11 @@ fn whatever_log_is_accepted_after_random_changes_is_true() {
     let mut rng = Rng::with_seed(3);
     let (mut tried, mut accepted) = (0, 0);
     for (history, report) in small_logs() {
-        let violated: Vec<String> =
-            oracle::LEVELS.iter().filter(|level| is_violated(&history, **level)).map(|l| l.code().to_owned()).collect();
+        let violated: Vec<String> = oracle::LEVELS
+            .iter()
+            .filter(|level| is_violated(&history, **level))
+            .map(|l| l.code().to_owned())
+            .collect();
         for _ in 0..30 {
             let mut forged = report.clone();
             let violation = &mut forged.violations[0];
@@ -307,9 +441,15 @@ fn whatever_log_is_accepted_after_random_changes_is_true() {
             tried += 1;
             if is_accepted(&history, &forged).is_ok() {
                 accepted += 1;
-                assert!(violated.contains(&forged.violations[0].levels[0]), "{forged:#?}");
+                assert!(
+                    violated.contains(&forged.violations[0].levels[0]),
+                    "{forged:#?}"
+                );
             }
         }
     }
-    assert!(tried > 3000 && accepted > 300 && accepted < tried / 2, "{accepted} of {tried}");
+    assert!(
+        tried > 3000 && accepted > 300 && accepted < tried / 2,
+        "{accepted} of {tried}"
+    );
 }

@@ -34,7 +34,8 @@ fn numbered(sketch: &Sketch, kind: Kind) -> History {
                 let nothing = matches!(operation.value, Value(0) | Value::INITIAL);
                 match (operation.kind, kind) {
                     (OperationKind::Read, Kind::Lists) => {
-                        let elements: Vec<Value> = (1..=operation.value.0.min(9)).map(Value).collect();
+                        let elements: Vec<Value> =
+                            (1..=operation.value.0.min(9)).map(Value).collect();
                         builder.list_read(draft, key, if nothing { &[] } else { &elements }, 0);
                     }
                     (OperationKind::Read, Kind::FromNothing) if nothing => {
@@ -80,7 +81,11 @@ fn conversions_agree_in_verdict() {
                 if formats::losses(&history, &again).is_err() {
                     continue;
                 }
-                *written.lock().expect("no holder panics").entry(format.name).or_default() += 1;
+                *written
+                    .lock()
+                    .expect("no holder panics")
+                    .entry(format.name)
+                    .or_default() += 1;
                 let after = signs(examine::engine_verdicts(&examine::check(&again)));
                 if after != before {
                     return Err(problem(format!("{before} became {after}")));
@@ -92,8 +97,15 @@ fn conversions_agree_in_verdict() {
     let written = written.into_inner().expect("no holder panics");
     println!("{written:?}");
     // Porcupine's two are only read; TimeKiller's needs times.
-    for format in FORMATS.iter().filter(|format| format.write.is_some() && format.name != "timekiller") {
-        assert!(written.get(format.name).is_some_and(|n| *n > 100), "{} is hardly tried", format.name);
+    for format in FORMATS
+        .iter()
+        .filter(|format| format.write.is_some() && format.name != "timekiller")
+    {
+        assert!(
+            written.get(format.name).is_some_and(|n| *n > 100),
+            "{} is hardly tried",
+            format.name
+        );
     }
 }
 
@@ -107,7 +119,11 @@ fn verdicts(findings: &Findings) -> Vec<(Level, &'static str)> {
         Verdict::Violated => "violated",
         Verdict::Undecided(_) => "undecided",
     };
-    findings.levels.iter().map(|result| (result.level, word(&result.verdict))).collect()
+    findings
+        .levels
+        .iter()
+        .map(|result| (result.level, word(&result.verdict)))
+        .collect()
 }
 
 /// What conversions of the histories of these seeds do: by format, how many were written, written in other words, and
@@ -122,26 +138,42 @@ fn convert_all(naming: Naming, seeds: std::ops::Range<u64>) -> BTreeMap<&'static
         let before = examine::check(&history);
         for format in FORMATS.iter().filter(|format| format.write.is_some()) {
             let told = |place: usize| {
-                figures.lock().expect("no holder panics").entry(format.name).or_default()[place] += 1;
+                figures
+                    .lock()
+                    .expect("no holder panics")
+                    .entry(format.name)
+                    .or_default()[place] += 1;
             };
             let converted = match formats::convert(&history, format.name, naming, &control) {
                 Ok(converted) => converted,
                 Err(error) => {
                     let message = error.to_string();
-                    assert!(!message.is_empty() && !message.contains('\n'), "seed {seed}\n{text}{message}");
+                    assert!(
+                        !message.is_empty() && !message.contains('\n'),
+                        "seed {seed}\n{text}{message}"
+                    );
                     told(2);
                     continue;
                 }
             };
-            told(usize::from(converted.words.iter().any(|word| word.contains(": "))));
+            told(usize::from(
+                converted.words.iter().any(|word| word.contains(": ")),
+            ));
             assert_eq!(converted.names.is_some(), naming == Naming::Numbers);
             let after = examine::check(&converted.history);
             let is_about_time = |level: Level| level >= Level::StrictSerializability;
-            let keeps_times = !converted.words.iter().any(|word| word.contains("when transactions ran"));
+            let keeps_times = !converted
+                .words
+                .iter()
+                .any(|word| word.contains("when transactions ran"));
             for (level, verdict) in verdicts(&before) {
-                let found = verdicts(&after).into_iter().find(|(other, _)| *other == level).map(|(_, verdict)| verdict);
+                let found = verdicts(&after)
+                    .into_iter()
+                    .find(|(other, _)| *other == level)
+                    .map(|(_, verdict)| verdict);
                 let is_same = found == Some(verdict)
-                    || is_about_time(level) && (!keeps_times || found.is_none() || verdict == "undecided");
+                    || is_about_time(level)
+                        && (!keeps_times || found.is_none() || verdict == "undecided");
                 assert!(
                     is_same,
                     "seed {seed}: {level} was {verdict} and is {found:?} as {}\n{text}\n{:?}\n{}",
@@ -165,7 +197,10 @@ fn no_conversion_changes_a_verdict() {
         assert_eq!(says_all, *refused == 0, "{format} refuses {refused}");
     }
     for format in ["plume", "hist", "dbcop-json", "dbcop-bincode"] {
-        assert!(figures[format][1] > 20, "{format}: hardly anything is put in other words");
+        assert!(
+            figures[format][1] > 20,
+            "{format}: hardly anything is put in other words"
+        );
     }
 }
 
@@ -185,10 +220,15 @@ fn numbers_for_names_change_no_verdict() {
 
 /// What a command prints on standard error, its exit code, and the file `out` in a folder where `input` is `in.txt`.
 fn run(folder: &std::path::Path, arguments: &[&str]) -> (i32, String) {
-    let program =
-        std::process::Command::new(env!("CARGO_BIN_EXE_isoscope")).current_dir(folder).args(arguments).output();
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_isoscope"))
+        .current_dir(folder)
+        .args(arguments)
+        .output();
     let output = program.expect("the program starts");
-    (output.status.code().expect("no signal"), String::from_utf8(output.stderr).expect("UTF-8"))
+    (
+        output.status.code().expect("no signal"),
+        String::from_utf8(output.stderr).expect("UTF-8"),
+    )
 }
 
 #[test]
@@ -202,15 +242,23 @@ fn a_written_zero_stays_a_version_like_others() {
     ] {
         std::fs::write(path("in.txt"), text).expect("writable");
         for format in ["plume", "hist", "dbcop-json", "dbcop-bincode"] {
-            for command in [&["convert", "in.txt"][..], &["minimize", "in.txt", "--level", "RC"]] {
+            for command in [
+                &["convert", "in.txt"][..],
+                &["minimize", "in.txt", "--level", "RC"],
+            ] {
                 let arguments = [command, &["--to", format, "-o", "out"]].concat();
                 let (code, told) = run(folder.path(), &arguments);
                 assert_eq!(code, 0, "{told}");
                 assert!(
-                    told.contains(&format!("{format} cannot express that 0 is a value like others: it is written as")),
+                    told.contains(&format!(
+                        "{format} cannot express that 0 is a value like others: it is written as"
+                    )),
                     "{told}"
                 );
-                let (code, _) = run(folder.path(), &["check", "out", "--format", format, "--level", "RC"]);
+                let (code, _) = run(
+                    folder.path(),
+                    &["check", "out", "--format", format, "--level", "RC"],
+                );
                 assert_eq!(code, 1, "{format} of {text}");
             }
         }
@@ -221,25 +269,63 @@ fn a_written_zero_stays_a_version_like_others() {
 fn numbers_for_names_come_with_a_table() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("in.txt"), "alice: [w \"-29 03\" v, w y 0] []\nbob: [r y 0, r \"-29 03\" init]\n")
-        .expect("writable");
+    std::fs::write(
+        path("in.txt"),
+        "alice: [w \"-29 03\" v, w y 0] []\nbob: [r y 0, r \"-29 03\" init]\n",
+    )
+    .expect("writable");
     let (code, told) = run(folder.path(), &["convert", "in.txt", "-o", "out.hist"]);
     assert_eq!(code, 2, "{told}");
-    assert!(told.ends_with(" (--renumber writes numbers in place of names)\n") && told.lines().count() == 1, "{told}");
+    assert!(
+        told.ends_with(" (--renumber writes numbers in place of names)\n")
+            && told.lines().count() == 1,
+        "{told}"
+    );
     assert!(!path("out.hist").exists());
-    let (code, told) = run(folder.path(), &["convert", "in.txt", "-o", "out.hist", "--renumber"]);
+    let (code, told) = run(
+        folder.path(),
+        &["convert", "in.txt", "-o", "out.hist", "--renumber"],
+    );
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("hist cannot express transactions without operations: 1 is left out"), "{told}");
+    assert!(
+        told.contains("hist cannot express transactions without operations: 1 is left out"),
+        "{told}"
+    );
     let table = std::fs::read_to_string(path("out.hist.names.json")).expect("the table is there");
     let table: serde_json::Value = serde_json::from_str(&table).expect("JSON");
     assert_eq!(table["schema"], "isoscope.names/1");
-    assert_eq!((&table["keys"]["1"], &table["keys"]["2"]), (&"-29 03".into(), &"y".into()));
-    assert_eq!((&table["sessions"]["2"], &table["values"]["0"]), (&"bob".into(), &"0".into()));
-    assert_eq!((&table["transactions"]["3"], &table["values"]["1"]), (&"bob1".into(), &"v".into()));
-    assert_eq!(std::fs::read_to_string(path("out.hist")).expect("written"), "[1:=1 2:=0]\n---\n[2==0 1==?]\n");
-    let (code, told) = run(folder.path(), &["convert", "in.txt", "-o", "-", "--to", "hist", "--renumber"]);
+    assert_eq!(
+        (&table["keys"]["1"], &table["keys"]["2"]),
+        (&"-29 03".into(), &"y".into())
+    );
+    assert_eq!(
+        (&table["sessions"]["2"], &table["values"]["0"]),
+        (&"bob".into(), &"0".into())
+    );
+    assert_eq!(
+        (&table["transactions"]["3"], &table["values"]["1"]),
+        (&"bob1".into(), &"v".into())
+    );
+    assert_eq!(
+        std::fs::read_to_string(path("out.hist")).expect("written"),
+        "[1:=1 2:=0]\n---\n[2==0 1==?]\n"
+    );
+    let (code, told) = run(
+        folder.path(),
+        &["convert", "in.txt", "-o", "-", "--to", "hist", "--renumber"],
+    );
     assert!(code == 2 && told.contains("--names"), "{told}");
-    let names = ["convert", "in.txt", "-o", "-", "--to", "hist", "--renumber", "--names", "n.json"];
+    let names = [
+        "convert",
+        "in.txt",
+        "-o",
+        "-",
+        "--to",
+        "hist",
+        "--renumber",
+        "--names",
+        "n.json",
+    ];
     assert_eq!(run(folder.path(), &names).0, 0);
     assert!(path("n.json").exists());
     // Where names are not what is in the way, numbers are not offered.
@@ -251,7 +337,10 @@ fn numbers_for_names_come_with_a_table() {
 #[test]
 fn an_empty_history_satisfies_every_level() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in [("a.json", "[]"), ("b.edn", "{:type :info, :process :nemesis, :f :kill}\n")] {
+    for (name, text) in [
+        ("a.json", "[]"),
+        ("b.edn", "{:type :info, :process :nemesis, :f :kill}\n"),
+    ] {
         std::fs::write(folder.path().join(name), text).expect("writable");
         let (code, told) = run(folder.path(), &["check", name, "--allow-empty"]);
         assert_eq!((code, told.as_str()), (0, ""), "{name}");

@@ -39,7 +39,11 @@ fn look_at(name: &str, format: &str, bytes: &[u8]) {
         formats::read(&Input::new(name, bytes), Some(format), &control),
         formats::read(&Input::folder("folder", &part), Some(format), &control),
     ];
-    for error in results.into_iter().filter_map(Result::err).map(|error| error.to_string()) {
+    for error in results
+        .into_iter()
+        .filter_map(Result::err)
+        .map(|error| error.to_string())
+    {
         assert!(!error.contains('\n') && error.len() < 1000, "{error}");
     }
     if let Err(error) = formats::open_bytes(name, bytes, None, &control) {
@@ -55,7 +59,10 @@ fn samples_cut_off_or_damaged_never_panic() {
         let bytes = std::fs::read(path).expect("readable");
         let name = path.file_name().expect("a file").to_string_lossy();
         let history = formats::read(&Input::new(&name, &bytes), None, &Control::new());
-        let format = history.unwrap_or_else(|error| panic!("{name}: {error}")).origin().format;
+        let format = history
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .origin()
+            .format;
         for cut in 0..CUTS {
             look_at(&name, format, &bytes[..bytes.len() * cut / CUTS]);
         }

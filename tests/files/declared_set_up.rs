@@ -21,8 +21,14 @@ const HISTORIES: u64 = 6_000;
 /// Most choices of writers that brute force is asked to go through.
 const MOST_COMBINATIONS: usize = 300;
 
-const SHAPE: Shape =
-    Shape { transactions: 5, operations: 4, keys: 2, sessions: 4, repeated_values: false, clean: false };
+const SHAPE: Shape = Shape {
+    transactions: 5,
+    operations: 4,
+    keys: 2,
+    sessions: 4,
+    repeated_values: false,
+    clean: false,
+};
 
 /// A transaction of a session, and whether it sets up the initial state.
 type Placed = (common::sketch::Transaction, bool);
@@ -44,16 +50,27 @@ impl Recipe<'_> {
 
     /// Transactions that set up the initial state and read, too, mostly at the beginning of sessions.
     fn with_set_up(&mut self, sketch: &Sketch) -> Vec<Vec<Placed>> {
-        let mut sessions: Vec<Vec<Placed>> =
-            sketch.sessions.iter().map(|session| session.iter().map(|t| (t.clone(), false)).collect()).collect();
+        let mut sessions: Vec<Vec<Placed>> = sketch
+            .sessions
+            .iter()
+            .map(|session| session.iter().map(|t| (t.clone(), false)).collect())
+            .collect();
         let mut fresh = 100;
         for _ in 0..self.rng.usize(1..=2) {
             let mut operations: Vec<Operation> = Vec::new();
             for _ in 0..self.rng.usize(1..=4) {
                 let key = self.rng.usize(0..self.is_list.len());
-                let number = if self.rng.u8(0..4) == 0 { self.rng.u64(1..6) } else { fresh };
+                let number = if self.rng.u8(0..4) == 0 {
+                    self.rng.u64(1..6)
+                } else {
+                    fresh
+                };
                 fresh += 1;
-                operations.push(if self.rng.bool() { write(key, number) } else { read(key, self.rng.u64(0..6)) });
+                operations.push(if self.rng.bool() {
+                    write(key, number)
+                } else {
+                    read(key, self.rng.u64(0..6))
+                });
             }
             let session = self.rng.usize(0..=sessions.len());
             let outcome = match self.rng.u8(0..16) {
@@ -61,10 +78,20 @@ impl Recipe<'_> {
                 1 => Outcome::Unknown,
                 _ => Outcome::Committed,
             };
-            let set_up = (common::sketch::Transaction { outcome, operations }, true);
+            let set_up = (
+                common::sketch::Transaction {
+                    outcome,
+                    operations,
+                },
+                true,
+            );
             match sessions.get_mut(session) {
                 Some(transactions) => {
-                    let at = if self.rng.u8(0..4) == 0 { self.rng.usize(0..=transactions.len()) } else { 0 };
+                    let at = if self.rng.u8(0..4) == 0 {
+                        self.rng.usize(0..=transactions.len())
+                    } else {
+                        0
+                    };
                     transactions.insert(at, set_up);
                 }
                 None => sessions.push(vec![set_up]),
@@ -85,11 +112,20 @@ impl Recipe<'_> {
             // Who is declared to have set up something did so.
             let is_sure = transaction.outcome == Outcome::Committed || *sets_up;
             let counts = transaction.outcome != Outcome::Aborted && (is_sure || in_doubt);
-            let to = if *sets_up { &mut initial } else { &mut appended };
-            let writes = transaction.operations.iter().filter(|o| counts && o.kind == OperationKind::Write);
+            let to = if *sets_up {
+                &mut initial
+            } else {
+                &mut appended
+            };
+            let writes = transaction
+                .operations
+                .iter()
+                .filter(|o| counts && o.kind == OperationKind::Write);
             writes.for_each(|o| to[o.key].push(o.value.0));
         }
-        appended.iter_mut().for_each(|numbers: &mut Vec<u64>| numbers.sort_unstable());
+        appended
+            .iter_mut()
+            .for_each(|numbers: &mut Vec<u64>| numbers.sort_unstable());
         let mut builder = Builder::new(Origin::default());
         builder.initial_value(Value(0));
         for (s, transactions) in sessions.iter().enumerate() {
@@ -101,8 +137,13 @@ impl Recipe<'_> {
                     builder.set_up(draft);
                 }
                 if self.with_times {
-                    let numbers = transaction.operations.iter().map(|o| o.value.0).filter(|number| *number < 100);
-                    let start = clock.max(3 * numbers.max().unwrap_or(0) as i64 - self.rng.i64(0..4));
+                    let numbers = transaction
+                        .operations
+                        .iter()
+                        .map(|o| o.value.0)
+                        .filter(|number| *number < 100);
+                    let start =
+                        clock.max(3 * numbers.max().unwrap_or(0) as i64 - self.rng.i64(0..4));
                     let end = start + self.rng.i64(0..8);
                     clock = end + self.rng.i64(0..2);
                     builder.set_interval(draft, Interval { start, end });
@@ -118,13 +159,20 @@ impl Recipe<'_> {
                         builder.operation(draft, OperationKind::Write, key, self.value(number), 0);
                     } else if is_list {
                         let own = transaction.operations[..at].iter();
-                        let own = own.filter(|o| o.kind == OperationKind::Write && o.key == operation.key);
+                        let own = own
+                            .filter(|o| o.kind == OperationKind::Write && o.key == operation.key);
                         let own: Vec<u64> = own.map(|o| o.value.0).collect();
-                        let mut list = self.list(number, &initial[operation.key], &appended[operation.key], &own);
+                        let mut list = self.list(
+                            number,
+                            &initial[operation.key],
+                            &appended[operation.key],
+                            &own,
+                        );
                         if trouble > 0 && self.rng.u8(0..4) == 0 {
                             self.spoil(&mut list);
                         }
-                        let list: Vec<Value> = list.into_iter().map(|number| self.value(number)).collect();
+                        let list: Vec<Value> =
+                            list.into_iter().map(|number| self.value(number)).collect();
                         builder.list_read(draft, key, &list, 0);
                     } else {
                         let is_initial = number == 0 && self.rng.u8(0..8) > 0;
@@ -145,7 +193,11 @@ impl Recipe<'_> {
     fn list(&mut self, last: u64, initial: &[u64], appended: &[u64], own: &[u64]) -> Vec<u64> {
         let mut list = initial.to_vec();
         if (1..=Value::MAX_NUMBER).contains(&last) {
-            list.extend(appended.iter().filter(|number| **number <= last && !own.contains(number)));
+            list.extend(
+                appended
+                    .iter()
+                    .filter(|number| **number <= last && !own.contains(number)),
+            );
             if !appended.contains(&last) && !own.contains(&last) {
                 list.push(last);
             }
@@ -187,7 +239,10 @@ fn agree(history: &History) -> Result<Findings, String> {
     if verdicts != expected {
         let (engine, oracle) = (examine::signs(verdicts), examine::signs(expected));
         let causes = examine::undecided(&findings);
-        return Err(format!("engine {engine}\noracle {oracle}\n{causes}{:?}", findings.patterns));
+        return Err(format!(
+            "engine {engine}\noracle {oracle}\n{causes}{:?}",
+            findings.patterns
+        ));
     }
     if let Some(result) = findings.level(Level::StrictSerializability) {
         let expected = oracle::strictly_serializable(history);
@@ -206,11 +261,19 @@ fn agree(history: &History) -> Result<Findings, String> {
 }
 
 fn look_at(sketch: &Sketch, lists: bool, n_values: Option<u64>) -> Result<(), String> {
-    let mut rng = fastrand::Rng::with_seed(sketch.fresh_value() ^ (sketch.transactions().count() as u64) << 8);
+    let mut rng = fastrand::Rng::with_seed(
+        sketch.fresh_value() ^ (sketch.transactions().count() as u64) << 8,
+    );
     let n_keys = sketch.n_keys().max(1);
     let is_list = (0..n_keys).map(|_| lists && rng.u8(0..4) > 0).collect();
     let with_times = rng.bool();
-    let history = Recipe { rng: &mut rng, is_list, n_values, with_times }.history(sketch);
+    let history = Recipe {
+        rng: &mut rng,
+        is_list,
+        n_values,
+        with_times,
+    }
+    .history(sketch);
     if oracle::Observation::of(&history).n_combinations() > MOST_COMBINATIONS {
         return Ok(());
     }
@@ -223,8 +286,14 @@ fn look_at(sketch: &Sketch, lists: bool, n_values: Option<u64>) -> Result<(), St
         let example = isoscope::audit::minimize(&history, violation, &Control::new());
         let small = examine::check(&example.history);
         let id = violation.id;
-        if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {
-            return Err(about(format!("{id}: the counterexample does not violate {}", example.level)));
+        if small
+            .level(example.level)
+            .is_none_or(|result| result.verdict != Verdict::Violated)
+        {
+            return Err(about(format!(
+                "{id}: the counterexample does not violate {}",
+                example.level
+            )));
         }
         // What was set up is the initial version also where the set-up is left out.
         let plain = example.history.with_plain_initial_reads();
@@ -250,28 +319,45 @@ fn engine_and_oracle_agree_on_lists() {
 
 #[test]
 fn engine_and_oracle_agree_on_lists_with_repeated_elements() {
-    for_histories(SHAPE, HISTORIES, |sketch| look_at(sketch, true, Some(1 + sketch.fresh_value() % 4)));
+    for_histories(SHAPE, HISTORIES, |sketch| {
+        look_at(sketch, true, Some(1 + sketch.fresh_value() % 4))
+    });
 }
 
 /// A transaction that set up x reads what none wrote, what its writer overwrote, and what a transaction of unknown outcome
 /// wrote that read what none wrote.
-const READING: &str = "s: [w x 5, r x 7, r z 1, r y 9]*\na: [r x 5]\nu: [w y 9, r x 1]?\nw: [w z 1, w z 2]\n";
+const READING: &str =
+    "s: [w x 5, r x 7, r z 1, r y 9]*\na: [r x 5]\nu: [w y 9, r x 1]?\nw: [w z 1, w z 2]\n";
 
 #[test]
 fn what_a_set_up_read_says_nothing() {
     let history = common::history(READING);
     let findings = agree(&history).expect("all agree");
-    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++");
+    assert_eq!(
+        examine::signs(examine::engine_verdicts(&findings)),
+        "+++++++"
+    );
     // Of a transaction like others each of these reads is an anomaly, and none may be told of one that set up.
     let other = common::history(&READING.replace("]*", "]"));
     let findings = agree(&other).expect("all agree");
-    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+------");
+    assert_eq!(
+        examine::signs(examine::engine_verdicts(&findings)),
+        "+------"
+    );
     let report = Report::new(&other, &findings, Settings::default());
     assert!(report.violations.len() >= 3, "{:?}", report.violations);
     for violation in &report.violations {
-        let forged = Report { levels: Vec::new(), violations: vec![violation.clone()], ..report.clone() };
+        let forged = Report {
+            levels: Vec::new(),
+            violations: vec![violation.clone()],
+            ..report.clone()
+        };
         assert!(verify::verify(&other, &forged).is_ok(), "{}", violation.id);
-        assert!(verify::verify(&history, &forged).is_err(), "{}", violation.id);
+        assert!(
+            verify::verify(&history, &forged).is_err(),
+            "{}",
+            violation.id
+        );
     }
 }
 
@@ -279,7 +365,8 @@ fn what_a_set_up_read_says_nothing() {
 fn every_list_begins_with_what_was_set_up() {
     let signs = |list: &str| {
         let text = format!("s: [a x 1, a x 2]*\nt: [a x 3]\nr: [r x {list}]\n");
-        let findings = agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
+        let findings =
+            agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
         examine::signs(examine::engine_verdicts(&findings))
     };
     for list in ["[1 2]", "[1 2 3]"] {
@@ -294,10 +381,20 @@ fn every_list_begins_with_what_was_set_up() {
 fn a_list_that_does_not_begin_with_what_was_set_up_shows_who_appended_to_it() {
     // u's element is in the list that c read, so u committed, and its reads are torn: that violates cut isolation. Without
     // the element nothing says that u committed.
-    for (list, expected) in [("[1 9]", "-------"), ("[2 1 9]", "-------"), ("[2 9]", "+------")] {
-        let text = format!("s: [a x 9]*\nu: [r x [9 2], r x [9], a x 1]?\nb: [a x 2]\nc: [r x {list}]\n");
-        let findings = agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
-        assert_eq!(examine::signs(examine::engine_verdicts(&findings)), expected, "{list}");
+    for (list, expected) in [
+        ("[1 9]", "-------"),
+        ("[2 1 9]", "-------"),
+        ("[2 9]", "+------"),
+    ] {
+        let text =
+            format!("s: [a x 9]*\nu: [r x [9 2], r x [9], a x 1]?\nb: [a x 2]\nc: [r x {list}]\n");
+        let findings =
+            agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
+        assert_eq!(
+            examine::signs(examine::engine_verdicts(&findings)),
+            expected,
+            "{list}"
+        );
     }
 }
 
@@ -308,10 +405,16 @@ fn who_appended_within_a_list_breaks_cut_isolation_where_others_wrote_the_same_v
                 b: [r y 1]* [r y 1, r y 2, a x 2]?\n\
                 c: [r x [2 1], w y 2]\n";
     let findings = agree(&common::history(text)).expect("all agree");
-    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "-------");
+    assert_eq!(
+        examine::signs(examine::engine_verdicts(&findings)),
+        "-------"
+    );
     let without = common::history(&text.replace("[2 1]", "[1]"));
     let findings = agree(&without).expect("all agree");
-    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++");
+    assert_eq!(
+        examine::signs(examine::engine_verdicts(&findings)),
+        "+++++++"
+    );
 }
 
 #[test]
@@ -322,16 +425,33 @@ fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
                 c: [a x 4, r y [3 3], r y [2 3 3], r x [1 4 3]] [r y [2 3 3 2], r y [2 3 3], a x 1, r x [1 2 1]] \
                 [a x 2, r y [2 3 3], a x 3]\n";
     let findings = agree(&common::history(text)).expect("all agree");
-    assert!(findings.violations.iter().any(|v| v.id.to_string() == "TAP-j/1"));
-    assert!(findings.violations.iter().all(|v| v.id.pattern.id() != "TAP-k"), "{:?}", findings.violations);
+    assert!(
+        findings
+            .violations
+            .iter()
+            .any(|v| v.id.to_string() == "TAP-j/1")
+    );
+    assert!(
+        findings
+            .violations
+            .iter()
+            .all(|v| v.id.pattern.id() != "TAP-k"),
+        "{:?}",
+        findings.violations
+    );
 }
 
 #[test]
 fn the_report_says_that_reads_of_a_set_up_are_not_looked_at() {
     let rules = isoscope::history::Rules::default();
     let note = |text: &str| {
-        let history = common::history(text).with_rules(&rules).expect("rules that fit");
-        history.assumptions().iter().any(|sentence| sentence.contains("not looked at"))
+        let history = common::history(text)
+            .with_rules(&rules)
+            .expect("rules that fit");
+        history
+            .assumptions()
+            .iter()
+            .any(|sentence| sentence.contains("not looked at"))
     };
     assert!(note(READING));
     assert!(!note("s: [w x 5]*\na: [r x 5]\n"));

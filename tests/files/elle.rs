@@ -11,9 +11,17 @@ use std::path::Path;
 
 /// The entries of the manifest whose format is one of `formats`.
 fn entries(corpus: &Path, wanted: &[&str]) -> Vec<Json> {
-    let manifest = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let manifest =
+        std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
     let manifest: Vec<Json> = serde_json::from_str(&manifest).expect("the manifest is JSON");
-    manifest.into_iter().filter(|entry| entry["format"].as_str().is_some_and(|f| wanted.contains(&f))).collect()
+    manifest
+        .into_iter()
+        .filter(|entry| {
+            entry["format"]
+                .as_str()
+                .is_some_and(|f| wanted.contains(&f))
+        })
+        .collect()
 }
 
 fn open(corpus: &Path, name: &str) -> Result<History, String> {
@@ -23,19 +31,35 @@ fn open(corpus: &Path, name: &str) -> Result<History, String> {
 /// Outcomes and operations of all transactions, session by session.
 fn content(history: &History) -> Vec<String> {
     let text = |t| {
-        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
-        format!("{} {:?} {operations:?}", history.session_of(t).0, history.outcome(t))
+        let operations: Vec<_> = history
+            .operations_of(t)
+            .map(|o| history.operation_text(o))
+            .collect();
+        format!(
+            "{} {:?} {operations:?}",
+            history.session_of(t).0,
+            history.outcome(t)
+        )
     };
     history.transactions().map(text).collect()
 }
 
 /// Of each transaction whose end is known: how many of other sessions began after it had ended.
 fn precedence(history: &History) -> Vec<usize> {
-    let mut starts: Vec<i64> = history.transactions().filter_map(|t| history.interval(t)).map(|i| i.start).collect();
+    let mut starts: Vec<i64> = history
+        .transactions()
+        .filter_map(|t| history.interval(t))
+        .map(|i| i.start)
+        .collect();
     starts.sort_unstable();
     let later = |t| {
-        let end = history.interval(t).filter(|_| history.outcome(t) != Outcome::Unknown)?.end;
-        let session = history.transactions_of(history.session_of(t)).filter_map(|u| history.interval(u));
+        let end = history
+            .interval(t)
+            .filter(|_| history.outcome(t) != Outcome::Unknown)?
+            .end;
+        let session = history
+            .transactions_of(history.session_of(t))
+            .filter_map(|u| history.interval(u));
         let own = session.filter(|interval| interval.start > end).count();
         Some(starts.len() - starts.partition_point(|start| *start <= end) - own)
     };
@@ -53,9 +77,16 @@ fn histories_of_elle_have_the_counts_of_the_manifest_and_survive() {
             continue;
         }
         let history = open(&corpus, name).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(Some(history.origin().format), entry["format"].as_str(), "{name}");
+        assert_eq!(
+            Some(history.origin().format),
+            entry["format"].as_str(),
+            "{name}"
+        );
         let (figures, statistics) = (history.recorded(), Statistics::of(&history));
-        let empty = history.transactions().filter(|&t| history.operation_range(t).is_empty()).count();
+        let empty = history
+            .transactions()
+            .filter(|&t| history.operation_range(t).is_empty())
+            .count();
         let counted = [
             ("sessions", figures.sessions),
             ("txns", figures.transactions),
@@ -68,11 +99,16 @@ fn histories_of_elle_have_the_counts_of_the_manifest_and_survive() {
             ("keys", figures.keys),
         ];
         for (field, count) in counted {
-            assert_eq!(entry[field].as_u64().unwrap_or(0), count as u64, "{field} of {name}");
+            assert_eq!(
+                entry[field].as_u64().unwrap_or(0),
+                count as u64,
+                "{field} of {name}"
+            );
         }
         for format in ["elle-edn", "elle-json"] {
             let mut bytes = Vec::new();
-            formats::write(&history, format, &mut bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+            formats::write(&history, format, &mut bytes)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
             let again = formats::read(&Input::new("", &bytes), Some(format), &Control::new())
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(content(&again), content(&history), "{name}");
@@ -80,7 +116,10 @@ fn histories_of_elle_have_the_counts_of_the_manifest_and_survive() {
         }
         checked += 1;
     }
-    assert!(checked >= 26, "only {checked} files of the corpus were checked");
+    assert!(
+        checked >= 26,
+        "only {checked} files of the corpus were checked"
+    );
 }
 
 #[test]
@@ -88,12 +127,23 @@ fn histories_of_elle_have_the_counts_of_the_manifest_and_survive() {
 fn other_workloads_are_refused_and_single_registers_are_read() {
     let corpus = common::corpus();
     let refused = [
-        ("bank.edn.zst", "line 2: not a transactional workload: the value of this `read` is a map"),
-        ("counter.json.zst", "line 1: not a transactional workload: `add` is no transaction"),
-        ("comments.edn", "line 6: not a transactional workload: the value of this `read` is a set"),
+        (
+            "bank.edn.zst",
+            "line 2: not a transactional workload: the value of this `read` is a map",
+        ),
+        (
+            "counter.json.zst",
+            "line 1: not a transactional workload: `add` is no transaction",
+        ),
+        (
+            "comments.edn",
+            "line 6: not a transactional workload: the value of this `read` is a set",
+        ),
     ];
     for (name, message) in refused {
-        let error = open(&corpus, &format!("not-transactional/{name}")).map(|_| ()).expect_err(name);
+        let error = open(&corpus, &format!("not-transactional/{name}"))
+            .map(|_| ())
+            .expect_err(name);
         assert!(error.contains(message), "{error}");
     }
     // Sessions, transactions, operations, keys: linearizability can be checked, though the manifest calls them no
@@ -109,9 +159,15 @@ fn other_workloads_are_refused_and_single_registers_are_read() {
         ("porcupine-kv-c01-bad.txt", "porcupine-kv", [1, 38, 49, 8]),
     ];
     for (name, format, figures) in read {
-        let history = open(&corpus, &format!("not-transactional/{name}")).unwrap_or_else(|error| panic!("{error}"));
+        let history = open(&corpus, &format!("not-transactional/{name}"))
+            .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(history.origin().format, format, "{name}");
-        let counted = [history.n_sessions(), history.n_transactions(), history.n_operations(), history.n_keys()];
+        let counted = [
+            history.n_sessions(),
+            history.n_transactions(),
+            history.n_operations(),
+            history.n_keys(),
+        ];
         assert_eq!(counted, figures, "{name}");
     }
 }
@@ -119,7 +175,9 @@ fn other_workloads_are_refused_and_single_registers_are_read() {
 /// Lists of two keys, most of which go on where the one before ended.
 fn lists_of_a_store(random: &mut fastrand::Rng) -> Vec<(usize, Vec<String>)> {
     let element = |random: &mut fastrand::Rng, is_plain: bool| match random.u8(..8) {
-        0 if !is_plain => [":a", "\"b c\"", "x", "-7", "[1 2]", "\"]\"", "007"][random.usize(..7)].to_owned(),
+        0 if !is_plain => {
+            [":a", "\"b c\"", "x", "-7", "[1 2]", "\"]\"", "007"][random.usize(..7)].to_owned()
+        }
         _ => random.u32(..120).to_string(),
     };
     let mut stores = [Vec::new(), Vec::new()];
@@ -139,7 +197,11 @@ fn lists_of_a_store(random: &mut fastrand::Rng) -> Vec<(usize, Vec<String>)> {
             }
             _ => {}
         }
-        let length = if random.bool() { store.len() } else { random.usize(..=store.len()) };
+        let length = if random.bool() {
+            store.len()
+        } else {
+            random.usize(..=store.len())
+        };
         (key, store[..length].to_vec())
     };
     (0..n).map(read).collect()
@@ -152,13 +214,27 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
         let lists = lists_of_a_store(&mut random);
         let is_uniform = random.bool();
         let between = [" ", ", ", "  ", "\n", " ; ] 4\n", " #_ 5 ", ",,"];
-        let blank = |random: &mut fastrand::Rng| if is_uniform { " " } else { between[random.usize(..between.len())] };
+        let blank = |random: &mut fastrand::Rng| {
+            if is_uniform {
+                " "
+            } else {
+                between[random.usize(..between.len())]
+            }
+        };
         let (mut text, mut expected, mut alone) = (String::new(), Vec::new(), Vec::new());
         for (n, (key, list)) in lists.iter().enumerate() {
-            let (open, close) = if random.u8(..8) == 0 { ("(", ")") } else { ("[", "]") };
+            let (open, close) = if random.u8(..8) == 0 {
+                ("(", ")")
+            } else {
+                ("[", "]")
+            };
             let mut spelled = open.to_owned();
             for (place, element) in list.iter().enumerate() {
-                spelled.push_str(if place > 0 || !is_uniform && random.u8(..8) == 0 { blank(&mut random) } else { "" });
+                spelled.push_str(if place > 0 || !is_uniform && random.u8(..8) == 0 {
+                    blank(&mut random)
+                } else {
+                    ""
+                });
                 spelled.push_str(element);
             }
             spelled.push_str(close);
@@ -167,35 +243,66 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
             );
             text.push_str(&line);
             alone.push(line);
-            expected.push(format!("append(7) {n}, r({key}) = [{}], r(8) = []", list.join(" ")));
+            expected.push(format!(
+                "append(7) {n}, r({key}) = [{}], r(8) = []",
+                list.join(" ")
+            ));
         }
         let parse = |text: &str| {
-            let history = formats::read(&Input::new("", text.as_bytes()), Some("elle-edn"), &Control::new());
+            let history = formats::read(
+                &Input::new("", text.as_bytes()),
+                Some("elle-edn"),
+                &Control::new(),
+            );
             history.unwrap_or_else(|error| panic!("{error} in\n{text}"))
         };
         let texts = |history: &History| -> Vec<String> {
-            let operations =
-                |t| history.operations_of(t).map(|o| history.operation_text_in_full(o)).collect::<Vec<_>>().join(", ");
+            let operations = |t| {
+                history
+                    .operations_of(t)
+                    .map(|o| history.operation_text_in_full(o))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
             history.transactions().map(operations).collect()
         };
         let history = parse(&text);
         assert_eq!(texts(&history), expected, "{text}");
         let each: Vec<String> = alone.iter().flat_map(|line| texts(&parse(line))).collect();
         assert_eq!(each, expected, "{text}");
-        let last = history.transactions().last().and_then(|t| history.operations_of(t).last()).expect("an operation");
-        assert_eq!(history.line_of(last) as usize, text.lines().count(), "{text}");
+        let last = history
+            .transactions()
+            .last()
+            .and_then(|t| history.operations_of(t).last())
+            .expect("an operation");
+        assert_eq!(
+            history.line_of(last) as usize,
+            text.lines().count(),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn lists_that_are_prefixes_of_each_other_are_kept_once() {
     let list = |length: usize| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>();
-    let line =
-        |n: usize| format!("{{:type :ok, :process 0, :value [[:r x [{}]] [:append x {n}]]}}\n", list(n - 1).join(" "));
+    let line = |n: usize| {
+        format!(
+            "{{:type :ok, :process 0, :value [[:r x [{}]] [:append x {n}]]}}\n",
+            list(n - 1).join(" ")
+        )
+    };
     let edn: String = (1..=200).map(line).collect();
-    let plain: String = (1..=200).map(|n| format!("s: [r x [{}], a x {n}]\n", list(n - 1).join(" "))).collect();
+    let plain: String = (1..=200)
+        .map(|n| format!("s: [r x [{}], a x {n}]\n", list(n - 1).join(" ")))
+        .collect();
     for (format, text) in [("elle-edn", edn), ("text", plain)] {
-        let history = formats::read(&Input::new("", text.as_bytes()), Some(format), &Control::new()).expect("valid");
+        let history = formats::read(
+            &Input::new("", text.as_bytes()),
+            Some(format),
+            &Control::new(),
+        )
+        .expect("valid");
         assert_eq!(history.lists().iter().len(), 200);
         let kept: Vec<usize> = history.lists().stems().iter().map(Vec::len).collect();
         assert_eq!(kept, [199], "{format}");

@@ -14,8 +14,20 @@ fn expect(edn: &str, holds: &[&str], violated: &[&str]) {
     let control = Control::new();
     let input = Input::new("history.edn", edn.as_bytes());
     let history = formats::read(&input, None, &control).expect("it can be read");
-    let levels: Vec<Level> = holds.iter().chain(violated).map(|name| named(name)).collect();
-    let findings = audit::check(&history, &Options { levels, ..Options::default() }, &control, &|_| {});
+    let levels: Vec<Level> = holds
+        .iter()
+        .chain(violated)
+        .map(|name| named(name))
+        .collect();
+    let findings = audit::check(
+        &history,
+        &Options {
+            levels,
+            ..Options::default()
+        },
+        &control,
+        &|_| {},
+    );
     let found: BTreeMap<&'static str, Option<bool>> = findings
         .levels
         .iter()
@@ -29,7 +41,10 @@ fn expect(edn: &str, holds: &[&str], violated: &[&str]) {
         })
         .collect();
     let all = |names: &[&str], holds| -> Vec<(&'static str, Option<bool>)> {
-        names.iter().map(|name| (named(name).code(), Some(holds))).collect()
+        names
+            .iter()
+            .map(|name| (named(name).code(), Some(holds)))
+            .collect()
     };
     let expected = all(holds, true).into_iter().chain(all(violated, false));
     assert_eq!(found, expected.collect(), "{edn}");
@@ -46,7 +61,10 @@ fn edn(transactions: &[&str]) -> String {
     let mut lines = String::new();
     for (n, transaction) in transactions.iter().enumerate() {
         let mut words = transaction.split(' ');
-        let (process, end) = (words.next().expect("a process"), words.next().expect("an end"));
+        let (process, end) = (
+            words.next().expect("a process"),
+            words.next().expect("an end"),
+        );
         let operations = |reads: bool| -> Vec<String> {
             let operation = |word: &str| {
                 let (kind, key, value) = (&word[..1], &word[1..2], word[2..].replace('_', "nil"));
@@ -58,8 +76,10 @@ fn edn(transactions: &[&str]) -> String {
         };
         for (at, kind) in ["invoke", end].into_iter().enumerate() {
             let value = operations(at == 1).join(" ");
-            lines +=
-                &format!("{{:process {process}, :type :{kind}, :f :txn, :value [{value}], :index {}}}\n", 2 * n + at);
+            lines += &format!(
+                "{{:process {process}, :type :{kind}, :f :txn, :value [{value}], :index {}}}\n",
+                2 * n + at
+            );
         }
     }
     lines
@@ -67,40 +87,72 @@ fn edn(transactions: &[&str]) -> String {
 
 /// The same for transactions that are told by their operations alone: a process each, all committed.
 fn each(transactions: &[&str]) -> String {
-    let told: Vec<String> = transactions.iter().enumerate().map(|(n, t)| format!("{n} ok {t}")).collect();
+    let told: Vec<String> = transactions
+        .iter()
+        .enumerate()
+        .map(|(n, t)| format!("{n} ok {t}"))
+        .collect();
     edn(&told.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Elle's tests of list-append: a cycle of overwrites.
 #[test]
 fn elle_g0() {
-    expect(&each(&["ax1 ay1", "ax2 ay2", "rx[1,2] ry[2,1]"]), &[], &[":read-uncommitted"]);
+    expect(
+        &each(&["ax1 ay1", "ax2 ay2", "rx[1,2] ry[2,1]"]),
+        &[],
+        &[":read-uncommitted"],
+    );
 }
 
 #[test]
 fn elle_g1a() {
     let aborted = edn(&["0 fail ax1", "1 ok rx[1]"]);
     expect(&aborted, &[":read-uncommitted"], &[":read-committed"]);
-    expect(&edn(&["0 ok rx2", "1 fail wx2"]), &[":read-uncommitted"], &[":read-committed"]);
+    expect(
+        &edn(&["0 ok rx2", "1 fail wx2"]),
+        &[":read-uncommitted"],
+        &[":read-committed"],
+    );
 }
 
 #[test]
 fn elle_g1b() {
-    expect(&each(&["ax1 ax2", "rx[1]"]), &[":read-uncommitted"], &[":read-committed"]);
-    expect(&each(&["wx1 wx2", "rx1"]), &[":read-uncommitted"], &[":read-committed"]);
+    expect(
+        &each(&["ax1 ax2", "rx[1]"]),
+        &[":read-uncommitted"],
+        &[":read-committed"],
+    );
+    expect(
+        &each(&["wx1 wx2", "rx1"]),
+        &[":read-uncommitted"],
+        &[":read-committed"],
+    );
 }
 
 #[test]
 fn elle_g1c() {
-    expect(&each(&["ax1 ry[1]", "ax2 ay1", "rx[1,2] ry[1]"]), &[":read-uncommitted"], &[":read-committed"]);
-    expect(&each(&["wx1 ry1", "wy1 rx1"]), &[":read-uncommitted"], &[":read-committed"]);
+    expect(
+        &each(&["ax1 ry[1]", "ax2 ay1", "rx[1,2] ry[1]"]),
+        &[":read-uncommitted"],
+        &[":read-committed"],
+    );
+    expect(
+        &each(&["wx1 ry1", "wy1 rx1"]),
+        &[":read-uncommitted"],
+        &[":read-committed"],
+    );
 }
 
 /// Elle's consistent view is parallel snapshot isolation here.
 #[test]
 fn elle_g_single() {
     let weaker = [":read-committed", ":cursor-stability"];
-    let broken = [":consistent-view", ":repeatable-read", ":snapshot-isolation"];
+    let broken = [
+        ":consistent-view",
+        ":repeatable-read",
+        ":snapshot-isolation",
+    ];
     expect(&each(&["ax1 ay1", "ax2 ry[]", "rx[1,2]"]), &weaker, &broken);
     expect(&each(&["ax1 ay1", "rx[1] ry[]"]), &weaker, &broken);
     expect(&each(&["rx_ ry1", "wy1 wx2"]), &weaker, &broken);
@@ -109,37 +161,76 @@ fn elle_g_single() {
 #[test]
 fn elle_g2_item() {
     let snapshots = [":read-committed", ":snapshot-isolation", ":consistent-view"];
-    expect(&each(&["ax1 ry[]", "ay1 rx[]"]), &snapshots, &[":repeatable-read", ":serializable"]);
-    expect(&each(&["rx[] ay1", "ry[] ax1"]), &snapshots, &[":repeatable-read", ":serializable"]);
+    expect(
+        &each(&["ax1 ry[]", "ay1 rx[]"]),
+        &snapshots,
+        &[":repeatable-read", ":serializable"],
+    );
+    expect(
+        &each(&["rx[] ay1", "ry[] ax1"]),
+        &snapshots,
+        &[":repeatable-read", ":serializable"],
+    );
 }
 
 #[test]
 fn elle_strong_and_strong_session_snapshot_isolation() {
-    let stale = |third: &str| edn(&["0 ok ax1", "1 ok ax2", &format!("{third} ok rx[1]"), "3 ok rx[1,2]"]);
+    let stale = |third: &str| {
+        edn(&[
+            "0 ok ax1",
+            "1 ok ax2",
+            &format!("{third} ok rx[1]"),
+            "3 ok rx[1,2]",
+        ])
+    };
     expect(
         &stale("2"),
         &[":serializable", ":strong-session-snapshot-isolation"],
         &[":strong-snapshot-isolation", ":strict-serializable"],
     );
-    expect(&stale("1"), &[":serializable", ":snapshot-isolation"], &[":strong-session-snapshot-isolation"]);
+    expect(
+        &stale("1"),
+        &[":serializable", ":snapshot-isolation"],
+        &[":strong-session-snapshot-isolation"],
+    );
 }
 
 /// Elle rules out read uncommitted where a list contains an element twice; here this is no matter of overwriting.
 #[test]
 fn elle_contradictory_and_duplicate_elements() {
-    expect(&each(&["ax1 ry[1]", "ax2", "ax3 ay1", "rx[1,3]", "rx[1,2,3]"]), &[], &[":read-committed"]);
-    expect(&each(&["ax1 ry[1]", "ax2 ay1", "rx[1,2,1]"]), &[], &[":read-committed"]);
+    expect(
+        &each(&["ax1 ry[1]", "ax2", "ax3 ay1", "rx[1,3]", "rx[1,2,3]"]),
+        &[],
+        &[":read-committed"],
+    );
+    expect(
+        &each(&["ax1 ry[1]", "ax2 ay1", "rx[1,2,1]"]),
+        &[],
+        &[":read-committed"],
+    );
 }
 
 #[test]
 fn elle_dirty_update() {
-    expect(&edn(&["0 fail ax1", "1 ok ax2", "2 ok rx[1,2]"]), &[], &[":read-committed"]);
-    expect(&edn(&["0 fail ax1", "1 info ax2", "2 ok ax3", "3 ok rx[1,2,3]"]), &[], &[":read-committed"]);
+    expect(
+        &edn(&["0 fail ax1", "1 ok ax2", "2 ok rx[1,2]"]),
+        &[],
+        &[":read-committed"],
+    );
+    expect(
+        &edn(&["0 fail ax1", "1 info ax2", "2 ok ax3", "3 ok rx[1,2,3]"]),
+        &[],
+        &[":read-committed"],
+    );
 }
 
 #[test]
 fn elle_internal() {
-    expect(&each(&["ax1 ax2 ax4", "ax3 rx[1,2,3,4]"]), &[], &[":read-committed"]);
+    expect(
+        &each(&["ax1 ax2 ax4", "ax3 rx[1,2,3,4]"]),
+        &[],
+        &[":read-committed"],
+    );
     expect(&each(&["rx1 wx2 rx1", "wx1"]), &[], &[":read-atomic"]);
     expect(&each(&["rx[1] ax1"]), &[], &[":read-committed"]);
 }
@@ -148,14 +239,26 @@ fn elle_internal() {
 /// what lists contain counts here.
 #[test]
 fn elle_unobserved_write() {
-    expect(&each(&["ax1 ay1", "ax2 ay2", "ax3 ay3", "rx[1,2]", "ry[2]"]), &[], &[":read-committed"]);
+    expect(
+        &each(&["ax1 ay1", "ax2 ay2", "ax3 ay3", "rx[1,2]", "ry[2]"]),
+        &[],
+        &[":read-committed"],
+    );
 }
 
 #[test]
 fn elle_g_nonadjacent() {
     let broken = [":snapshot-isolation", ":repeatable-read"];
-    expect(&each(&["ax1", "rx[1] ry[]", "ay1", "ry[1] rx[]"]), &[":consistent-view"], &broken);
-    expect(&each(&["ax1 at1", "rx[1] ry[]", "ay1 az2", "rz[2] rt[]"]), &[":consistent-view"], &broken);
+    expect(
+        &each(&["ax1", "rx[1] ry[]", "ay1", "ry[1] rx[]"]),
+        &[":consistent-view"],
+        &broken,
+    );
+    expect(
+        &each(&["ax1 at1", "rx[1] ry[]", "ay1 az2", "rz[2] rt[]"]),
+        &[":consistent-view"],
+        &broken,
+    );
     // Here two anti-dependencies follow each other.
     let adjacent = ["rx[5] ay1", "ry[] az2", "rz[] at3", "rt[3] au4", "ru[] ax5"];
     expect(&each(&adjacent), &[":snapshot-isolation"], &[]);
@@ -167,8 +270,16 @@ fn elle_lost_update() {
     let broken = [":update-atomic", ":cursor-stability", ":snapshot-isolation"];
     let lost = ["ax0", "rx[0] ax1", "rx[0] ax2"];
     expect(&each(&lost), &[":read-atomic", ":prefix"], &broken);
-    expect(&each(&["wx0", "rx0 wx1", "rx0 wx2"]), &[":read-atomic", ":prefix"], &broken);
-    expect(&each(&["rx[] ax1 ax2", "rx[1,2]"]), &[":strict-serializable"], &[]);
+    expect(
+        &each(&["wx0", "rx0 wx1", "rx0 wx2"]),
+        &[":read-atomic", ":prefix"],
+        &broken,
+    );
+    expect(
+        &each(&["rx[] ax1 ax2", "rx[1,2]"]),
+        &[":strict-serializable"],
+        &[],
+    );
 }
 
 /// A graph on which Elle's search for cycles runs into its time limit.
@@ -176,11 +287,24 @@ fn elle_lost_update() {
 #[cfg_attr(not(corpus), ignore = "no corpus")]
 fn elle_huge_scc() {
     let corpus = common::corpus();
-    let history = formats::open(&corpus.join("elle/huge-scc.edn.zst"), None, &Control::new()).expect("it can be read");
+    let history = formats::open(&corpus.join("elle/huge-scc.edn.zst"), None, &Control::new())
+        .expect("it can be read");
     let levels = [":strong-snapshot-isolation", ":strict-serializable"].map(named);
-    let findings =
-        audit::check(&history, &Options { levels: levels.to_vec(), ..Options::default() }, &Control::new(), &|_| {});
-    assert!(findings.levels.iter().all(|result| result.verdict == Verdict::Violated));
+    let findings = audit::check(
+        &history,
+        &Options {
+            levels: levels.to_vec(),
+            ..Options::default()
+        },
+        &Control::new(),
+        &|_| {},
+    );
+    assert!(
+        findings
+            .levels
+            .iter()
+            .all(|result| result.verdict == Verdict::Violated)
+    );
 }
 
 /// Elle #16: is an update that a later reader still sees serializable, though another writer ended before the reader began?
@@ -222,7 +346,10 @@ fn the_example_of_the_paper_misses_one_version() {
                  [:append 255 5] [:append 256 1] [:append 256 2]";
     let transactions = [
         (first, first),
-        ("[:append 255 8] [:r 253 nil]", "[:append 255 8] [:r 253 [1 3 4]]"),
+        (
+            "[:append 255 8] [:r 253 nil]",
+            "[:append 255 8] [:r 253 [1 3 4]]",
+        ),
         (
             "[:append 256 4] [:r 255 nil] [:r 256 nil] [:r 253 nil]",
             "[:append 256 4] [:r 255 [2 3 4 5 8]] [:r 256 [1 2 4]] [:r 253 [1 3 4]]",
@@ -241,7 +368,11 @@ fn the_example_of_the_paper_misses_one_version() {
     let later = "{:process 9, :type :invoke, :f :txn, :value [[:r 256 nil]]}
                  {:process 9, :type :ok, :f :txn, :value [[:r 256 [1 2 4 3]]]}\n";
     expect(&edn, &["PC", "TCC"], &["SER", "P-SER"]);
-    expect(&(edn + later), &["PC", "TCC"], &["SER", "SI", "PSI", "P-PSI"]);
+    expect(
+        &(edn + later),
+        &["PC", "TCC"],
+        &["SER", "SI", "PSI", "P-PSI"],
+    );
 }
 
 /// Elle #21, first: a cycle of two reads and a session.
@@ -283,10 +414,20 @@ fn a_view_goes_back_through_transactions_and_through_sessions() {
              {{:process 2, :type :ok, :f :txn, :value [[:r :y [1]] [:r :x nil]]}}"
         )
     };
-    let by_read = history(1).replace("READ", "[:r :x nil] ").replace("SEEN", "[:r :x [1]] ");
-    expect(&by_read, &["RC", "P-RC", "RA"], &["MV", "P-MV", "TCC", "PSI", "P-PSI"]);
+    let by_read = history(1)
+        .replace("READ", "[:r :x nil] ")
+        .replace("SEEN", "[:r :x [1]] ");
+    expect(
+        &by_read,
+        &["RC", "P-RC", "RA"],
+        &["MV", "P-MV", "TCC", "PSI", "P-PSI"],
+    );
     let by_session = history(0).replace("READ", "").replace("SEEN", "");
-    expect(&by_session, &["RC", "P-MV", "P-PSI", "RA"], &["MV", "TCC", "PSI"]);
+    expect(
+        &by_session,
+        &["RC", "P-MV", "P-PSI", "RA"],
+        &["MV", "TCC", "PSI"],
+    );
 }
 
 /// Elle #27: serializable, no stale reads of any key, but not strictly serializable.

@@ -5,13 +5,15 @@ use crate::common;
 use isoscope::control::Control;
 use isoscope::formats::{self, Input};
 use isoscope::history::{
-    Builder, History, Interval, OperationId, OperationKind, Origin, Outcome, Spot, Statistics, Unit, Value,
+    Builder, History, Interval, OperationId, OperationKind, Origin, Outcome, Spot, Statistics,
+    Unit, Value,
 };
 use serde_json::Value as Json;
 use std::path::Path;
 
 fn read(name: &str, bytes: &[u8], format: Option<&str>) -> Result<History, String> {
-    formats::read(&Input::new(name, bytes), format, &Control::new()).map_err(|error| error.to_string())
+    formats::read(&Input::new(name, bytes), format, &Control::new())
+        .map_err(|error| error.to_string())
 }
 
 fn open(path: &Path) -> Result<History, String> {
@@ -20,12 +22,19 @@ fn open(path: &Path) -> Result<History, String> {
 
 fn written(history: &History, format: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    formats::write(history, format, &mut bytes).map(|()| bytes).map_err(|error| error.to_string())
+    formats::write(history, format, &mut bytes)
+        .map(|()| bytes)
+        .map_err(|error| error.to_string())
 }
 
 /// The names of the formats of a kind, as messages list them.
 fn known(kind: impl Fn(&formats::Format) -> bool) -> String {
-    formats::FORMATS.iter().filter(|format| kind(format)).map(|format| format.name).collect::<Vec<_>>().join(", ")
+    formats::FORMATS
+        .iter()
+        .filter(|format| kind(format))
+        .map(|format| format.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Reads what [`written`] wrote, which is an archive where the format keeps histories in folders.
@@ -35,13 +44,25 @@ fn reopened(bytes: &[u8], format: &str) -> Result<History, String> {
 
 /// Everything that a history says, but for lines and ids.
 fn content(history: &History) -> String {
-    let mut text = format!("initial {:?}\n", history.initial_value().map(|value| history.value_name(value)));
+    let mut text = format!(
+        "initial {:?}\n",
+        history
+            .initial_value()
+            .map(|value| history.value_name(value))
+    );
     for session in history.sessions() {
         text.push_str(&format!("session {:?}\n", history.session_name(session)));
         for t in history.transactions_of(session) {
             let (outcome, interval) = (history.outcome(t), history.interval(t));
-            let set_up = if history.set_up().contains(&t) { " set-up" } else { "" };
-            text.push_str(&format!("  {:?} {outcome:?}{set_up} {interval:?}:", history.transaction_name(t)));
+            let set_up = if history.set_up().contains(&t) {
+                " set-up"
+            } else {
+                ""
+            };
+            text.push_str(&format!(
+                "  {:?} {outcome:?}{set_up} {interval:?}:",
+                history.transaction_name(t)
+            ));
             for o in history.operations_of(t) {
                 text.push_str(&format!(" {}", history.operation_text(o)));
             }
@@ -55,7 +76,8 @@ fn content(history: &History) -> String {
 #[cfg_attr(not(corpus), ignore = "no corpus")]
 fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manifest() {
     let corpus = common::corpus();
-    let manifest = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let manifest =
+        std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
     let manifest: Vec<Json> = serde_json::from_str(&manifest).expect("the manifest is JSON");
     let mut checked = 0;
     for entry in &manifest {
@@ -81,7 +103,11 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
             ("keys", statistics.recorded.keys),
         ];
         for (field, count) in counted {
-            assert_eq!(entry[field].as_u64(), Some(count as u64), "{field} of {name}");
+            assert_eq!(
+                entry[field].as_u64(),
+                Some(count as u64),
+                "{field} of {name}"
+            );
         }
         // Every operation is on the line that it names.
         for t in history.transactions() {
@@ -89,31 +115,43 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
                 if o.0 % 97 != 0 || format != "plume" {
                     continue;
                 }
-                let line = history
-                    .spot_of(o)
-                    .and_then(|spot| common::raw_spot(&corpus.join(name), history.origin(), spot).ok());
+                let line = history.spot_of(o).and_then(|spot| {
+                    common::raw_spot(&corpus.join(name), history.origin(), spot).ok()
+                });
                 let line = line.expect("the line is there");
                 let operation = history.operation(o);
-                let letter = if operation.kind == OperationKind::Read { 'r' } else { 'w' };
-                let begin =
-                    format!("{letter}({},{},", history.key_name(operation.key), history.value_name(operation.value));
+                let letter = if operation.kind == OperationKind::Read {
+                    'r'
+                } else {
+                    'w'
+                };
+                let begin = format!(
+                    "{letter}({},{},",
+                    history.key_name(operation.key),
+                    history.value_name(operation.value)
+                );
                 assert!(line.starts_with(&begin), "{name}: {line} is not {begin}…");
             }
         }
         // And what was read can be written and read again.
         let again = written(&history, format).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let again = read(name, &again, Some(format)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again =
+            read(name, &again, Some(format)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(content(&again), content(&history), "{name}");
         checked += 1;
     }
-    assert!(checked >= 20, "only {checked} files of the corpus were checked");
+    assert!(
+        checked >= 20,
+        "only {checked} files of the corpus were checked"
+    );
 }
 
 #[test]
 #[cfg_attr(not(corpus), ignore = "no corpus")]
 fn binary_corpus_files_have_the_figures_of_the_manifest_and_can_be_written_again() {
     let corpus = common::corpus();
-    let manifest = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let manifest =
+        std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
     let manifest: Vec<Json> = serde_json::from_str(&manifest).expect("the manifest is JSON");
     let mut checked = 0;
     for entry in &manifest {
@@ -138,14 +176,29 @@ fn binary_corpus_files_have_the_figures_of_the_manifest_and_can_be_written_again
             counted.extend([("reads", statistics.reads), ("writes", statistics.writes)]);
         }
         for (field, count) in counted {
-            assert_eq!(entry[field].as_u64(), Some(count as u64), "{field} of {name}");
+            assert_eq!(
+                entry[field].as_u64(),
+                Some(count as u64),
+                "{field} of {name}"
+            );
         }
         if format == "cobra" {
-            let initial = history.values().iter().filter(|value| **value == Value::INITIAL).count();
+            let initial = history
+                .values()
+                .iter()
+                .filter(|value| **value == Value::INITIAL)
+                .count();
             let expected = entry["oddities"]["reads_of_initial"].as_u64().unwrap_or(0);
-            assert_eq!(initial as u64, expected, "reads of the initial version of {name}");
+            assert_eq!(
+                initial as u64, expected,
+                "reads of the initial version of {name}"
+            );
             // Every record names the transaction, write and value that it should.
-            let dubious = history.values().iter().filter(|value| history.value_name(**value).contains('/')).count();
+            let dubious = history
+                .values()
+                .iter()
+                .filter(|value| history.value_name(**value).contains('/'))
+                .count();
             assert_eq!(dubious, 0, "{name}");
         }
         operations_begin_where_they_say(&corpus.join(name), &history);
@@ -157,7 +210,10 @@ fn binary_corpus_files_have_the_figures_of_the_manifest_and_can_be_written_again
         }
         checked += 1;
     }
-    assert!(checked >= 50, "only {checked} files of the corpus were checked");
+    assert!(
+        checked >= 50,
+        "only {checked} files of the corpus were checked"
+    );
 }
 
 /// Looks at some operations of a binary file.
@@ -165,18 +221,30 @@ fn operations_begin_where_they_say(path: &Path, history: &History) {
     let n = history.n_operations();
     for o in [0, n / 3, n - 1].map(OperationId::new) {
         let operation = history.operation(o);
-        let spot = history.spot_of(o).expect("operations were read from a file");
+        let spot = history
+            .spot_of(o)
+            .expect("operations were read from a file");
         let bytes = common::raw_spot(path, history.origin(), spot).expect("the bytes are there");
         let key = history.key_name(operation.key);
-        let key: u64 = key.parse().unwrap_or_else(|_| key.parse::<i64>().expect("keys are numbers") as u64);
+        let key: u64 = key
+            .parse()
+            .unwrap_or_else(|_| key.parse::<i64>().expect("keys are numbers") as u64);
         let hex = |bytes: [u8; 8]| bytes.map(|byte| format!("{byte:02x}")).join(" ");
         let begin = match (history.origin().format, operation.kind) {
-            ("cobra", OperationKind::Write) => format!("57 {} {}", &bytes[3..26], hex(key.to_be_bytes())),
-            ("cobra", OperationKind::Read) => format!("52 {} {}", &bytes[3..50], hex(key.to_be_bytes())),
+            ("cobra", OperationKind::Write) => {
+                format!("57 {} {}", &bytes[3..26], hex(key.to_be_bytes()))
+            }
+            ("cobra", OperationKind::Read) => {
+                format!("52 {} {}", &bytes[3..50], hex(key.to_be_bytes()))
+            }
             (_, OperationKind::Write) => format!("01 {}", hex(key.to_le_bytes())),
             (_, OperationKind::Read) => format!("00 {}", hex(key.to_le_bytes())),
         };
-        assert!(bytes.starts_with(&begin), "{}: {bytes} is not {begin}…", path.display());
+        assert!(
+            bytes.starts_with(&begin),
+            "{}: {bytes} is not {begin}…",
+            path.display()
+        );
     }
 }
 
@@ -189,14 +257,22 @@ fn files_that_are_no_history_give_one_clear_line() {
         path
     };
     let known = known(|_| true);
-    let binary = format!("binary file: none of the known history formats ({known}) looks like this");
-    let unrecognised = format!("line 1: expected the beginning of a history ({known}), found `lorem ipsum dolor`");
+    let binary =
+        format!("binary file: none of the known history formats ({known}) looks like this");
+    let unrecognised =
+        format!("line 1: expected the beginning of a history ({known}), found `lorem ipsum dolor`");
     let garbage = "lorem ipsum dolor\n".repeat(1_000_000);
     let late = format!("{}w(1,1,0\n", "w(1,1,0,0)\n".repeat(200_000));
     let cases = [
         (folder.path().join("missing.txt"), "no such file"),
-        (folder.path().to_owned(), "is a directory, expected a history file or a folder of the logs of one run"),
-        (file("empty.txt", b""), "empty file: a history with at least one operation or session was expected"),
+        (
+            folder.path().to_owned(),
+            "is a directory, expected a history file or a folder of the logs of one run",
+        ),
+        (
+            file("empty.txt", b""),
+            "empty file: a history with at least one operation or session was expected",
+        ),
         (
             file("blank.txt", b"\xef\xbb\xbf \r\n\n\t"),
             "empty file: a history with at least one operation or session was expected",
@@ -207,9 +283,18 @@ fn files_that_are_no_history_give_one_clear_line() {
         ),
         (file("binary.txt", &[0, 1, 2, 3, 255, 254]), &binary),
         (file("garbage.txt", garbage.as_bytes()), &unrecognised),
-        (file("late.txt", late.as_bytes()), "line 200001, column 8: expected `,`, found the end of the line"),
-        (file("cut.txt", b"w(1,1,0,0)\nr(1,1,0"), "line 2, column 8: expected `,`, found the end of the file"),
-        (file("cut.hist", b"[x:=1]\n[x=="), "line 2, column 5: expected a number, found the end of the file"),
+        (
+            file("late.txt", late.as_bytes()),
+            "line 200001, column 8: expected `,`, found the end of the line",
+        ),
+        (
+            file("cut.txt", b"w(1,1,0,0)\nr(1,1,0"),
+            "line 2, column 8: expected `,`, found the end of the file",
+        ),
+        (
+            file("cut.hist", b"[x:=1]\n[x=="),
+            "line 2, column 5: expected a number, found the end of the file",
+        ),
         (
             file("other.json", b"{\"events\": []}"),
             "line 1, column 9: expected the field \"schema\": \"isoscope.history/1\" first, found the field `events`",
@@ -218,7 +303,10 @@ fn files_that_are_no_history_give_one_clear_line() {
     for (path, message) in cases {
         let error = open(&path).map(|_| ()).expect_err(message);
         let (begin, found) = error.split_at(path.to_string_lossy().len());
-        assert_eq!((begin, found), (&*path.to_string_lossy(), &*format!(": {message}")));
+        assert_eq!(
+            (begin, found),
+            (&*path.to_string_lossy(), &*format!(": {message}"))
+        );
         assert!(!error.contains('\n'));
     }
 }
@@ -226,10 +314,20 @@ fn files_that_are_no_history_give_one_clear_line() {
 #[test]
 fn a_format_asked_for_by_name_is_used_and_a_wrong_one_names_the_right_one() {
     let plume = b"w(1,1,0,0)\nr(1,1,1,1)\n";
-    for (name, ok) in [("plume", true), ("PLUME", true), ("polysi", true), ("hist", false), ("dbcop-hist", false)] {
+    for (name, ok) in [
+        ("plume", true),
+        ("PLUME", true),
+        ("polysi", true),
+        ("hist", false),
+        ("dbcop-hist", false),
+    ] {
         assert_eq!(read("", plume, Some(name)).is_ok(), ok, "{name}");
     }
-    let wrong = |bytes: &[u8], format| read("", bytes, Some(format)).map(|_| ()).expect_err("the wrong format");
+    let wrong = |bytes: &[u8], format| {
+        read("", bytes, Some(format))
+            .map(|_| ())
+            .expect_err("the wrong format")
+    };
     assert_eq!(
         wrong(plume, "hist"),
         "line 1: expected `[`, `---` or `//`, found `w(1,1,0,0)` (read as hist on request; it looks like plume)"
@@ -238,8 +336,14 @@ fn a_format_asked_for_by_name_is_used_and_a_wrong_one_names_the_right_one() {
         wrong(b"a: [w x 1]", "plume"),
         "line 1: expected `r(` or `w(`, found `a: [w x 1]` (read as plume on request; it looks like text)"
     );
-    assert_eq!(wrong(b"?", "plume"), "line 1: expected `r(` or `w(`, found `?`");
-    assert_eq!(wrong(plume, "xml"), format!("unknown format `xml`: known are {}", known(|_| true)));
+    assert_eq!(
+        wrong(b"?", "plume"),
+        "line 1: expected `r(` or `w(`, found `?`"
+    );
+    assert_eq!(
+        wrong(plume, "xml"),
+        format!("unknown format `xml`: known are {}", known(|_| true))
+    );
 }
 
 #[test]
@@ -249,13 +353,24 @@ fn the_first_bytes_decide_and_the_ending_does_not_mislead() {
         ("text", b"# a comment\na: [r x 0]\n"),
         ("text", b"\"a: b\": T1 [r x 0]\n"),
         ("hist", b"// a comment\n---\n[x==0]\n"),
-        ("json", b" {\"schema\": \"isoscope.history/1\", \"sessions\": []}"),
+        (
+            "json",
+            b" {\"schema\": \"isoscope.history/1\", \"sessions\": []}",
+        ),
         ("text", b"initial: none\na: []\n"),
     ];
     for (format, bytes) in cases {
         for name in ["", "h.txt", "h.json", "h.hist"] {
-            let history = read(name, bytes, None).unwrap_or_else(|error| panic!("{format}: {error}"));
-            assert_eq!(history.origin(), &Origin { path: name.to_owned(), format, ..Origin::default() });
+            let history =
+                read(name, bytes, None).unwrap_or_else(|error| panic!("{format}: {error}"));
+            assert_eq!(
+                history.origin(),
+                &Origin {
+                    path: name.to_owned(),
+                    format,
+                    ..Origin::default()
+                }
+            );
         }
     }
 }
@@ -266,9 +381,14 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
          d: [a l 1, a l \"1 2\"] [r l [1 \"1 2\"], r l [], n x 3, n x init]\n";
     let plume = "\u{feff}w(1,1,0,0)\r\nr(18446744073709551615,0,1,2)\n\nw(1,2,0,-1)\nw(3,0,-1,-1)\nr(1,1,1,-5)\n";
     let hist = "// ü\n[x:=1 ü_2==?] [x==0]!\n---\n---\n[x==1 y:=18446744073709551613]\n";
-    let json = String::from_utf8(written(&formats::text::parse(text).expect("valid"), "json").expect("sayable"));
+    let json = String::from_utf8(
+        written(&formats::text::parse(text).expect("valid"), "json").expect("sayable"),
+    );
     let json = json.expect("UTF-8");
-    let bincode = written(&formats::text::parse("a: [r 7 0, w 8 1] []!\nb: [w 7 2]").expect("valid"), "dbcop-bincode");
+    let bincode = written(
+        &formats::text::parse("a: [r 7 0, w 8 1] []!\nb: [w 7 2]").expect("valid"),
+        "dbcop-bincode",
+    );
     let bincode = bincode.expect("sayable");
     vec![
         ("text", text.into()),
@@ -292,7 +412,10 @@ fn texts_cut_anywhere_are_read_or_refused_in_one_line() {
                 }
             }
         }
-        assert!(refused > bytes.len() / 2, "{format}: only {refused} prefixes were refused");
+        assert!(
+            refused > bytes.len() / 2,
+            "{format}: only {refused} prefixes were refused"
+        );
     }
 }
 
@@ -317,10 +440,13 @@ fn damaged_texts_are_read_or_refused_in_one_line() {
                     // Whatever was understood can be said again in the notations that can say everything.
                     Ok(history) => {
                         for target in ["text", "json"] {
-                            let again = written(&history, target).unwrap_or_else(|error| panic!("{error}"));
+                            let again =
+                                written(&history, target).unwrap_or_else(|error| panic!("{error}"));
                             if history.n_sessions() > 0 {
-                                let again = read("", &again, Some(target))
-                                    .unwrap_or_else(|error| panic!("{error} in {:?}", String::from_utf8_lossy(&again)));
+                                let again =
+                                    read("", &again, Some(target)).unwrap_or_else(|error| {
+                                        panic!("{error} in {:?}", String::from_utf8_lossy(&again))
+                                    });
                                 assert_eq!(content(&again), content(&history));
                             }
                         }
@@ -346,8 +472,20 @@ enum Variety {
 fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
     let full = variety == Variety::Full;
     let mut builder = Builder::new(Origin::default());
-    let names =
-        ["x", "initial", "none", "init", "a b", "", "-7", "007", "T9", "ü\n\"", "18446744073709551615", "\u{2028}"];
+    let names = [
+        "x",
+        "initial",
+        "none",
+        "init",
+        "a b",
+        "",
+        "-7",
+        "007",
+        "T9",
+        "ü\n\"",
+        "18446744073709551615",
+        "\u{2028}",
+    ];
     let named_values = full && random.bool();
     match random.u8(..3) {
         0 if full => {}
@@ -374,7 +512,10 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
     }
     // Every session gets one transaction with an operation, for the formats without empty ones.
     for n in 0..sessions.len() + random.usize(..12) {
-        let session = sessions.get(n).copied().unwrap_or(sessions[random.usize(..sessions.len())]);
+        let session = sessions
+            .get(n)
+            .copied()
+            .unwrap_or(sessions[random.usize(..sessions.len())]);
         let outcome = match random.u8(..if full { 6 } else { 5 }) {
             0 if full => Outcome::Aborted,
             5 => Outcome::Unknown,
@@ -388,24 +529,38 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
         }
         if full && random.u8(..4) == 0 {
             let (one, other): (i64, i64) = (random.i64(..), random.i64(..));
-            builder.set_interval(draft, Interval { start: one.min(other), end: one.max(other) });
+            builder.set_interval(
+                draft,
+                Interval {
+                    start: one.min(other),
+                    end: one.max(other),
+                },
+            );
         }
         if full && random.u8(..6) == 0 {
             builder.set_up(draft);
         }
         for _ in 0..random.usize(if full { 0..5 } else { 1..5 }) {
-            let kind = if random.bool() { OperationKind::Read } else { OperationKind::Write };
+            let kind = if random.bool() {
+                OperationKind::Read
+            } else {
+                OperationKind::Write
+            };
             let key = match full && random.bool() {
                 true => builder.key_name(names[random.usize(..names.len() - 2)]),
                 false => builder.key_number(random.u64(..4)),
             };
-            let element = |builder: &mut Builder, random: &mut fastrand::Rng| match named_values && random.bool() {
+            let element = |builder: &mut Builder, random: &mut fastrand::Rng| match named_values
+                && random.bool()
+            {
                 true => builder.value_name(names[random.usize(..names.len() - 2)]),
                 false => builder.value_number(random.u64(..9)),
             };
             match random.u8(..12) {
                 0 if full => {
-                    let elements: Vec<Value> = (0..random.usize(..4)).map(|_| element(&mut builder, random)).collect();
+                    let elements: Vec<Value> = (0..random.usize(..4))
+                        .map(|_| element(&mut builder, random))
+                        .collect();
                     builder.list_read(draft, key, &elements, 0);
                     continue;
                 }
@@ -416,7 +571,11 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
                     continue;
                 }
                 2 if full => {
-                    let other = if random.bool() { Value::INITIAL } else { element(&mut builder, random) };
+                    let other = if random.bool() {
+                        Value::INITIAL
+                    } else {
+                        element(&mut builder, random)
+                    };
                     builder.read_of_other(draft, key, other, 0);
                     continue;
                 }
@@ -425,7 +584,9 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
             let value = match (kind, random.u8(..8)) {
                 (OperationKind::Read, 0) if full => Value::UNRECORDED,
                 (OperationKind::Read, 1) if full => Value::INITIAL,
-                _ if named_values && random.bool() => builder.value_name(names[random.usize(..names.len())]),
+                _ if named_values && random.bool() => {
+                    builder.value_name(names[random.usize(..names.len())])
+                }
                 _ => {
                     let number = random.u64(..9);
                     builder.value_number(number)
@@ -445,7 +606,8 @@ fn every_history_survives_the_notations_that_can_say_everything() {
         for format in ["text", "json"] {
             let bytes = written(&history, format).unwrap_or_else(|error| panic!("{error}"));
             let shown = String::from_utf8_lossy(&bytes);
-            let again = read("", &bytes, None).unwrap_or_else(|error| panic!("{error} in\n{shown}"));
+            let again =
+                read("", &bytes, None).unwrap_or_else(|error| panic!("{error} in\n{shown}"));
             assert_eq!(again.origin().format, format, "{shown}");
             assert_eq!(content(&again), content(&history), "{shown}");
         }
@@ -458,23 +620,41 @@ fn plain_histories_survive_the_notations_in_which_zero_is_initial() {
     for _ in 0..1500 {
         let history = random_history(&mut random, Variety::Plain);
         // The other formats that can be written know no value that is initial.
-        let zero_is_initial = ["plume", "text", "hist", "json", "dbcop-json", "dbcop-bincode", "cobra"];
+        let zero_is_initial = [
+            "plume",
+            "text",
+            "hist",
+            "json",
+            "dbcop-json",
+            "dbcop-bincode",
+            "cobra",
+        ];
         for format in zero_is_initial.into_iter().filter_map(formats::format) {
             let bytes = match written(&history, format.name) {
                 // There the initial version is not a value that can also be written.
-                Err(error) if format.name == "cobra" && error.contains("is initial and was also written") => continue,
+                Err(error)
+                    if format.name == "cobra"
+                        && error.contains("is initial and was also written") =>
+                {
+                    continue;
+                }
                 bytes => bytes.unwrap_or_else(|error| panic!("{error}")),
             };
             let shown = String::from_utf8_lossy(&bytes);
-            let again = reopened(&bytes, format.name).unwrap_or_else(|error| panic!("{error} in\n{shown}"));
+            let again =
+                reopened(&bytes, format.name).unwrap_or_else(|error| panic!("{error} in\n{shown}"));
             match format.name {
                 // These do not keep names of sessions and transactions.
-                "hist" | "dbcop-json" | "dbcop-bincode" => assert_eq!(unnamed(&again), unnamed(&history), "{shown}"),
+                "hist" | "dbcop-json" | "dbcop-bincode" => {
+                    assert_eq!(unnamed(&again), unnamed(&history), "{shown}")
+                }
                 // This one has no initial value, only a word for the initial version.
                 "cobra" => {
-                    let mut expected = content(&history).replace("initial Some(\"0\")", "initial None");
+                    let mut expected =
+                        content(&history).replace("initial Some(\"0\")", "initial None");
                     for key in 0..4 {
-                        expected = expected.replace(&format!("r({key}) = 0"), &format!("r({key}) = initial"));
+                        expected = expected
+                            .replace(&format!("r({key}) = 0"), &format!("r({key}) = initial"));
                     }
                     assert_eq!(content(&again), expected, "{shown}");
                 }
@@ -489,7 +669,9 @@ fn unnamed(history: &History) -> String {
     let mut text = String::new();
     for line in content(history).lines() {
         match line.trim_start().strip_prefix('"') {
-            Some(transaction) => text.push_str(&transaction[transaction.find('"').map_or(0, |end| end + 1)..]),
+            Some(transaction) => {
+                text.push_str(&transaction[transaction.find('"').map_or(0, |end| end + 1)..])
+            }
             None if line.starts_with("session") => text.push_str("session"),
             None => text.push_str(line),
         }
@@ -504,38 +686,94 @@ fn a_writer_names_what_its_format_cannot_say() {
         ("plume", "a: [w x 1]", "the key `x`, which is no number"),
         ("plume", "a: [w 1 one]", "the value one, which is no number"),
         ("plume", "a: [w 1 1]?", "that the outcome of a1 is unknown"),
-        ("plume", "a: []", "the transaction a1, which has no operations"),
+        (
+            "plume",
+            "a: []",
+            "the transaction a1, which has no operations",
+        ),
         ("plume", "a:", "the session a, which has no transactions"),
-        ("plume", "a: [r 1 ?]", "the read r(1) = ?, whose result was not recorded"),
-        ("plume", "a: [r 1 init] [w 1 0]", "the read r(1) = initial, because 0 is also written to this key"),
-        ("plume", "initial: none\na: [r 1 0]", "the read r(1) = 0, because 0 would be the initial version"),
-        ("plume", "initial: 7\na: [r 1 7]", "the read r(1) = 7, because only 0 can be initial"),
-        ("hist", "initial: 7\na: [r x 7]", "the read r(x) = 7, because only 0 can be initial"),
-        ("hist", "a: [w \"a b\" 1]", "the key `a b`: variables are letters, digits and `_`"),
+        (
+            "plume",
+            "a: [r 1 ?]",
+            "the read r(1) = ?, whose result was not recorded",
+        ),
+        (
+            "plume",
+            "a: [r 1 init] [w 1 0]",
+            "the read r(1) = initial, because 0 is also written to this key",
+        ),
+        (
+            "plume",
+            "initial: none\na: [r 1 0]",
+            "the read r(1) = 0, because 0 would be the initial version",
+        ),
+        (
+            "plume",
+            "initial: 7\na: [r 1 7]",
+            "the read r(1) = 7, because only 0 can be initial",
+        ),
+        (
+            "hist",
+            "initial: 7\na: [r x 7]",
+            "the read r(x) = 7, because only 0 can be initial",
+        ),
+        (
+            "hist",
+            "a: [w \"a b\" 1]",
+            "the key `a b`: variables are letters, digits and `_`",
+        ),
         ("hist", "a: [w x 1]?", "that the outcome of a1 is unknown"),
         ("hist", "a: [a x 1]", "that keys hold lists"),
-        ("plume", "a: [n 1 1]", "the read r(1) ≠ 1, whose result was not recorded"),
-        ("dbcop-bincode", "a: [w x 1]", "the key `x`, which is no number"),
-        ("dbcop-bincode", "a: [w 1 one]", "the value `one`, which is no number"),
-        ("dbcop-bincode", "a: [r 1 init] [w 1 0]", "the read r(1) = initial, because 0 is also written to this key"),
+        (
+            "plume",
+            "a: [n 1 1]",
+            "the read r(1) ≠ 1, whose result was not recorded",
+        ),
+        (
+            "dbcop-bincode",
+            "a: [w x 1]",
+            "the key `x`, which is no number",
+        ),
+        (
+            "dbcop-bincode",
+            "a: [w 1 one]",
+            "the value `one`, which is no number",
+        ),
+        (
+            "dbcop-bincode",
+            "a: [r 1 init] [w 1 0]",
+            "the read r(1) = initial, because 0 is also written to this key",
+        ),
         ("dbcop-bincode", "a: [r 1 [2]]", "that keys hold lists"),
     ];
     for (format, text, what) in cases {
         let history = formats::text::parse(text).expect("valid");
-        assert_eq!(written(&history, format), Err(format!("the format {format} cannot express {what}")), "{text}");
+        assert_eq!(
+            written(&history, format),
+            Err(format!("the format {format} cannot express {what}")),
+            "{text}"
+        );
     }
     let history = formats::text::parse("a: [r x 0]").expect("valid");
     let writable = known(|format| format.write.is_some());
-    assert_eq!(written(&history, "xml"), Err(format!("no format `xml` to write: there are {writable}")));
+    assert_eq!(
+        written(&history, "xml"),
+        Err(format!("no format `xml` to write: there are {writable}"))
+    );
 }
 
 #[test]
 fn raw_lines_are_those_of_the_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("h.txt");
-    std::fs::write(&path, b"\xef\xbb\xbfone\r\n\nthree\xff").expect("the temporary folder is writable");
+    std::fs::write(&path, b"\xef\xbb\xbfone\r\n\nthree\xff")
+        .expect("the temporary folder is writable");
     let line = |number| {
-        let spot = Spot { part: None, unit: Unit::Line, number };
+        let spot = Spot {
+            part: None,
+            unit: Unit::Line,
+            number,
+        };
         common::raw_spot(&path, &Origin::default(), spot).map_err(|error| error.to_string())
     };
     assert_eq!(line(1).as_deref(), Ok("one"));
@@ -562,7 +800,9 @@ const OF_LINES: [(&str, &str); 9] = [
 fn lines_may_end_as_on_old_macs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (format, name) in OF_LINES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_histories/formats").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("sample_histories/formats")
+            .join(name);
         let bytes = std::fs::read(&path).expect("a bundled sample");
         let text = String::from_utf8(bytes).expect("a text");
         let history = read(name, text.as_bytes(), None).expect("a bundled sample is valid");
@@ -574,14 +814,24 @@ fn lines_may_end_as_on_old_macs() {
         assert_eq!(again.origin().format, format);
         assert_eq!(content(&again), content(&history), "{format}");
         for o in (0..history.n_operations()).map(OperationId::new) {
-            assert_eq!(again.line_of(o), history.line_of(o), "{format}: {}", history.operation_text(o));
+            assert_eq!(
+                again.line_of(o),
+                history.line_of(o),
+                "{format}: {}",
+                history.operation_text(o)
+            );
             let spot = again.spot_of(o).expect("lines are known");
-            let raw = |path: &Path| common::raw_spot(path, again.origin(), spot).expect("the line is there");
+            let raw = |path: &Path| {
+                common::raw_spot(path, again.origin(), spot).expect("the line is there")
+            };
             assert_eq!(raw(&mac), raw(&path), "{format}");
         }
     }
     let message = read("", b"w(1,1,0,0)\rw(1,2,0\r", None).expect_err("the second line is cut off");
-    assert!(message.starts_with("line 2, column 8: expected `,`"), "{message}");
+    assert!(
+        message.starts_with("line 2, column 8: expected `,`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -589,7 +839,10 @@ fn histories_without_transactions_are_read_where_the_file_says_so() {
     let cases: [(&[u8], Option<&str>); 10] = [
         (b"[]", None),
         (b" [ ] \n", None),
-        (b"{\"schema\": \"isoscope.history/1\", \"sessions\": []}", None),
+        (
+            b"{\"schema\": \"isoscope.history/1\", \"sessions\": []}",
+            None,
+        ),
         (b"{:type :info, :process :nemesis, :f :start}\n", None),
         (b"[]", Some("elle-json")),
         (b"[]", Some("timekiller")),
@@ -602,8 +855,16 @@ fn histories_without_transactions_are_read_where_the_file_says_so() {
         let history = read("", bytes, format).unwrap_or_else(|error| panic!("{format:?}: {error}"));
         assert_eq!((history.n_transactions(), history.n_operations()), (0, 0));
     }
-    for (bytes, format) in [(&b""[..], Some("json")), (b"", None), (b"# nothing", None), (b"// nothing", None)] {
+    for (bytes, format) in [
+        (&b""[..], Some("json")),
+        (b"", None),
+        (b"# nothing", None),
+        (b"// nothing", None),
+    ] {
         let message = read("", bytes, format).expect_err("nothing says that this is a history");
-        assert_eq!(message, "empty file: a history with at least one operation or session was expected");
+        assert_eq!(
+            message,
+            "empty file: a history with at least one operation or session was expected"
+        );
     }
 }

@@ -53,7 +53,10 @@ impl Hostile {
     fn exported(&self, ending: &str, more: &[&str]) -> String {
         let out = self.path(&format!("out.{ending}"));
         let name = out.to_string_lossy();
-        let output = self.run("export", &[&["--violation", "TAP-k/1", "-o", &name], more].concat());
+        let output = self.run(
+            "export",
+            &[&["--violation", "TAP-k/1", "-o", &name], more].concat(),
+        );
         assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
         std::fs::read_to_string(out).expect("it is text")
     }
@@ -61,8 +64,16 @@ impl Hostile {
 
 fn run(command: &str, file: &Path, more: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_isoscope"));
-    program.arg(command).arg(file).args(more).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
-    program.stdin(Stdio::null()).output().expect("the program starts")
+    program
+        .arg(command)
+        .arg(file)
+        .args(more)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    program
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
 }
 
 fn errors(output: &Output) -> String {
@@ -77,7 +88,9 @@ fn text(output: &Output) -> String {
 #[track_caller]
 fn assert_seen(what: &str, text: &str, also: &[char]) {
     assert!(!text.is_empty(), "{what} is empty");
-    let hidden = text.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n' && !also.contains(c));
+    let hidden = text
+        .char_indices()
+        .find(|(_, c)| is_hidden(*c) && *c != '\n' && !also.contains(c));
     if let Some((at, c)) = hidden {
         let from = text[..at].rfind('\n').map_or(0, |line| line + 1);
         panic!("{what}: {c:?} in {:?}", text[from..].lines().next());
@@ -88,7 +101,10 @@ fn assert_seen(what: &str, text: &str, also: &[char]) {
 #[track_caller]
 fn assert_no_forged_line(what: &str, text: &str) {
     for forged in ["all evidence holds", "end", "subgraph x"] {
-        assert!(!text.lines().any(|line| line == forged), "{what}: `{forged}` in:\n{text}");
+        assert!(
+            !text.lines().any(|line| line == forged),
+            "{what}: `{forged}` in:\n{text}"
+        );
     }
 }
 
@@ -98,13 +114,19 @@ fn assert_balanced(what: &str, page: &str, void: &[&str]) {
     let mut rest = page;
     while let Some(at) = rest.find('<') {
         rest = &rest[at..];
-        let end = rest.find('>').unwrap_or_else(|| panic!("{what}: an open bracket in {rest:.80}"));
+        let end = rest
+            .find('>')
+            .unwrap_or_else(|| panic!("{what}: an open bracket in {rest:.80}"));
         let tag = &rest[1..end];
         rest = &rest[end + 1..];
         if tag.starts_with(['!', '?']) || tag.ends_with('/') {
             continue;
         }
-        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
+        let name = tag
+            .trim_start_matches('/')
+            .split_whitespace()
+            .next()
+            .unwrap_or_default();
         assert!(name != "script", "{what}: a script");
         match tag.starts_with('/') {
             true => assert_eq!(open.pop(), Some(name), "{what}: </{name}> closes nothing"),
@@ -132,7 +154,9 @@ fn assert_no_html(what: &str, markdown: &str) {
                 while let Some(at) = rest.find('`') {
                     let ticks: String = rest[at..].chars().take_while(|c| *c == '`').collect();
                     let inside = at + ticks.len();
-                    let end = rest[inside..].find(&ticks).unwrap_or_else(|| panic!("{what}: open code in {line}"));
+                    let end = rest[inside..]
+                        .find(&ticks)
+                        .unwrap_or_else(|| panic!("{what}: open code in {line}"));
                     rest.replace_range(at..inside + end + ticks.len(), "");
                 }
                 assert!(!rest.contains("<script"), "{what}: {line}");
@@ -147,30 +171,61 @@ fn what_is_printed_for_people_has_no_hidden_characters() {
     let hostile = Hostile::new();
     let checked = hostile.run("check", &[]);
     assert_eq!(checked.status.code(), Some(1), "{}", errors(&checked));
-    assert!(text(&checked).contains("\\u{1b}[31m\\u{1b}]0;title\\u{7}"), "names are shown: {}", text(&checked));
+    assert!(
+        text(&checked).contains("\\u{1b}[31m\\u{1b}]0;title\\u{7}"),
+        "names are shown: {}",
+        text(&checked)
+    );
     let report = hostile.path("report.json");
-    std::fs::write(&report, hostile.run("check", &["--json", "--witness"]).stdout).expect("the folder is writable");
+    std::fs::write(
+        &report,
+        hostile.run("check", &["--json", "--witness"]).stdout,
+    )
+    .expect("the folder is writable");
     let report = report.to_string_lossy();
     let verified = hostile.run("verify", &[&report]);
-    assert_eq!(verified.status.code(), Some(0), "names are distinguished: {}{}", text(&verified), errors(&verified));
+    assert_eq!(
+        verified.status.code(),
+        Some(0),
+        "names are distinguished: {}{}",
+        text(&verified),
+        errors(&verified)
+    );
     // Evidence about another history does not hold, and the reasons name what is hostile.
     let other = hostile.path("other.json");
-    let changed = std::fs::read_to_string(&hostile.history).expect("it is there").replace("\"w\"", "\"r\"");
+    let changed = std::fs::read_to_string(&hostile.history)
+        .expect("it is there")
+        .replace("\"w\"", "\"r\"");
     std::fs::write(&other, changed).expect("the folder is writable");
     let refused = run("verify", &other, &[&report]);
     assert_eq!(refused.status.code(), Some(1), "{}", errors(&refused));
     let outputs = [
         ("check", checked),
-        ("check of several", hostile.run("check", &[&hostile.history.to_string_lossy()])),
+        (
+            "check of several",
+            hostile.run("check", &[&hostile.history.to_string_lossy()]),
+        ),
         ("explain", hostile.run("explain", &["--all"])),
-        ("explain --long", hostile.run("explain", &["--all", "--long"])),
-        ("explain --plain", hostile.run("explain", &["--all", "--plain", "--long"])),
+        (
+            "explain --long",
+            hostile.run("explain", &["--all", "--long"]),
+        ),
+        (
+            "explain --plain",
+            hostile.run("explain", &["--all", "--plain", "--long"]),
+        ),
         ("stats", hostile.run("stats", &[])),
         ("verify", verified),
         ("verify, refused", refused),
-        ("check with a rule", hostile.run("check", &["--init", "txn=none"])),
+        (
+            "check with a rule",
+            hostile.run("check", &["--init", "txn=none"]),
+        ),
         ("polysi", hostile.run("check", &["--checker", "mtc"])),
-        ("convert", hostile.run("convert", &["--to", "plume", "-o", "-"])),
+        (
+            "convert",
+            hostile.run("convert", &["--to", "plume", "-o", "-"]),
+        ),
     ];
     for (what, output) in outputs {
         if !output.stdout.is_empty() {
@@ -194,7 +249,8 @@ fn names_of_files_and_words_of_the_command_line_do_not_act_either() {
     assert_eq!(missing.status.code(), Some(2));
     assert_seen("a missing file", &errors(&missing), &[]);
     assert_eq!(errors(&missing).lines().count(), 1);
-    std::fs::write(&path, "a: [w x 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n").expect("the folder is writable");
+    std::fs::write(&path, "a: [w x 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n")
+        .expect("the folder is writable");
     let whole = folder.path().to_string_lossy().into_owned();
     let out = folder.path().join("out");
     let out = out.to_string_lossy();
@@ -210,7 +266,10 @@ fn names_of_files_and_words_of_the_command_line_do_not_act_either() {
         ("stats", vec![]),
         ("minimize", vec!["--level", "RA", "-o", "-"]),
         ("report", vec!["-o", &*out]),
-        ("export", vec!["--violation", "TAP-k/1", "-o", "no\u{7}such\u{1b}/x.svg"]),
+        (
+            "export",
+            vec!["--violation", "TAP-k/1", "-o", "no\u{7}such\u{1b}/x.svg"],
+        ),
     ] {
         let output = run(command, &path, &more);
         let all = text(&output) + &errors(&output);
@@ -221,7 +280,11 @@ fn names_of_files_and_words_of_the_command_line_do_not_act_either() {
     for entry in std::fs::read_dir(&*out).expect("the report is there") {
         let path = entry.expect("readable").path();
         if path.extension().is_some_and(|ending| ending != "png") {
-            assert_seen(&path.to_string_lossy(), &std::fs::read_to_string(&path).expect("text"), &[]);
+            assert_seen(
+                &path.to_string_lossy(),
+                &std::fs::read_to_string(&path).expect("text"),
+                &[],
+            );
         }
     }
 }
@@ -229,16 +292,24 @@ fn names_of_files_and_words_of_the_command_line_do_not_act_either() {
 #[test]
 fn reports_as_data_keep_names_as_they_are_and_show_every_character() {
     let hostile = Hostile::new();
-    for (command, more) in [("check", ["--json", "--witness"].as_slice()), ("stats", &["--json"])] {
+    for (command, more) in [
+        ("check", ["--json", "--witness"].as_slice()),
+        ("stats", &["--json"]),
+    ] {
         let output = hostile.run(command, more);
         assert_seen(command, &text(&output), &[]);
         serde_json::from_str::<serde_json::Value>(&text(&output)).expect("a line is a JSON object");
     }
-    let report: serde_json::Value = serde_json::from_str(&text(&hostile.run("check", &["--json"]))).expect("JSON");
+    let report: serde_json::Value =
+        serde_json::from_str(&text(&hostile.run("check", &["--json"]))).expect("JSON");
     let transactions = report["violations"].as_array().expect("violations").iter();
-    let mut transactions = transactions.flat_map(|v| v["transactions"].as_array().expect("transactions"));
+    let mut transactions =
+        transactions.flat_map(|v| v["transactions"].as_array().expect("transactions"));
     let name = |n: u32| format!("{n}{HOSTILE}{n}");
-    assert!(transactions.any(|t| t["id"] == name(6) && t["session"] == name(4)), "{report}");
+    assert!(
+        transactions.any(|t| t["id"] == name(6) && t["session"] == name(4)),
+        "{report}"
+    );
 }
 
 #[test]
@@ -253,9 +324,14 @@ fn converted_histories_keep_names_as_they_are() {
     let json = |path: &Path| -> serde_json::Value {
         serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
     };
-    let name = |document: &serde_json::Value, session: usize| document["sessions"][session]["name"].clone();
+    let name = |document: &serde_json::Value, session: usize| {
+        document["sessions"][session]["name"].clone()
+    };
     for session in 0..2 {
-        assert_eq!(name(&json(&back), session), name(&json(&hostile.history), session));
+        assert_eq!(
+            name(&json(&back), session),
+            name(&json(&hostile.history), session)
+        );
     }
 }
 
@@ -269,7 +345,9 @@ fn pictures_and_diagrams_stay_what_they_are() {
         assert_no_forged_line(ending, &written);
         // The others have no markup that looks so.
         if ["svg", "mmd"].contains(&ending) {
-            RAW_MARKUP.iter().for_each(|raw| assert!(!written.contains(raw), "{ending}: {raw} in {written}"));
+            RAW_MARKUP
+                .iter()
+                .for_each(|raw| assert!(!written.contains(raw), "{ending}: {raw} in {written}"));
         }
         if ending == "md" {
             assert_no_html(ending, &written);
@@ -279,26 +357,50 @@ fn pictures_and_diagrams_stay_what_they_are() {
     resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).expect("well formed");
     assert_balanced("svg", &svg, &[]);
     let mermaid = hostile.exported("mmd", &more);
-    let (head, body) = mermaid.trim_start_matches("---\n").split_once("---\n").expect("a head");
+    let (head, body) = mermaid
+        .trim_start_matches("---\n")
+        .split_once("---\n")
+        .expect("a head");
     let title = head.strip_prefix("title: ").expect("a title");
     serde_json::from_str::<String>(title.trim_end()).expect("one string");
     assert!(!title.contains(['<', '>', '{', '}', '%']), "{title}");
     for line in body.lines().map(str::trim_start) {
         let content = line.strip_prefix("%% ").unwrap_or(line);
-        assert!(!content.contains("%%") && !content.contains("{init"), "{line}");
-        assert!(!line.starts_with("%%") || !line.contains(['<', '>', '"', '{', '}']), "{line}");
+        assert!(
+            !content.contains("%%") && !content.contains("{init"),
+            "{line}"
+        );
+        assert!(
+            !line.starts_with("%%") || !line.contains(['<', '>', '"', '{', '}']),
+            "{line}"
+        );
     }
-    assert_eq!(body.lines().filter(|line| line.trim_start().starts_with("subgraph ")).count(), 2, "{body}");
-    assert_eq!(body.lines().filter(|line| line.trim() == "end").count(), 2, "{body}");
+    assert_eq!(
+        body.lines()
+            .filter(|line| line.trim_start().starts_with("subgraph "))
+            .count(),
+        2,
+        "{body}"
+    );
+    assert_eq!(
+        body.lines().filter(|line| line.trim() == "end").count(),
+        2,
+        "{body}"
+    );
     let tikz = hostile.exported("tex", &more);
     // What is behind a percent sign is no TeX.
-    let ends = tikz.lines().filter(|line| !line.starts_with('%') && line.contains("\\end{document}"));
+    let ends = tikz
+        .lines()
+        .filter(|line| !line.starts_with('%') && line.contains("\\end{document}"));
     assert_eq!(ends.count(), 1);
     // Every quotation in DOT ends on its line, so names neither begin nor end statements.
     for line in hostile.exported("dot", &more).lines() {
         let quotes = line.replace("\\\\", "").replace("\\\"", "");
         let outside_tables: String = quotes.split("<table").next().unwrap_or_default().to_owned();
-        assert!(outside_tables.matches('"').count().is_multiple_of(2), "{line}");
+        assert!(
+            outside_tables.matches('"').count().is_multiple_of(2),
+            "{line}"
+        );
     }
 }
 
@@ -306,14 +408,29 @@ fn pictures_and_diagrams_stay_what_they_are() {
 fn a_report_stays_what_it_is() {
     let hostile = Hostile::new();
     let folder = hostile.path("report");
-    let written = hostile.run("report", &["--violation", "TAP-k/1", "-o", &folder.to_string_lossy()]);
+    let written = hostile.run(
+        "report",
+        &["--violation", "TAP-k/1", "-o", &folder.to_string_lossy()],
+    );
     assert_eq!(written.status.code(), Some(0), "{}", errors(&written));
-    let file = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    for name in ["report.html", "report.md", "report.jira.txt", "reproduce.sql", "reproduce.spec", "picture.mmd"] {
+    let file = |name: &str| {
+        std::fs::read_to_string(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
+    for name in [
+        "report.html",
+        "report.md",
+        "report.jira.txt",
+        "reproduce.sql",
+        "reproduce.spec",
+        "picture.mmd",
+    ] {
         // Tabs of scripts are their own.
         assert_seen(name, &file(name), &[]);
         let forged = file(name);
-        assert!(!forged.lines().any(|line| line == "all evidence holds"), "{name}");
+        assert!(
+            !forged.lines().any(|line| line == "all evidence holds"),
+            "{name}"
+        );
     }
     let page = file("report.html");
     // The script and the style are the program's own; `tests/telling/html_report.rs` compares their digests.
@@ -322,17 +439,42 @@ fn a_report_stays_what_it_is() {
         page[from..from + page[from..].find(end).expect("it ends")].to_owned()
     };
     let script = format!("<script>{}</script>", own("<script>", "</script>"));
-    let markup = page.replace(&script, "").replace(&own("<style>", "</style>"), "");
+    let markup = page
+        .replace(&script, "")
+        .replace(&own("<style>", "</style>"), "");
     assert_balanced("report.html", &markup, &["meta", "br"]);
     assert_eq!(page.matches("<script").count(), 1);
     assert_no_html("report.md", &file("report.md"));
     // Inside of literals and comments only: a statement begins with a terminal or is one of the script's own.
-    for line in file("reproduce.sql").lines().filter(|line| !line.is_empty() && !line.starts_with("--")) {
-        let own = ["/* A */", "/* B */", "DROP TABLE", "CREATE TABLE", "INSERT INTO"];
+    for line in file("reproduce.sql")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("--"))
+    {
+        let own = [
+            "/* A */",
+            "/* B */",
+            "DROP TABLE",
+            "CREATE TABLE",
+            "INSERT INTO",
+        ];
         assert!(own.iter().any(|begin| line.starts_with(begin)), "{line}");
-        assert_eq!(line.matches("/*").count(), usize::from(line.starts_with("/*")), "{line}");
+        assert_eq!(
+            line.matches("/*").count(),
+            usize::from(line.starts_with("/*")),
+            "{line}"
+        );
     }
     let spec = file("reproduce.spec");
-    assert_eq!(spec.lines().filter(|line| line.starts_with("session ")).count(), 2, "{spec}");
-    assert_eq!(spec.matches('{').count(), spec.matches('}').count(), "{spec}");
+    assert_eq!(
+        spec.lines()
+            .filter(|line| line.starts_with("session "))
+            .count(),
+        2,
+        "{spec}"
+    );
+    assert_eq!(
+        spec.matches('{').count(),
+        spec.matches('}').count(),
+        "{spec}"
+    );
 }

@@ -15,7 +15,11 @@ fn swaps(n: u64) -> History {
     let mut builder = Builder::new(Origin::default());
     builder.initial_value(Value(0));
     let key = builder.key_name("x");
-    let all = (0..n).flat_map(|from| (0..n).filter(move |to| *to != from).map(move |to| (from, to)));
+    let all = (0..n).flat_map(|from| {
+        (0..n)
+            .filter(move |to| *to != from)
+            .map(move |to| (from, to))
+    });
     for (from, to) in all.chain([(n, n + 1), (n + 1, n)]) {
         let session = builder.session_name(&format!("{from}-{to}"));
         let t = builder.transaction(session, Outcome::Committed);
@@ -27,7 +31,10 @@ fn swaps(n: u64) -> History {
 }
 
 fn linearizability(history: &History, control: &Control) -> Findings {
-    let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
+    let options = Options {
+        levels: vec![Level::Linearizability],
+        ..Options::default()
+    };
     isoscope::audit::check(history, &options, control, &|_| {})
 }
 
@@ -41,13 +48,17 @@ fn a_hopeless_search_ends_at_the_limit_that_was_set() {
     let small = swaps(3);
     let findings = linearizability(&small, &Control::new());
     assert_eq!(findings.levels[0].verdict, Verdict::Violated);
-    let verified = verify(&small, &Report::new(&small, &findings, Settings::default())).expect("evidence holds");
+    let verified = verify(&small, &Report::new(&small, &findings, Settings::default()))
+        .expect("evidence holds");
     assert_eq!(verified.violated, ["LIN"]);
 
     let large = swaps(9);
     let interrupted = |interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
     let control = Control::new().with_time_limit(Duration::from_millis(300));
-    assert_eq!(linearizability(&large, &control).levels[0].verdict, interrupted(Interrupt::TimeLimit));
+    assert_eq!(
+        linearizability(&large, &control).levels[0].verdict,
+        interrupted(Interrupt::TimeLimit)
+    );
 
     let before = used();
     if before == 0 {
@@ -66,7 +77,10 @@ fn a_hopeless_search_ends_at_the_limit_that_was_set() {
         (search.join().expect("it does not panic"), most)
     });
     let (findings, most) = watched;
-    assert_eq!(findings.levels[0].verdict, interrupted(Interrupt::MemoryLimit));
+    assert_eq!(
+        findings.levels[0].verdict,
+        interrupted(Interrupt::MemoryLimit)
+    );
     assert!(most <= limit, "{most} bytes were used, {limit} allowed");
 }
 
@@ -76,7 +90,11 @@ fn pigeons(n: u64) -> History {
     let mut builder = Builder::new(Origin::default());
     builder.initial_value(Value(0));
     let key = builder.key_name("x");
-    let all = (0..n).flat_map(|from| (0..n).filter(move |to| *to != from).map(move |to| (from, to)));
+    let all = (0..n).flat_map(|from| {
+        (0..n)
+            .filter(move |to| *to != from)
+            .map(move |to| (from, to))
+    });
     for (place, (from, to)) in all.chain([(1, 2), (1, 2)]).enumerate() {
         let session = builder.session_name(&place.to_string());
         let t = builder.transaction(session, Outcome::Committed);
@@ -90,8 +108,11 @@ fn pigeons(n: u64) -> History {
 fn a_level_that_is_decided_does_not_wait_for_another_one() {
     let history = pigeons(10);
     let control = Control::new().with_time_limit(Duration::from_secs(60));
-    let options =
-        Options { levels: vec![Level::ReadCommitted, Level::Serializability], counts: false, ..Options::default() };
+    let options = Options {
+        levels: vec![Level::ReadCommitted, Level::Serializability],
+        counts: false,
+        ..Options::default()
+    };
     // The work goes on until the first level is known, and no longer.
     let is_known = |result: &LevelResult| {
         if result.level == Level::ReadCommitted && matches!(result.verdict, Verdict::Satisfied(_)) {
@@ -99,9 +120,16 @@ fn a_level_that_is_decided_does_not_wait_for_another_one() {
         }
     };
     let findings = audit::check(&history, &options, &control, &is_known);
-    assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)), "{:?}", findings.levels[0].verdict);
     assert!(
-        matches!(findings.levels[1].verdict, Verdict::Undecided(Cause::Interrupted(_))),
+        matches!(findings.levels[0].verdict, Verdict::Satisfied(_)),
+        "{:?}",
+        findings.levels[0].verdict
+    );
+    assert!(
+        matches!(
+            findings.levels[1].verdict,
+            Verdict::Undecided(Cause::Interrupted(_))
+        ),
         "{:?}",
         findings.levels[1]
     );
@@ -111,7 +139,10 @@ fn a_level_that_is_decided_does_not_wait_for_another_one() {
 fn evidence_that_cannot_be_made_small_in_time_is_given_larger() {
     let text = "a: [r x 0, w x 1] [r y 0]\nb: [r x 0, w x 2] [w y 1]\nc: [r x 2, r y 1]\n";
     let history = isoscope::formats::text::parse(text).expect("a history in our notation");
-    let options = Options { levels: vec![Level::SnapshotIsolation], ..Options::default() };
+    let options = Options {
+        levels: vec![Level::SnapshotIsolation],
+        ..Options::default()
+    };
     let findings = audit::check(&history, &options, &Control::new(), &|_| {});
     let first = findings.violations.first().expect("a lost update");
     for late in [Duration::ZERO, Duration::from_secs(1000)] {
@@ -125,7 +156,11 @@ fn evidence_that_cannot_be_made_small_in_time_is_given_larger() {
 #[test]
 fn what_is_not_verified_in_time_is_neither_right_nor_wrong() {
     let history = swaps(3);
-    let report = Report::new(&history, &linearizability(&history, &Control::new()), Settings::default());
+    let report = Report::new(
+        &history,
+        &linearizability(&history, &Control::new()),
+        Settings::default(),
+    );
     let control = Control::new();
     control.stop();
     let verified = verify_within(&history, &report, &control).expect("nothing is wrong");
@@ -136,7 +171,8 @@ fn what_is_not_verified_in_time_is_neither_right_nor_wrong() {
 
 #[test]
 fn levels_that_one_order_satisfies_share_it() {
-    let history = isoscope::formats::text::parse("a: [w x 1] [r y 2]\nb: [r x 1, w y 2]\n").expect("a history");
+    let history = isoscope::formats::text::parse("a: [w x 1] [r y 2]\nb: [r x 1, w y 2]\n")
+        .expect("a history");
     let findings = audit::check(&history, &Options::default(), &Control::new(), &|_| {});
     let orders: Vec<_> = findings
         .levels
@@ -146,15 +182,26 @@ fn levels_that_one_order_satisfies_share_it() {
             _ => None,
         })
         .collect();
-    assert!(orders.len() > 2 && orders.iter().all(|order| Arc::ptr_eq(order, orders[0])), "{findings:?}");
+    assert!(
+        orders.len() > 2 && orders.iter().all(|order| Arc::ptr_eq(order, orders[0])),
+        "{findings:?}"
+    );
 }
 
 /// Thousands of reads, each of which may be of any of thousands of writers: an order is found without a choice of one for
 /// each.
 #[test]
 fn thousands_of_writers_of_one_value_need_no_choice() {
-    let text: String = (0..4).map(|session| format!("s{session}: {}\n", "[w x 1] [r x 1] ".repeat(3_000))).collect();
+    let text: String = (0..4)
+        .map(|session| format!("s{session}: {}\n", "[w x 1] [r x 1] ".repeat(3_000)))
+        .collect();
     let history = isoscope::formats::text::parse(&text).expect("a history in our notation");
     let findings = audit::check(&history, &Options::default(), &Control::new(), &|_| {});
-    assert!(findings.levels.iter().all(|result| matches!(result.verdict, Verdict::Satisfied(_))), "{findings:?}");
+    assert!(
+        findings
+            .levels
+            .iter()
+            .all(|result| matches!(result.verdict, Verdict::Satisfied(_))),
+        "{findings:?}"
+    );
 }

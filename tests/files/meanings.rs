@@ -16,8 +16,13 @@ use std::process::{Command, Stdio};
 /// Reads a file of this name by these choices, each as the name of a rule and a word.
 fn read(name: &str, text: &str, choices: &[(&str, &str)]) -> Result<History, String> {
     let mut rules = Rules::default();
-    choices.iter().try_for_each(|(rule, word)| rules.set(rule, word))?;
-    let request = Request { format: None, rules: Some(&rules) };
+    choices
+        .iter()
+        .try_for_each(|(rule, word)| rules.set(rule, word))?;
+    let request = Request {
+        format: None,
+        rules: Some(&rules),
+    };
     let history = formats::read(&Input::new(name, text.as_bytes()), request, &Control::new());
     history.map_err(|error| error.to_string())
 }
@@ -28,15 +33,31 @@ fn opened(name: &str, text: &str, choices: &[(&str, &str)]) -> History {
 
 /// Decides these levels; the verifier accepts the evidence.
 fn checked(history: &History, levels: &[Level]) -> Findings {
-    let options = Options { levels: levels.to_vec(), ..Options::default() };
+    let options = Options {
+        levels: levels.to_vec(),
+        ..Options::default()
+    };
     let findings = audit::check(history, &options, &Control::new(), &|_| {});
-    let report = Report::new(history, &findings, Settings { witness: true, ..Settings::default() });
-    assert_eq!(verify(history, &report).map(|verified| verified.without_evidence), Ok(Vec::new()));
+    let report = Report::new(
+        history,
+        &findings,
+        Settings {
+            witness: true,
+            ..Settings::default()
+        },
+    );
+    assert_eq!(
+        verify(history, &report).map(|verified| verified.without_evidence),
+        Ok(Vec::new())
+    );
     findings
 }
 
 fn holds(findings: &Findings, level: Level) -> bool {
-    matches!(findings.level(level).expect("it was asked for").verdict, Verdict::Satisfied(_))
+    matches!(
+        findings.level(level).expect("it was asked for").verdict,
+        Verdict::Satisfied(_)
+    )
 }
 
 fn examined(history: &History) -> Health {
@@ -47,11 +68,22 @@ fn examined(history: &History) -> Health {
 /// The exit code and the output of the program that is given this file.
 fn isoscope(arguments: &[&str], text: &str) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut program = command.spawn().expect("the program starts");
-    program.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads its input");
+    program
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(text.as_bytes())
+        .expect("it reads its input");
     let output = program.wait_with_output().expect("the program ends");
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text")).concat();
+    let said = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8(bytes).expect("text"))
+        .concat();
     (output.status.code().expect("an exit code"), said)
 }
 
@@ -69,10 +101,20 @@ const FAILED_CAS: &str = "\
 
 #[test]
 fn a_failed_compare_and_set_did_not_happen_unless_it_is_an_observation() {
-    let said = |history: &History, words: &str| history.assumptions().iter().any(|sentence| sentence.contains(words));
+    let said = |history: &History, words: &str| {
+        history
+            .assumptions()
+            .iter()
+            .any(|sentence| sentence.contains(words))
+    };
     let condition = |history: &History| {
         let findings = checked(history, &[LIN]);
-        (holds(&findings, LIN), findings.level(LIN).and_then(|result| result.condition(history)))
+        (
+            holds(&findings, LIN),
+            findings
+                .level(LIN)
+                .and_then(|result| result.condition(history)),
+        )
     };
     let dropped = opened("a.edn", FAILED_CAS, &[]);
     assert!(
@@ -91,8 +133,19 @@ fn a_failed_compare_and_set_did_not_happen_unless_it_is_an_observation() {
     // The same words in an etcd log of Porcupine are an observation.
     let lines = FAILED_CAS.lines().map(|line| {
         let words: Vec<&str> = line.trim_matches(['{', '}']).splitn(4, ", ").collect();
-        let word = |place: usize| words[place].split_once(' ').expect("a field and its value").1;
-        format!("INFO  jepsen.util - {}\t{}\t{}\t{}\n", word(0), word(1), word(2), word(3))
+        let word = |place: usize| {
+            words[place]
+                .split_once(' ')
+                .expect("a field and its value")
+                .1
+        };
+        format!(
+            "INFO  jepsen.util - {}\t{}\t{}\t{}\n",
+            word(0),
+            word(1),
+            word(2),
+            word(3)
+        )
     });
     let log: String = lines.collect();
     let (is_satisfied, rests_on) = condition(&opened("a.log", &log, &[]));
@@ -103,9 +156,15 @@ fn a_failed_compare_and_set_did_not_happen_unless_it_is_an_observation() {
     let other = FAILED_CAS.replace("[3 4]", "[5 4]");
     assert_eq!(condition(&opened("a.edn", &other, &[])), (true, None));
     let stale = FAILED_CAS.replace(":ok, :f :read, :value 3", ":ok, :f :read, :value nil");
-    assert_eq!(condition(&opened("a.edn", &stale, &[("failed-cas", "observed")])), (false, None));
+    assert_eq!(
+        condition(&opened("a.edn", &stale, &[("failed-cas", "observed")])),
+        (false, None)
+    );
     let (code, output) = isoscope(&["check", "-", "--level", "LIN"], FAILED_CAS);
-    assert!(code == 0 && output.contains("(if failed compare-and-sets did not happen;"), "{output}");
+    assert!(
+        code == 0 && output.contains("(if failed compare-and-sets did not happen;"),
+        "{output}"
+    );
 }
 
 /// Two registers, each named in a field, and three clients.
@@ -124,19 +183,39 @@ fn the_key_and_the_client_of_an_operation_may_have_fields_of_their_own() {
     let findings = checked(&history, &Level::ALL);
     assert!(Level::ALL.into_iter().all(|level| holds(&findings, level)));
     // The answer need not repeat the key; it may not name another one; and none may lack it where others have it.
-    let silent = KEYS.replace(r#""ok","f":"read","key":"register-8","#, r#""ok","f":"read","#);
-    assert_eq!(opened("a.json", &silent, &[]).n_keys(), 2);
-    let other = KEYS.replace(r#""ok","f":"read","key":"register-8","#, r#""ok","f":"read","key":"register-2","#);
-    assert!(
-        read("a.json", &other, &[]).is_err_and(|error| error.starts_with("line 7: this operation has another `key`"))
+    let silent = KEYS.replace(
+        r#""ok","f":"read","key":"register-8","#,
+        r#""ok","f":"read","#,
     );
-    let none = silent.replace(r#""f":"read","key":"register-8","client""#, r#""f":"read","client""#);
-    assert!(read("a.json", &none, &[]).is_err_and(|error| error.contains("has no `key`")), "{none}");
+    assert_eq!(opened("a.json", &silent, &[]).n_keys(), 2);
+    let other = KEYS.replace(
+        r#""ok","f":"read","key":"register-8","#,
+        r#""ok","f":"read","key":"register-2","#,
+    );
+    assert!(
+        read("a.json", &other, &[])
+            .is_err_and(|error| error.starts_with("line 7: this operation has another `key`"))
+    );
+    let none = silent.replace(
+        r#""f":"read","key":"register-8","client""#,
+        r#""f":"read","client""#,
+    );
+    assert!(
+        read("a.json", &none, &[]).is_err_and(|error| error.contains("has no `key`")),
+        "{none}"
+    );
     // What is not understood is named.
     let table = KEYS.replace(r#""time""#, r#""index":1,"table":"t","time""#);
     let history = opened("a.json", &table, &[]);
-    let unread = history.assumptions().iter().find(|sentence| sentence.starts_with("Fields of operations"));
-    assert!(unread.is_some_and(|it| it.contains("`table`") && !it.contains("index")), "{:?}", history.assumptions());
+    let unread = history
+        .assumptions()
+        .iter()
+        .find(|sentence| sentence.starts_with("Fields of operations"));
+    assert!(
+        unread.is_some_and(|it| it.contains("`table`") && !it.contains("index")),
+        "{:?}",
+        history.assumptions()
+    );
     // EDN has the same fields; a process goes before a client.
     let edn = "{:type :ok :f :write :key [:a 1] :value 1 :client 7}\n{:type :ok :f :write :key :b :value 1 :client 7 :process 8}";
     let history = opened("a.edn", edn, &[]);
@@ -159,23 +238,43 @@ const EARLY_READ: &str = "\
 fn a_read_that_had_ended_before_its_only_writer_began_did_not_read_from_it() {
     let pattern = |history: &History| {
         let findings = checked(history, &Level::of(history));
-        assert!(!holds(&findings, Level::ReadCommitted), "the value came from nowhere");
-        findings.patterns.keys().map(|pattern| pattern.id()).next().expect("a pattern")
+        assert!(
+            !holds(&findings, Level::ReadCommitted),
+            "the value came from nowhere"
+        );
+        findings
+            .patterns
+            .keys()
+            .map(|pattern| pattern.id())
+            .next()
+            .expect("a pattern")
     };
     let history = opened("a.edn", EARLY_READ, &[]);
     assert_eq!(pattern(&history), "TAP-a");
-    let hint = examined(&history).doubts().find_map(|finding| finding.remedy.clone()).expect("a hint");
+    let hint = examined(&history)
+        .doubts()
+        .find_map(|finding| finding.remedy.clone())
+        .expect("a hint");
     assert_eq!(hint.flag(), "--initial any-unwritten");
     let history = opened("a.edn", EARLY_READ, &[("initial", "any-unwritten")]);
     let findings = checked(&history, &Level::of(&history));
-    assert!(Level::of(&history).into_iter().all(|level| holds(&findings, level)), "0 was there before");
+    assert!(
+        Level::of(&history)
+            .into_iter()
+            .all(|level| holds(&findings, level)),
+        "0 was there before"
+    );
     // An aborted read it stays where the two overlap, where times do not count, and where another writer came earlier.
     let late = EARLY_READ.replacen(":time 2}", ":time 9}", 1);
     let lines: Vec<&str> = late.lines().collect();
     let overlap = [0, 2, 3, 6, 7, 1].map(|line| lines[line]).join("\n");
     assert_eq!(pattern(&opened("a.edn", &overlap, &[])), "TAP-b");
-    assert_eq!(pattern(&opened("a.edn", EARLY_READ, &[("times", "ignore")])), "TAP-b");
-    let earlier = "{:process 3, :type :invoke, :f :write, :value 0, :time 0}\n".to_owned() + EARLY_READ;
+    assert_eq!(
+        pattern(&opened("a.edn", EARLY_READ, &[("times", "ignore")])),
+        "TAP-b"
+    );
+    let earlier =
+        "{:process 3, :type :invoke, :f :write, :value 0, :time 0}\n".to_owned() + EARLY_READ;
     let earlier = earlier + "{:process 3, :type :fail, :f :write, :value 0, :time 9}\n";
     assert_eq!(pattern(&opened("a.edn", &earlier, &[])), "TAP-b");
     // Elements of lists are no different.
@@ -186,7 +285,10 @@ fn a_read_that_had_ended_before_its_only_writer_began_did_not_read_from_it() {
 {:process 1, :type :fail, :value [[:append x 1]], :time 4}
 ";
     assert_eq!(pattern(&opened("a.edn", list, &[])), "TAP-a");
-    assert_eq!(pattern(&opened("a.edn", list, &[("times", "ignore")])), "TAP-b");
+    assert_eq!(
+        pattern(&opened("a.edn", list, &[("times", "ignore")])),
+        "TAP-b"
+    );
     // With a horizon or without, what follows such a file says the same.
     let (code, output) = isoscope(&["check", "--follow", "-"], EARLY_READ);
     assert!(code == 1 && !output.contains("disagreement"), "{output}");
@@ -201,7 +303,10 @@ fn where_nothing_was_tested_no_level_counts_as_satisfied() {
 {:type :fail, :value [[:r 1 nil]], :process 1, :time 4, :error :conflict}
 ";
     let (code, output) = isoscope(&["check", "-"], none);
-    assert!(code == 3 && output.contains("nothing was tested") && output.contains("SER   satisfied"), "{output}");
+    assert!(
+        code == 3 && output.contains("nothing was tested") && output.contains("SER   satisfied"),
+        "{output}"
+    );
     assert_eq!(isoscope(&["check", "-", "--allow-empty"], none).0, 0);
     let (code, report) = isoscope(&["check", "-", "--json"], none);
     assert!(code == 3 && report.contains("\"tested\":false"), "{report}");
@@ -219,11 +324,15 @@ fn where_nothing_was_tested_no_level_counts_as_satisfied() {
     }
     // A violation is one, however little there is.
     assert_eq!(isoscope(&["check", "-"], "a: [r x 1]").0, 1);
-    let few: String = (0..60).map(|n| format!("s{n}: [w x {}]{}\n", n + 1, if n < 2 { "" } else { "!" })).collect();
+    let few: String = (0..60)
+        .map(|n| format!("s{n}: [w x {}]{}\n", n + 1, if n < 2 { "" } else { "!" }))
+        .collect();
     let health = examined(&opened("a.txt", &(few + "r: [r x 1]\n"), &[]));
     // Three of 61 committed.
     assert!(health.is_tested() && health.finding(Kind::FewCommitted).is_none());
-    let few: String = (0..80).map(|n| format!("s{n}: [w x {}]{}\n", n + 1, if n < 2 { "" } else { "!" })).collect();
+    let few: String = (0..80)
+        .map(|n| format!("s{n}: [w x {}]{}\n", n + 1, if n < 2 { "" } else { "!" }))
+        .collect();
     let health = examined(&opened("a.txt", &(few + "r: [r x 1]\n"), &[]));
     assert!(health.is_tested() && health.finding(Kind::FewCommitted).is_some());
 }
@@ -236,7 +345,10 @@ fn numbers_that_are_read_as_text_are_told_and_can_be_taken_as_equal() {
  {"type":"invoke","f":"txn","value":[["r","x",null]],"process":1,"time":3,"index":2},
  {"type":"ok","f":"txn","value":[["r","x","5"]],"process":1,"time":4,"index":3}]"#;
     let (code, output) = isoscope(&["check", "-"], json);
-    assert!(code == 2 && output.lines().count() == 1 && output.contains("--values text"), "{output}");
+    assert!(
+        code == 2 && output.lines().count() == 1 && output.contains("--values text"),
+        "{output}"
+    );
     let levels = Level::WITHOUT_TIMES;
     let history = opened("a.json", json, &[("values", "text")]);
     let findings = checked(&history, &levels);
@@ -246,13 +358,19 @@ fn numbers_that_are_read_as_text_are_told_and_can_be_taken_as_equal() {
     // Lists of keywords that come back as strings.
     let edn = "{:type :ok :process 0 :value [[:append x :a]]}\n{:type :ok :process 1 :value [[:r x [\"a\"]]]}";
     assert!(read("a.edn", edn, &[]).is_err_and(|error| error.contains(":a and \"a\"")));
-    assert!(holds(&checked(&opened("a.edn", edn, &[("values", "text")]), &levels), Level::Serializability));
+    assert!(holds(
+        &checked(&opened("a.edn", edn, &[("values", "text")]), &levels),
+        Level::Serializability
+    ));
     // One read as it was written, or one of something else, and the file means what it says.
     for more in [
         r#",{"type":"ok","f":"txn","value":[["w","y",7],["r","y",7]],"process":2,"time":6}]"#,
         r#",{"type":"ok","f":"txn","value":[["w","x",7]],"process":2,"time":5},{"type":"ok","f":"txn","value":[["r","x",7]],"process":3,"time":6}]"#,
         r#",{"type":"ok","f":"txn","value":[["r","x","6"]],"process":2,"time":6}]"#,
     ] {
-        assert!(read("a.json", &json.replace("}]", &format!("}}{more}")), &[]).is_ok(), "{more}");
+        assert!(
+            read("a.json", &json.replace("}]", &format!("}}{more}")), &[]).is_ok(),
+            "{more}"
+        );
     }
 }

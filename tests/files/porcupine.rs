@@ -34,7 +34,8 @@ fn log(seed: u64, (n_clients, operations): (usize, usize), lie: bool) -> (String
     let mut has_lied = false;
     for _ in 0..rng.usize(2..4) {
         let before = store.clone();
-        let mut clients: Vec<(usize, Option<Pending>)> = (0..n_clients).map(|_| (0, None)).collect();
+        let mut clients: Vec<(usize, Option<Pending>)> =
+            (0..n_clients).map(|_| (0, None)).collect();
         let mut left = rng.usize(operations / 2..operations);
         while left > 0 || clients.iter().any(|(_, pending)| pending.is_some()) {
             let process = rng.usize(0..n_clients);
@@ -52,10 +53,19 @@ fn log(seed: u64, (n_clients, operations): (usize, usize), lie: bool) -> (String
                         _ => "get",
                     };
                     let (key, string) = (rng.usize(0..n_keys), format!("x {process} {count} y"));
-                    let value = if action == "get" { "nil".to_owned() } else { format!("\"{string}\"") };
+                    let value = if action == "get" {
+                        "nil".to_owned()
+                    } else {
+                        format!("\"{string}\"")
+                    };
                     *count += usize::from(action != "get");
                     line("invoke", action, key, &value);
-                    *pending = Some(Pending { action, key, string, result: None });
+                    *pending = Some(Pending {
+                        action,
+                        key,
+                        string,
+                        result: None,
+                    });
                 }
                 None => {}
                 Some(open) if open.result.is_none() => {
@@ -89,18 +99,31 @@ fn log(seed: u64, (n_clients, operations): (usize, usize), lie: bool) -> (String
 fn runs_are_linearizable_and_lies_are_found_though_strings_come_again() {
     let few = random::seeds(LOGS).map(|seed| (seed, 2 + seed as usize % 3, 20));
     let many = random::seeds(LOGS / 30).map(|seed| (seed, 50, 400));
-    few.chain(many).collect::<Vec<_>>().into_par_iter().for_each(|(seed, n_clients, operations)| {
-        for lie in [false, true] {
-            let (text, has_lied) = log(seed, (n_clients, operations), lie);
-            let read = formats::read(&Input::new("", text.as_bytes()), Some("porcupine-kv"), &Control::new());
-            let history = read.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-            let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
-            let findings = audit::check(&history, &options, &Control::new(), &|_| {});
-            match findings.level(Level::Linearizability).map(|result| &result.verdict) {
-                Some(Verdict::Satisfied(_)) => assert!(!has_lied, "seed {seed}\n{text}"),
-                Some(Verdict::Violated) => assert!(has_lied, "seed {seed}\n{text}"),
-                other => panic!("seed {seed}: {other:?}\n{text}"),
+    few.chain(many)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .for_each(|(seed, n_clients, operations)| {
+            for lie in [false, true] {
+                let (text, has_lied) = log(seed, (n_clients, operations), lie);
+                let read = formats::read(
+                    &Input::new("", text.as_bytes()),
+                    Some("porcupine-kv"),
+                    &Control::new(),
+                );
+                let history = read.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+                let options = Options {
+                    levels: vec![Level::Linearizability],
+                    ..Options::default()
+                };
+                let findings = audit::check(&history, &options, &Control::new(), &|_| {});
+                match findings
+                    .level(Level::Linearizability)
+                    .map(|result| &result.verdict)
+                {
+                    Some(Verdict::Satisfied(_)) => assert!(!has_lied, "seed {seed}\n{text}"),
+                    Some(Verdict::Violated) => assert!(has_lied, "seed {seed}\n{text}"),
+                    other => panic!("seed {seed}: {other:?}\n{text}"),
+                }
             }
-        }
-    });
+        });
 }

@@ -40,7 +40,10 @@ impl Folder {
 
     fn pipe(&self, name: &str) -> PathBuf {
         let path = self.path(name);
-        let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo is part of every Unix");
+        let made = Command::new("mkfifo")
+            .arg(&path)
+            .status()
+            .expect("mkfifo is part of every Unix");
         assert!(made.success());
         path
     }
@@ -48,8 +51,15 @@ impl Folder {
     /// Names in the folder, sorted.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("it is a folder");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| {
+                entry
+                    .expect("readable")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
         names.sort();
         names
     }
@@ -57,7 +67,10 @@ impl Folder {
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+    command
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::null());
     command
 }
 
@@ -72,7 +85,10 @@ fn arguments(folder: &Folder, line: &str) -> Vec<PathBuf> {
 }
 
 fn isoscope(folder: &Folder, line: &str) -> Output {
-    program().args(arguments(folder, line)).output().expect("the program starts")
+    program()
+        .args(arguments(folder, line))
+        .output()
+        .expect("the program starts")
 }
 
 /// The same with `bytes` on standard input.
@@ -98,12 +114,19 @@ fn fed_without_end(folder: &Folder, line: &str, repeated: &str) -> Output {
 
 fn start(folder: &Folder, line: &str, input: Stdio) -> Child {
     let mut command = program();
-    command.args(arguments(folder, line)).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments(folder, line))
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }
 
 fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("the program ends by itself: {output:?}"))
+    output
+        .status
+        .code()
+        .unwrap_or_else(|| panic!("the program ends by itself: {output:?}"))
 }
 
 fn stdout(output: &Output) -> String {
@@ -119,7 +142,10 @@ fn stderr(output: &Output) -> String {
 fn assert_unusable(output: &Output, parts: &[&str]) {
     let errors = stderr(output);
     assert_eq!(code(output), 2, "{errors}{}", stdout(output));
-    assert!(errors.starts_with("isoscope: ") && errors.lines().count() == 1, "{errors}");
+    assert!(
+        errors.starts_with("isoscope: ") && errors.lines().count() == 1,
+        "{errors}"
+    );
     for part in parts {
         assert!(errors.contains(part), "`{part}` is not in: {errors}");
     }
@@ -132,7 +158,11 @@ fn what_cannot_be_read_in_a_folder_is_said_and_the_rest_is_checked() {
     folder.file("runs/a.txt", GOOD);
     symlink("nowhere.txt", runs.join("dangling.txt")).expect("a link");
     symlink("round.txt", runs.join("round.txt")).expect("a link");
-    symlink(folder.file("elsewhere", LOST_UPDATE), runs.join("linked.txt")).expect("a link");
+    symlink(
+        folder.file("elsewhere", LOST_UPDATE),
+        runs.join("linked.txt"),
+    )
+    .expect("a link");
     symlink(".", runs.join("loop")).expect("a link");
     folder.pipe("runs/pipe.txt");
     let socket = std::os::unix::net::UnixListener::bind(runs.join("socket")).expect("a socket");
@@ -146,15 +176,35 @@ fn what_cannot_be_read_in_a_folder_is_said_and_the_rest_is_checked() {
         ("pipe.txt", "is no regular file"),
         ("socket", "is no regular file"),
     ] {
-        assert!(errors.lines().any(|line| line.contains(name) && line.contains(why)), "{name}: {errors}");
+        assert!(
+            errors
+                .lines()
+                .any(|line| line.contains(name) && line.contains(why)),
+            "{name}: {errors}"
+        );
     }
     assert_eq!(lines.lines().count(), 2, "{lines}");
-    assert!(lines.contains("a.txt") && lines.contains("SI+") && lines.contains("SI-"), "{lines}");
+    assert!(
+        lines.contains("a.txt") && lines.contains("SI+") && lines.contains("SI-"),
+        "{lines}"
+    );
     let reports = stdout(&isoscope(&folder, "check @runs --json"));
-    assert_eq!(reports.lines().filter(|line| line.contains("\"error\":{")).count(), 4, "{reports}");
+    assert_eq!(
+        reports
+            .lines()
+            .filter(|line| line.contains("\"error\":{"))
+            .count(),
+        4,
+        "{reports}"
+    );
     assert_eq!(reports.lines().count(), 6, "{reports}");
     let table = isoscope(&folder, "stats --plume-table @runs");
-    assert_eq!((code(&table), stderr(&table).lines().count()), (2, 4), "{}", stderr(&table));
+    assert_eq!(
+        (code(&table), stderr(&table).lines().count()),
+        (2, 4),
+        "{}",
+        stderr(&table)
+    );
     drop(socket);
 }
 
@@ -167,14 +217,20 @@ fn a_file_without_rights_is_said_like_any_other_that_cannot_be_read() {
     // Neither its name nor its first bytes tell that it is no history.
     for name in ["b.txt", "c.edn", "d"] {
         let path = folder.file(&format!("runs/{name}"), LOST_UPDATE);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("it is ours");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000))
+            .expect("it is ours");
         if File::open(&path).is_ok() {
             println!("skipped: rights do not bind this user");
             return;
         }
     }
     let output = isoscope(&folder, "check @runs");
-    assert_eq!((code(&output), stderr(&output).lines().count()), (2, 3), "{}", stderr(&output));
+    assert_eq!(
+        (code(&output), stderr(&output).lines().count()),
+        (2, 3),
+        "{}",
+        stderr(&output)
+    );
     assert!(stdout(&output).contains("a.txt"));
 }
 
@@ -189,10 +245,16 @@ fn a_history_of_several_files_is_not_read_without_one_of_them() {
     }
     assert_ne!(code(&isoscope(&folder, "check @run")), 2);
     symlink("nowhere", run.join("T99.log")).expect("a link");
-    assert_unusable(&isoscope(&folder, "check @run"), &["run", "T99.log", "no such file"]);
+    assert_unusable(
+        &isoscope(&folder, "check @run"),
+        &["run", "T99.log", "no such file"],
+    );
     std::fs::remove_file(run.join("T99.log")).expect("the link");
     folder.pipe("run/T99.log");
-    assert_unusable(&isoscope(&folder, "check @run"), &["T99.log", "no regular file"]);
+    assert_unusable(
+        &isoscope(&folder, "check @run"),
+        &["T99.log", "no regular file"],
+    );
 }
 
 #[test]
@@ -209,14 +271,28 @@ fn pipes_and_devices_are_written_through() {
     });
     let output = isoscope(&folder, "convert @h.txt -o @pipe.json");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert_eq!(reader.join().expect("it ends").expect("it can be read"), expected);
-    assert!(std::fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
+    assert_eq!(
+        reader.join().expect("it ends").expect("it can be read"),
+        expected
+    );
+    assert!(
+        std::fs::metadata(&pipe)
+            .expect("it is there")
+            .file_type()
+            .is_fifo()
+    );
     // By a link, so that a fault here replaces nothing that others need.
     symlink("/dev/null", folder.path("device.json")).expect("a link");
-    assert_eq!(code(&isoscope(&folder, "convert @h.txt -o @device.json")), 0);
+    assert_eq!(
+        code(&isoscope(&folder, "convert @h.txt -o @device.json")),
+        0
+    );
     let device = std::fs::metadata(folder.path("device.json")).expect("it is there");
     assert!(device.file_type().is_char_device());
-    assert_eq!(folder.names(), ["device.json", "h.txt", "pipe.json", "plain.json"]);
+    assert_eq!(
+        folder.names(),
+        ["device.json", "h.txt", "pipe.json", "plain.json"]
+    );
 }
 
 #[test]
@@ -225,7 +301,13 @@ fn standard_output_may_be_called_by_its_path() {
     folder.file("h.txt", GOOD);
     let out = File::create(folder.path("out")).expect("a file");
     (&out).write_all(b"before\n").expect("written");
-    let status = program().args(arguments(&folder, "convert @h.txt --to json -o /dev/stdout")).stdout(out).status();
+    let status = program()
+        .args(arguments(
+            &folder,
+            "convert @h.txt --to json -o /dev/stdout",
+        ))
+        .stdout(out)
+        .status();
     assert!(status.expect("the program starts").success());
     let text = std::fs::read_to_string(folder.path("out")).expect("it is there");
     assert!(text.starts_with("before\n{"), "{text}");
@@ -238,18 +320,37 @@ fn the_target_of_a_link_gets_the_new_content() {
     folder.folder("far");
     for link in ["link.json", "absolute.json"] {
         let target = folder.path("far").join(link);
-        let to = if link == "link.json" { PathBuf::from("far/link.json") } else { target.clone() };
+        let to = if link == "link.json" {
+            PathBuf::from("far/link.json")
+        } else {
+            target.clone()
+        };
         symlink(to, folder.path(link)).expect("a link");
         // At first the link leads nowhere.
         for _ in 0..2 {
-            assert_eq!(code(&isoscope(&folder, &format!("convert @h.txt -o @{link}"))), 0);
-            assert!(std::fs::read_to_string(&target).expect("it is there").starts_with('{'));
+            assert_eq!(
+                code(&isoscope(&folder, &format!("convert @h.txt -o @{link}"))),
+                0
+            );
+            assert!(
+                std::fs::read_to_string(&target)
+                    .expect("it is there")
+                    .starts_with('{')
+            );
             assert!(folder.path(link).is_symlink());
             std::fs::write(&target, "old").expect("it is writable");
         }
     }
-    assert_eq!(folder.names(), ["absolute.json", "far", "h.txt", "link.json"]);
-    assert_eq!(std::fs::read_dir(folder.path("far")).expect("a folder").count(), 2);
+    assert_eq!(
+        folder.names(),
+        ["absolute.json", "far", "h.txt", "link.json"]
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path("far"))
+            .expect("a folder")
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -275,12 +376,29 @@ fn where_nothing_can_be_written_one_line_says_why() {
             assert_unusable(&write("full.json"), &["full.json", "No space"]);
         }
     }
-    assert_unusable(&isoscope(&folder, "convert @h.txt --to json -o @old"), &["old", "directory"]);
-    assert_unusable(&isoscope(&folder, "report @h.txt -o @old"), &["old", "with files in it"]);
-    assert_unusable(&isoscope(&folder, "report @h.txt -o @no/report"), &["there is no folder"]);
-    assert_unusable(&isoscope(&folder, "generate --histories 2 -o @h.txt/runs"), &["h.txt"]);
+    assert_unusable(
+        &isoscope(&folder, "convert @h.txt --to json -o @old"),
+        &["old", "directory"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "report @h.txt -o @old"),
+        &["old", "with files in it"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "report @h.txt -o @no/report"),
+        &["there is no folder"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "generate --histories 2 -o @h.txt/runs"),
+        &["h.txt"],
+    );
     assert_eq!(folder.names(), ["full.json", "h.txt", "old"]);
-    assert!(std::fs::metadata(FULL).expect("it is there").file_type().is_char_device());
+    assert!(
+        std::fs::metadata(FULL)
+            .expect("it is there")
+            .file_type()
+            .is_char_device()
+    );
 }
 
 #[test]
@@ -310,18 +428,31 @@ fn what_cannot_be_printed_makes_the_code_2() {
         "check --help",
         "--version",
     ] {
-        let full = File::options().write(true).open(FULL).expect("every Linux has it");
-        let output = program().args(arguments(&folder, line)).stdout(full).output().expect("the program starts");
+        let full = File::options()
+            .write(true)
+            .open(FULL)
+            .expect("every Linux has it");
+        let output = program()
+            .args(arguments(&folder, line))
+            .stdout(full)
+            .output()
+            .expect("the program starts");
         let errors = stderr(&output);
         assert_eq!(code(&output), 2, "{line}: {errors}");
-        let about = errors.lines().filter(|error| error.contains("standard output") && error.contains("No space"));
+        let about = errors
+            .lines()
+            .filter(|error| error.contains("standard output") && error.contains("No space"));
         assert_eq!(about.count(), 1, "{line}: {errors}");
         // A pipe that is not read is no failure.
         let mut child = start(&folder, line, Stdio::null());
         drop(child.stdout.take());
         let closed = child.wait_with_output().expect("the program ends");
         let read = isoscope(&folder, line);
-        assert_eq!((code(&closed), stderr(&closed)), (code(&read), stderr(&read)), "{line}");
+        assert_eq!(
+            (code(&closed), stderr(&closed)),
+            (code(&read), stderr(&read)),
+            "{line}"
+        );
     }
 }
 
@@ -329,11 +460,17 @@ fn what_cannot_be_printed_makes_the_code_2() {
 fn every_command_reads_a_history_from_standard_input() {
     let folder = Folder::new();
     folder.file("h.txt", LOST_UPDATE);
-    folder.file("report.json", isoscope(&folder, "check @h.txt --json --witness").stdout);
+    folder.file(
+        "report.json",
+        isoscope(&folder, "check @h.txt --json --witness").stdout,
+    );
     for (line, expected) in [
         ("check -", 1),
         ("check - --json", 1),
-        ("check - --level PC --time-limit 1000 --memory-limit 100000", 0),
+        (
+            "check - --level PC --time-limit 1000 --memory-limit 100000",
+            0,
+        ),
         ("check /dev/stdin --format text", 1),
         ("stats -", 0),
         ("convert - --to json -o -", 0),
@@ -364,21 +501,39 @@ fn every_command_reads_a_history_from_standard_input() {
 #[test]
 fn a_stream_that_is_no_history_is_refused_early() {
     let folder = Folder::new();
-    assert_unusable(&isoscope(&folder, "check /dev/zero"), &["/dev/zero", "binary"]);
-    assert_unusable(&isoscope(&folder, "stats /dev/zero"), &["/dev/zero", "binary"]);
-    assert_unusable(&isoscope(&folder, "check /dev/zero --format plume"), &["/dev/zero", "line 1"]);
-    assert_unusable(&fed_without_end(&folder, "check -", "this is none\n"), &["line 1", "expected"]);
+    assert_unusable(
+        &isoscope(&folder, "check /dev/zero"),
+        &["/dev/zero", "binary"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "stats /dev/zero"),
+        &["/dev/zero", "binary"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "check /dev/zero --format plume"),
+        &["/dev/zero", "line 1"],
+    );
+    assert_unusable(
+        &fed_without_end(&folder, "check -", "this is none\n"),
+        &["line 1", "expected"],
+    );
     let plume = fed_without_end(&folder, "check - --format plume", "this is none\n");
     assert_unusable(&plume, &["line 1", "expected"]);
     folder.file("h.txt", GOOD);
-    assert_unusable(&isoscope(&folder, "verify @h.txt /dev/zero"), &["/dev/zero", "found"]);
+    assert_unusable(
+        &isoscope(&folder, "verify @h.txt /dev/zero"),
+        &["/dev/zero", "found"],
+    );
 }
 
 #[test]
 fn every_command_reads_within_its_limit() {
     let folder = Folder::new();
     folder.file("h.txt", LOST_UPDATE);
-    folder.file("report.json", isoscope(&folder, "check @h.txt --json --witness").stdout);
+    folder.file(
+        "report.json",
+        isoscope(&folder, "check @h.txt --json --witness").stdout,
+    );
     for command in [
         "check @h.txt",
         "explain @h.txt",
@@ -387,8 +542,14 @@ fn every_command_reads_within_its_limit() {
         "minimize @h.txt --level SI -o @out.txt",
         "verify @h.txt @report.json",
     ] {
-        assert_unusable(&isoscope(&folder, &format!("{command} --time-limit 0")), &["time limit"]);
-        let output = isoscope(&folder, &format!("{command} --time-limit 1000 --memory-limit 100000"));
+        assert_unusable(
+            &isoscope(&folder, &format!("{command} --time-limit 0")),
+            &["time limit"],
+        );
+        let output = isoscope(
+            &folder,
+            &format!("{command} --time-limit 1000 --memory-limit 100000"),
+        );
         assert!(code(&output) < 2, "{command}: {}", stderr(&output));
     }
 }
@@ -397,20 +558,37 @@ fn every_command_reads_within_its_limit() {
 fn limits_hold_while_a_stream_is_read() {
     let folder = Folder::new();
     folder.pipe("pipe.txt");
-    assert_unusable(&isoscope(&folder, "check @pipe.txt --time-limit 0.1"), &["pipe.txt", "time limit"]);
+    assert_unusable(
+        &isoscope(&folder, "check @pipe.txt --time-limit 0.1"),
+        &["pipe.txt", "time limit"],
+    );
     let line = "r(1,2,0,0)\n";
-    assert_unusable(&fed_without_end(&folder, "check - --time-limit 0.5", line), &["time limit"]);
+    assert_unusable(
+        &fed_without_end(&folder, "check - --time-limit 0.5", line),
+        &["time limit"],
+    );
     if memory_stats::memory_stats().is_none() {
         println!("skipped: the system does not tell how much memory is used");
         return;
     }
-    assert_unusable(&fed_without_end(&folder, "check /dev/stdin --memory-limit 300", line), &["memory limit"]);
+    assert_unusable(
+        &fed_without_end(&folder, "check /dev/stdin --memory-limit 300", line),
+        &["memory limit"],
+    );
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(line.repeat(1 << 16).as_bytes()).expect("memory");
+    packed
+        .write_all(line.repeat(1 << 16).as_bytes())
+        .expect("memory");
     let member = packed.finish().expect("memory");
     folder.file("bomb.txt.gz", member.repeat(1000));
-    assert_unusable(&isoscope(&folder, "check @bomb.txt.gz --memory-limit 300"), &["bomb.txt.gz", "memory limit"]);
-    assert_unusable(&isoscope(&folder, "check @bomb.txt.gz --time-limit 0"), &["bomb.txt.gz", "time limit"]);
+    assert_unusable(
+        &isoscope(&folder, "check @bomb.txt.gz --memory-limit 300"),
+        &["bomb.txt.gz", "memory limit"],
+    );
+    assert_unusable(
+        &isoscope(&folder, "check @bomb.txt.gz --time-limit 0"),
+        &["bomb.txt.gz", "time limit"],
+    );
 }
 
 /// Where the address space is limited, an allocation that fails would abort the process.
@@ -419,11 +597,21 @@ fn limits_hold_while_a_stream_is_read() {
 fn little_address_space_ends_reading_in_one_line() {
     let folder = Folder::new();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all("r(1,2,0,0)\n".repeat(1 << 16).as_bytes()).expect("memory");
+    packed
+        .write_all("r(1,2,0,0)\n".repeat(1 << 16).as_bytes())
+        .expect("memory");
     folder.file("bomb.txt.gz", packed.finish().expect("memory").repeat(1500));
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 1200000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_isoscope"), "check"]);
-    let output = command.arg(folder.path("bomb.txt.gz")).output().expect("the shell starts");
+    command.args([
+        "-c",
+        "ulimit -v 1200000; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_isoscope"),
+        "check",
+    ]);
+    let output = command
+        .arg(folder.path("bomb.txt.gz"))
+        .output()
+        .expect("the shell starts");
     assert_unusable(&output, &["bomb.txt.gz", "memory limit"]);
 }
 
@@ -433,15 +621,32 @@ fn a_signal_leaves_no_temporary_file() {
         let folder = Folder::new();
         folder.pipe("pipe.txt");
         // Nothing ever comes from the pipe, so the program waits for it with its output begun.
-        let mut child = start(&folder, "check @pipe.txt --json -o @report.json", Stdio::null());
-        while !folder.names().iter().any(|name| name.starts_with(".isoscope-")) {
-            assert!(child.try_wait().expect("it is our child").is_none(), "it waits for the pipe");
+        let mut child = start(
+            &folder,
+            "check @pipe.txt --json -o @report.json",
+            Stdio::null(),
+        );
+        while !folder
+            .names()
+            .iter()
+            .any(|name| name.starts_with(".isoscope-"))
+        {
+            assert!(
+                child.try_wait().expect("it is our child").is_none(),
+                "it waits for the pipe"
+            );
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        let sent = Command::new("kill")
+            .args([&format!("-{signal}"), &child.id().to_string()])
+            .status();
         assert!(sent.expect("kill is part of every Unix").success());
         let output = child.wait_with_output().expect("it ends");
-        assert_eq!((code(&output), stderr(&output)), (expected, String::new()), "{signal}");
+        assert_eq!(
+            (code(&output), stderr(&output)),
+            (expected, String::new()),
+            "{signal}"
+        );
         assert_eq!(folder.names(), ["pipe.txt"], "{signal}");
     }
 }

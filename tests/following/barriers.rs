@@ -58,9 +58,27 @@ impl Run {
         let mut rng = Rng::with_seed(seed);
         let n = rng.usize(2..4);
         let session = |n: usize, names: &mut Names| Some(names.sessions.place(&n.to_string()));
-        let clients = (0..n).map(|n| Client { session: session(n, &mut names), ..Client::default() }).collect();
-        let arrival = Arrival { names, records: Vec::new(), sessions: 0 };
-        Run { manners, rng, log: Vec::new(), clients, arrival, values: 0, barriers: 0, gone: Vec::new() }
+        let clients = (0..n)
+            .map(|n| Client {
+                session: session(n, &mut names),
+                ..Client::default()
+            })
+            .collect();
+        let arrival = Arrival {
+            names,
+            records: Vec::new(),
+            sessions: 0,
+        };
+        Run {
+            manners,
+            rng,
+            log: Vec::new(),
+            clients,
+            arrival,
+            values: 0,
+            barriers: 0,
+            gone: Vec::new(),
+        }
     }
 
     fn one_in(&mut self, n: usize) -> bool {
@@ -70,24 +88,48 @@ impl Run {
     /// What a transaction reads that sees this many others.
     fn version(&mut self, key: &str, view: usize) -> Atom {
         let is_wrong = self.one_in(self.manners.wrong) && !key.starts_with(FENCES);
-        let of_key = |written: &Written| written.iter().rev().find(|(other, _)| other == key).map(|(_, value)| *value);
+        let of_key = |written: &Written| {
+            written
+                .iter()
+                .rev()
+                .find(|(other, _)| other == key)
+                .map(|(_, value)| *value)
+        };
         let versions: Vec<u64> = self.log[..view].iter().filter_map(of_key).collect();
-        let chosen = if is_wrong { self.rng.choice(&versions) } else { versions.last() };
+        let chosen = if is_wrong {
+            self.rng.choice(&versions)
+        } else {
+            versions.last()
+        };
         chosen.map_or(Atom::Initial, |value| Atom::Number(*value))
     }
 
     /// Runs a transaction that reads some keys and writes others; its record, which has not arrived.
-    fn run(&mut self, client: usize, reads: &[String], writes: &[(String, u64)], outcome: Outcome) -> Record {
+    fn run(
+        &mut self,
+        client: usize,
+        reads: &[String],
+        writes: &[(String, u64)],
+        outcome: Outcome,
+    ) -> Record {
         let least = self.clients[client].view;
         let is_fence = |key: &String| key.starts_with(FENCES);
         let sees_all = self.manners.is_serial || reads.iter().any(is_fence);
-        let view = if sees_all { self.log.len() } else { self.rng.usize(least..=self.log.len()) };
+        let view = if sees_all {
+            self.log.len()
+        } else {
+            self.rng.usize(least..=self.log.len())
+        };
         let mut operations = Vec::new();
         for key in reads {
             let value = self.version(key, view);
             operations.push((OperationKind::Read, key.clone(), value));
         }
-        operations.extend(writes.iter().map(|(key, value)| (OperationKind::Write, key.clone(), Atom::Number(*value))));
+        operations.extend(
+            writes
+                .iter()
+                .map(|(key, value)| (OperationKind::Write, key.clone(), Atom::Number(*value))),
+        );
         let takes_effect = match outcome {
             Outcome::Committed => true,
             Outcome::Unknown => self.rng.bool(),
@@ -97,16 +139,31 @@ impl Run {
             self.log.push(writes.to_vec());
         }
         if outcome == Outcome::Committed {
-            self.clients[client].view = if writes.is_empty() { view } else { self.log.len() };
+            self.clients[client].view = if writes.is_empty() {
+                view
+            } else {
+                self.log.len()
+            };
         }
         let action = |(kind, key, value): (OperationKind, String, Atom)| {
             let key = self.arrival.names.keys.place(&key);
-            Action { kind, key, value, list: None, line: 0 }
+            Action {
+                kind,
+                key,
+                value,
+                list: None,
+                line: 0,
+            }
         };
         let operations = operations.into_iter().map(action).collect();
-        let session = self.clients[client].session.expect("a client that is there");
+        let session = self.clients[client]
+            .session
+            .expect("a client that is there");
         // It began after what has arrived; when it ends, its arrival shows.
-        let interval = Some(Interval { start: 10 * self.arrival.records.len() as i64 + 1, end: 0 });
+        let interval = Some(Interval {
+            start: 10 * self.arrival.records.len() as i64 + 1,
+            end: 0,
+        });
         Record {
             session,
             called: None,
@@ -123,9 +180,15 @@ impl Run {
     fn arrive(&mut self, mut record: Record) {
         let line = self.arrival.records.len() as u32 + 1;
         record.line = line;
-        record.operations.iter_mut().for_each(|action| action.line = line);
+        record
+            .operations
+            .iter_mut()
+            .for_each(|action| action.line = line);
         record.gone = std::mem::take(&mut self.gone);
-        record.interval.iter_mut().for_each(|interval| interval.end = 10 * i64::from(line));
+        record
+            .interval
+            .iter_mut()
+            .for_each(|interval| interval.end = 10 * i64::from(line));
         self.arrival.records.push(record);
     }
 
@@ -139,13 +202,18 @@ impl Run {
         if let Some(record) = self.clients[client].late.take() {
             self.arrive(record);
         }
-        if std::mem::take(&mut self.clients[client].is_new) && self.barriers > 0 && !self.one_in(self.manners.rude) {
+        if std::mem::take(&mut self.clients[client].is_new)
+            && self.barriers > 0
+            && !self.one_in(self.manners.rude)
+        {
             self.at_once(client, &[BARRIER.to_owned()], &[]);
         }
     }
 
     fn present(&self) -> Vec<usize> {
-        (0..self.clients.len()).filter(|&client| self.clients[client].session.is_some()).collect()
+        (0..self.clients.len())
+            .filter(|&client| self.clients[client].session.is_some())
+            .collect()
     }
 
     /// The client goes on as a new session, or not at all.
@@ -158,7 +226,11 @@ impl Run {
             let name = self.arrival.names.sessions.len().to_string();
             // A session sees nothing of another one of its client.
             let session = Some(self.arrival.names.sessions.place(&name));
-            self.clients[client] = Client { session, is_new: true, ..Client::default() };
+            self.clients[client] = Client {
+                session,
+                is_new: true,
+                ..Client::default()
+            };
         }
     }
 
@@ -168,10 +240,18 @@ impl Run {
         for &client in &present {
             self.make_ready(client);
             self.values += 1;
-            self.at_once(client, &[], &[(format!("{FENCES}{}", client + 1), self.values)]);
+            self.at_once(
+                client,
+                &[],
+                &[(format!("{FENCES}{}", client + 1), self.values)],
+            );
         }
-        let Some(leader) = self.rng.choice(present.clone()) else { return };
-        let fences: Vec<String> = (1..=self.clients.len()).map(|n| format!("{FENCES}{n}")).collect();
+        let Some(leader) = self.rng.choice(present.clone()) else {
+            return;
+        };
+        let fences: Vec<String> = (1..=self.clients.len())
+            .map(|n| format!("{FENCES}{n}"))
+            .collect();
         self.barriers += 1;
         self.at_once(leader, &fences, &[(BARRIER.to_owned(), self.barriers)]);
         for client in present {
@@ -184,7 +264,9 @@ impl Run {
     fn ordinary(&mut self, client: usize) {
         self.make_ready(client);
         let key = |rng: &mut Rng| ["x", "y"][rng.usize(0..2)].to_owned();
-        let reads: Vec<String> = (0..self.rng.usize(0..3)).map(|_| key(&mut self.rng)).collect();
+        let reads: Vec<String> = (0..self.rng.usize(0..3))
+            .map(|_| key(&mut self.rng))
+            .collect();
         let writes = self.rng.usize(usize::from(reads.is_empty())..2);
         let writes: Vec<(String, u64)> = (0..writes)
             .map(|_| {
@@ -210,7 +292,9 @@ impl Run {
 
     fn arrived_after(mut self, steps: usize) -> Arrival {
         for _ in 0..steps {
-            let Some(client) = self.rng.choice(self.present()) else { break };
+            let Some(client) = self.rng.choice(self.present()) else {
+                break;
+            };
             match self.rng.usize(0..12) {
                 0 => {
                     let goes_on = self.rng.usize(0..3) > 0;
@@ -230,7 +314,12 @@ impl Run {
 }
 
 fn settling() -> Options {
-    Options { levels: FOLLOWED.to_vec(), horizon: None, period: 1, ..Options::default() }
+    Options {
+        levels: FOLLOWED.to_vec(),
+        horizon: None,
+        period: 1,
+        ..Options::default()
+    }
 }
 
 const BROKEN: &str = "has not seen what every session had seen";
@@ -240,18 +329,33 @@ fn followed(seeds: u64, manners: Manners) -> [u64; 4] {
     let counts = [const { AtomicU64::new(0) }; 4];
     for_seeds(seeds, |seed| {
         let mut rng = Rng::with_seed(seed);
-        let manners = Manners { is_serial: rng.bool(), wrong: [0, 40, 8][rng.usize(0..3)], ..manners };
+        let manners = Manners {
+            is_serial: rng.bool(),
+            wrong: [0, 40, 8][rng.usize(0..3)],
+            ..manners
+        };
         let arrival = Run::new(seed, manners).arrived_after(rng.usize(6..18));
-        let options = Options { period: [1, 1, 2][rng.usize(0..3)], ..settling() };
-        let follower = follow(&arrival, options, manners.unknown == 0).map_err(|error| in_order(&arrival) + &error)?;
+        let options = Options {
+            period: [1, 1, 2][rng.usize(0..3)],
+            ..settling()
+        };
+        let follower = follow(&arrival, options, manners.unknown == 0)
+            .map_err(|error| in_order(&arrival) + &error)?;
         let is_broken = follower.ended().is_some_and(|why| why.contains(BROKEN));
         if is_broken && manners.rude == 0 {
             return Err(in_order(&arrival) + follower.ended().unwrap_or_default());
         }
-        let is = |wanted: fn(&Answer) -> bool| follower.answers().iter().any(|(_, answer)| wanted(answer));
+        let is = |wanted: fn(&Answer) -> bool| {
+            follower.answers().iter().any(|(_, answer)| wanted(answer))
+        };
         let is_violated = is(|answer| *answer == Answer::Violated);
         let is_open = is(|answer| matches!(answer, Answer::ExceptFor(_)));
-        let these = [follower.status().settled, u64::from(is_violated), u64::from(is_open), u64::from(is_broken)];
+        let these = [
+            follower.status().settled,
+            u64::from(is_violated),
+            u64::from(is_open),
+            u64::from(is_broken),
+        ];
         counts.iter().zip(these).for_each(|(count, n)| {
             count.fetch_add(n, Ordering::Relaxed);
         });
@@ -262,23 +366,51 @@ fn followed(seeds: u64, manners: Manners) -> [u64; 4] {
 
 #[test]
 fn sessions_that_come_and_go_with_barriers_are_followed_without_loss() {
-    let polite = Manners { is_serial: true, wrong: 0, unknown: 0, rude: 0 };
+    let polite = Manners {
+        is_serial: true,
+        wrong: 0,
+        unknown: 0,
+        rude: 0,
+    };
     let [settled, violated, open, broken] = followed(400, polite);
-    assert!(settled > 1000 && violated > 60, "{settled} settled, {violated} violated");
+    assert!(
+        settled > 1000 && violated > 60,
+        "{settled} settled, {violated} violated"
+    );
     assert_eq!((open, broken), (0, 0));
 }
 
 #[test]
-fn a_read_of_an_old_transaction_of_unknown_outcome_is_left_out_and_nothing_is_claimed_that_is_not_so() {
-    let [settled, _, open, broken] = followed(400, Manners { is_serial: true, wrong: 0, unknown: 5, rude: 0 });
+fn a_read_of_an_old_transaction_of_unknown_outcome_is_left_out_and_nothing_is_claimed_that_is_not_so()
+ {
+    let [settled, _, open, broken] = followed(
+        400,
+        Manners {
+            is_serial: true,
+            wrong: 0,
+            unknown: 5,
+            rude: 0,
+        },
+    );
     assert!(settled > 500 && open > 1, "{settled} settled, {open} open");
     assert_eq!(broken, 0);
 }
 
 #[test]
 fn a_session_that_does_not_begin_with_the_barrier_ends_following_and_no_verdict_is_wrong() {
-    let [settled, _, _, broken] = followed(400, Manners { is_serial: false, wrong: 0, unknown: 0, rude: 2 });
-    assert!(settled > 500 && broken > 10, "{settled} settled, {broken} broken");
+    let [settled, _, _, broken] = followed(
+        400,
+        Manners {
+            is_serial: false,
+            wrong: 0,
+            unknown: 0,
+            rude: 2,
+        },
+    );
+    assert!(
+        settled > 500 && broken > 10,
+        "{settled} settled, {broken} broken"
+    );
 }
 
 /// A recording with lines for beginnings and ends.
@@ -289,7 +421,9 @@ fn recorded(transactions: &[(u32, &str)], comments: &[(usize, &str)]) -> String 
             text += &format!("; {comment}\n");
         }
         for stage in ["invoke", "ok"] {
-            text += &format!("{{:type :{stage}, :f :txn, :process {process}, :value [{operations}]}}\n");
+            text += &format!(
+                "{{:type :{stage}, :f :txn, :process {process}, :value [{operations}]}}\n"
+            );
         }
     }
     text
@@ -301,10 +435,14 @@ fn streamed(text: &str, piece: usize) -> Follower {
     let mut records = Vec::new();
     for piece in text.as_bytes().chunks(piece) {
         stream.push(piece, &mut records).expect("a recording");
-        records.drain(..).for_each(|record| follower.take(record, stream.names()));
+        records
+            .drain(..)
+            .for_each(|record| follower.take(record, stream.names()));
     }
     stream.finish(&mut records).expect("a recording");
-    records.drain(..).for_each(|record| follower.take(record, stream.names()));
+    records
+        .drain(..)
+        .for_each(|record| follower.take(record, stream.names()));
     follower.finish(stream.names());
     follower
 }
@@ -340,9 +478,20 @@ fn comments_say_which_sessions_have_ended() {
     for piece in [1, 50, 10_000] {
         let follower = streamed(&recorded(&more, &[(7, "session 1 ended")]), piece);
         assert_eq!(follower.ended(), None);
-        assert!(follower.answers().iter().all(|(_, answer)| *answer == Answer::Holds), "{:?}", follower.answers());
+        assert!(
+            follower
+                .answers()
+                .iter()
+                .all(|(_, answer)| *answer == Answer::Holds),
+            "{:?}",
+            follower.answers()
+        );
         let settled = follower.status().settled;
-        assert!(silent.settled > 3 && held_up < 9 && settled == 14, "{} {held_up} {settled}", silent.settled);
+        assert!(
+            silent.settled > 3 && held_up < 9 && settled == 14,
+            "{} {held_up} {settled}",
+            silent.settled
+        );
     }
 }
 
@@ -366,7 +515,14 @@ fn a_session_may_begin_when_nothing_is_remembered() {
     ];
     let follower = streamed(&recorded(&transactions, &[(9, "session 1 ended")]), 64);
     assert_eq!(follower.ended(), None);
-    assert!(follower.answers().iter().all(|(_, answer)| *answer == Answer::Violated), "{:?}", follower.answers());
+    assert!(
+        follower
+            .answers()
+            .iter()
+            .all(|(_, answer)| *answer == Answer::Violated),
+        "{:?}",
+        follower.answers()
+    );
 }
 
 #[test]
@@ -377,13 +533,25 @@ fn following_ends_where_a_session_has_not_seen_the_barrier() {
         streamed(&recorded(&transactions, &[]), 64)
     };
     assert_eq!(late("[:r fence/0 1] [:r x 2]").ended(), None);
-    let why = late("[:r x 2]").ended().map(str::to_owned).unwrap_or_default();
+    let why = late("[:r x 2]")
+        .ended()
+        .map(str::to_owned)
+        .unwrap_or_default();
     assert!(why.starts_with("line 18: session 7 has not seen"), "{why}");
     // Settled or not, this could come first.
-    assert!(late("[:r x nil]").answers().iter().all(|(_, answer)| matches!(answer, Answer::Unknown(_))));
+    assert!(
+        late("[:r x nil]")
+            .answers()
+            .iter()
+            .all(|(_, answer)| matches!(answer, Answer::Unknown(_)))
+    );
     // A session that was said to have ended and goes on.
     let mut transactions = RUN[..6].to_vec();
     transactions.extend([(0, "[:r x 2]"), (1, "[:w x 9]")]);
     let follower = streamed(&recorded(&transactions, &[(4, "session 1 ended")]), 64);
-    assert!(follower.ended().is_some_and(|why| why.contains(BROKEN)), "{:?}", follower.answers());
+    assert!(
+        follower.ended().is_some_and(|why| why.contains(BROKEN)),
+        "{:?}",
+        follower.answers()
+    );
 }

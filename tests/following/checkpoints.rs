@@ -28,7 +28,12 @@ impl Seen {
             .into_iter()
             .filter(|level| options.levels.contains(level))
             .for_each(|level| follower.keep_order(level));
-        Seen { stream: Stream::new(name, None).expect("a stream"), follower, findings: Vec::new(), order: Vec::new() }
+        Seen {
+            stream: Stream::new(name, None).expect("a stream"),
+            follower,
+            findings: Vec::new(),
+            order: Vec::new(),
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -45,8 +50,14 @@ impl Seen {
     }
 
     fn note(&mut self) {
-        let told = |found: &Finding| format!("{} {} {} {}", found.level, found.line, found.title, found.summary);
-        self.findings.extend(self.follower.take_findings().iter().map(told));
+        let told = |found: &Finding| {
+            format!(
+                "{} {} {} {}",
+                found.level, found.line, found.title, found.summary
+            )
+        };
+        self.findings
+            .extend(self.follower.take_findings().iter().map(told));
         self.order.extend(self.follower.take_order());
     }
 
@@ -54,7 +65,11 @@ impl Seen {
     fn restart(self, options: &Options) -> Seen {
         let bytes = self.follower.kept(&self.stream);
         let (stream, follower) = Follower::resumed(options.clone(), &bytes).expect("what was kept");
-        Seen { stream, follower, ..self }
+        Seen {
+            stream,
+            follower,
+            ..self
+        }
     }
 
     /// All that is said at the end.
@@ -64,14 +79,26 @@ impl Seen {
         self.take(records);
         self.follower.finish(self.stream.names());
         self.note();
-        let rest: Vec<_> = REPLAYED.into_iter().map(|level| self.follower.rest_of_order(level)).collect();
+        let rest: Vec<_> = REPLAYED
+            .into_iter()
+            .map(|level| self.follower.rest_of_order(level))
+            .collect();
         let (status, ended) = (self.follower.status(), self.follower.ended());
-        format!("{status:?}\n{ended:?}\n{:?}\n{:?}\n{rest:?}", self.findings, self.order)
+        format!(
+            "{status:?}\n{ended:?}\n{:?}\n{:?}\n{rest:?}",
+            self.findings, self.order
+        )
     }
 }
 
 /// Follows in pieces, with restarts between them or without.
-fn followed(name: &str, bytes: &[u8], options: &Options, rng: &mut Rng, with_restarts: bool) -> String {
+fn followed(
+    name: &str,
+    bytes: &[u8],
+    options: &Options,
+    rng: &mut Rng,
+    with_restarts: bool,
+) -> String {
     let mut seen = Seen::new(name, options);
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -90,7 +117,13 @@ fn options(rng: &mut Rng, sessions: u32) -> Options {
     let period = [1, 7, 50][rng.usize(0..3)];
     let sessions = rng.bool().then_some(sessions);
     let memory = [40, 1 << 20][rng.usize(0..2)];
-    Options { levels: FOLLOWED.to_vec(), horizon, sessions, period, memory }
+    Options {
+        levels: FOLLOWED.to_vec(),
+        horizon,
+        sessions,
+        period,
+        memory,
+    }
 }
 
 fn compare(name: &str, bytes: &[u8], options: &Options, rng: &mut Rng) -> Result<(), String> {
@@ -99,7 +132,11 @@ fn compare(name: &str, bytes: &[u8], options: &Options, rng: &mut Rng) -> Result
         *rng = start.clone();
         let expected = followed(name, bytes, options, rng, false);
         let found = followed(name, bytes, options, rng, true);
-        if found == expected { Ok(()) } else { Err(format!("{name}, {options:?}\n{expected}\n{found}")) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("{name}, {options:?}\n{expected}\n{found}"))
+        }
     };
     // On a busy machine a counterexample may be cut short by time, in one of the two only; a defect stays.
     once().or_else(|_| once())
@@ -107,7 +144,14 @@ fn compare(name: &str, bytes: &[u8], options: &Options, rng: &mut Rng) -> Result
 
 #[test]
 fn wherever_it_is_restarted_it_ends_the_same() {
-    let models = [Model::Serial, Model::Snapshot, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
+    let models = [
+        Model::Serial,
+        Model::Snapshot,
+        Model::Prefix,
+        Model::Causal,
+        Model::Atomic,
+        Model::Committed,
+    ];
     for_seeds(200, |seed| {
         let mut rng = Rng::with_seed(seed);
         let sessions = rng.u32(2..=5);
@@ -122,8 +166,17 @@ fn wherever_it_is_restarted_it_ends_the_same() {
         let model = models[rng.usize(0..models.len())];
         let format = ["elle-edn", "text", "plume"][rng.usize(0..3)];
         // The other formats cannot express all of it.
-        let (aborted, unknown) = if format == "text" { (0.05, 0.02) } else { (0.0, 0.0) };
-        let generation = Generation { times: true, aborted, unknown, ..Generation::new(workload, model) };
+        let (aborted, unknown) = if format == "text" {
+            (0.05, 0.02)
+        } else {
+            (0.0, 0.0)
+        };
+        let generation = Generation {
+            times: true,
+            aborted,
+            unknown,
+            ..Generation::new(workload, model)
+        };
         let history = generation.history(&Control::new()).expect("a history");
         let mut bytes = Vec::new();
         formats::write(&history, format, &mut bytes).map_err(|error| error.to_string())?;
@@ -136,7 +189,11 @@ fn wherever_it_is_restarted_it_ends_the_same() {
 fn the_bundled_files_end_the_same() {
     let mut n = 0;
     let folder = fs::read_dir(common::repository("sample_histories")).expect("the samples");
-    for path in folder.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "txt")) {
+    for path in folder
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "txt"))
+    {
         let bytes = fs::read(&path).expect("a sample");
         // How long a counterexample is minimized is a matter of time.
         if bytes.len() > 20_000 {
@@ -145,7 +202,8 @@ fn the_bundled_files_end_the_same() {
         for seed in 0..2 {
             let mut rng = Rng::with_seed(seed);
             let options = options(&mut rng, 3);
-            compare(&path.to_string_lossy(), &bytes, &options, &mut rng).unwrap_or_else(|error| panic!("{error}"));
+            compare(&path.to_string_lossy(), &bytes, &options, &mut rng)
+                .unwrap_or_else(|error| panic!("{error}"));
             n += 1;
         }
     }
@@ -154,7 +212,11 @@ fn the_bundled_files_end_the_same() {
 
 fn isoscope(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -166,9 +228,16 @@ fn run(arguments: &[&str]) -> Output {
 fn said(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let lines = text(&output.stdout);
-    let lines: Vec<&str> = lines.lines().filter(|line| !line.contains("\"event\":\"progress\"")).collect();
+    let lines: Vec<&str> = lines
+        .lines()
+        .filter(|line| !line.contains("\"event\":\"progress\""))
+        .collect();
     let err = text(&output.stderr);
-    (output.status.code(), lines.join("\n"), err.lines().last().unwrap_or_default().to_owned())
+    (
+        output.status.code(),
+        lines.join("\n"),
+        err.lines().last().unwrap_or_default().to_owned(),
+    )
 }
 
 fn text(path: &Path) -> &str {
@@ -178,7 +247,18 @@ fn text(path: &Path) -> &str {
 /// A generated history in a folder.
 fn made(folder: &Path, transactions: &str) -> PathBuf {
     let history = folder.join("made.edn");
-    let arguments = ["generate", "--store", "si", "--seed", "5", "--sessions", "5", "--keys", "400", "--transactions"];
+    let arguments = [
+        "generate",
+        "--store",
+        "si",
+        "--seed",
+        "5",
+        "--sessions",
+        "5",
+        "--keys",
+        "400",
+        "--transactions",
+    ];
     let made = run(&[&arguments[..], &[transactions, "-o", text(&history)]].concat());
     assert!(made.status.success(), "{:?}", said(&made));
     history
@@ -188,29 +268,57 @@ fn made(folder: &Path, transactions: &str) -> PathBuf {
 fn killed_again_and_again_it_ends_as_if_it_had_not_been() {
     let folder = tempfile::tempdir().expect("a folder");
     let history = made(folder.path(), "600");
-    let [checkpoint, order, whole] = ["kept", "order", "whole"].map(|name| folder.path().join(name));
+    let [checkpoint, order, whole] =
+        ["kept", "order", "whole"].map(|name| folder.path().join(name));
     let (mut kills, mut rng) = (0, Rng::with_seed(7));
     for (form, levels, code) in [(&["--json"][..], "RA,SI,SER", 1), (&[], "RA,SI", 0)] {
         let follow = |order: &Path| {
-            let levels = ["--level", levels, "--horizon", "300", "--until-idle", "0", "--order", text(order)];
-            [&["check".to_owned(), "--follow".to_owned(), text(&history).to_owned()][..], &levels.map(str::to_owned)]
-                .concat()
+            let levels = [
+                "--level",
+                levels,
+                "--horizon",
+                "300",
+                "--until-idle",
+                "0",
+                "--order",
+                text(order),
+            ];
+            [
+                &[
+                    "check".to_owned(),
+                    "--follow".to_owned(),
+                    text(&history).to_owned(),
+                ][..],
+                &levels.map(str::to_owned),
+            ]
+            .concat()
         };
-        let arguments = |all: &[String]| [all, &form.iter().map(|f| (*f).to_owned()).collect::<Vec<_>>()[..]].concat();
+        let arguments = |all: &[String]| {
+            [
+                all,
+                &form.iter().map(|f| (*f).to_owned()).collect::<Vec<_>>()[..],
+            ]
+            .concat()
+        };
         let begin = Instant::now();
         let all = arguments(&follow(&whole));
         let expected = said(&run(&all.iter().map(String::as_str).collect::<Vec<_>>()));
         let takes = begin.elapsed();
         assert_eq!(expected.0, Some(code), "{expected:?}");
         let mut all = arguments(&follow(&order));
-        all.extend(["--checkpoint", text(&checkpoint), "--checkpoint-every", "0"].map(str::to_owned));
+        all.extend(
+            ["--checkpoint", text(&checkpoint), "--checkpoint-every", "0"].map(str::to_owned),
+        );
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let _ = fs::remove_file(&checkpoint);
         let mut kill_most = 40;
         let found = loop {
             let mut child = isoscope(&all).spawn().expect("it runs");
             let until = Instant::now() + takes.mul_f64(rng.f64() * 0.25) + Duration::from_millis(2);
-            while kill_most > 0 && Instant::now() < until && child.try_wait().expect("a child").is_none() {
+            while kill_most > 0
+                && Instant::now() < until
+                && child.try_wait().expect("a child").is_none()
+            {
                 std::thread::sleep(Duration::from_millis(1));
             }
             if kill_most > 0 && child.try_wait().expect("a child").is_none() {
@@ -223,7 +331,10 @@ fn killed_again_and_again_it_ends_as_if_it_had_not_been() {
         };
         assert_eq!(found.0, expected.0, "{found:?}");
         assert_eq!(found.1, expected.1);
-        assert_eq!(fs::read(&order).expect("an order"), fs::read(&whole).expect("an order"));
+        assert_eq!(
+            fs::read(&order).expect("an order"),
+            fs::read(&whole).expect("an order")
+        );
         // Once more, with nothing left to do.
         assert_eq!(said(&run(&all)).1, expected.1);
         let (verified, out, _) = said(&run(&["verify", text(&history), "--order", text(&order)]));
@@ -239,7 +350,16 @@ fn it_goes_on_when_the_history_has_grown() {
     let bytes = fs::read(&history).expect("a history");
     let [part, checkpoint] = ["part.edn", "kept"].map(|name| folder.path().join(name));
     let follow = |path: &Path, checkpoint: &Path| {
-        said(&run(&["check", "--follow", text(path), "--until-idle", "0", "--json", "--checkpoint", text(checkpoint)]))
+        said(&run(&[
+            "check",
+            "--follow",
+            text(path),
+            "--until-idle",
+            "0",
+            "--json",
+            "--checkpoint",
+            text(checkpoint),
+        ]))
     };
     for n in [bytes.len() / 3, bytes.len() / 2, bytes.len()] {
         fs::write(&part, &bytes[..n]).expect("a file");
@@ -249,37 +369,74 @@ fn it_goes_on_when_the_history_has_grown() {
     let whole = follow(&part, &folder.path().join("other"));
     assert_eq!(grown, whole);
     // The same bytes from standard input.
-    let again = isoscope(&["check", "--follow", "-", "--json", "--checkpoint", text(&checkpoint)])
-        .stdin(fs::File::open(&part).expect("a file"))
-        .output();
-    assert_eq!(said(&again.expect("it runs")).1.replace("\"-\"", &format!("{:?}", text(&part))), whole.1);
+    let again = isoscope(&[
+        "check",
+        "--follow",
+        "-",
+        "--json",
+        "--checkpoint",
+        text(&checkpoint),
+    ])
+    .stdin(fs::File::open(&part).expect("a file"))
+    .output();
+    assert_eq!(
+        said(&again.expect("it runs"))
+            .1
+            .replace("\"-\"", &format!("{:?}", text(&part))),
+        whole.1
+    );
 }
 
 #[test]
 fn a_checkpoint_that_does_not_fit_is_refused_in_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [history, other, checkpoint, order] = ["a.txt", "b.txt", "kept", "order"].map(|name| folder.path().join(name));
+    let [history, other, checkpoint, order] =
+        ["a.txt", "b.txt", "kept", "order"].map(|name| folder.path().join(name));
     fs::write(&history, "a: [w x 1]\nb: [r x 1]\n").expect("a file");
     fs::write(&other, "a: [w x 2]\nb: [r x 2]\n").expect("a file");
     let follow = |history: &Path, more: &[&str]| {
-        let begin = ["check", "--follow", text(history), "--until-idle", "0", "--checkpoint", text(&checkpoint)];
+        let begin = [
+            "check",
+            "--follow",
+            text(history),
+            "--until-idle",
+            "0",
+            "--checkpoint",
+            text(&checkpoint),
+        ];
         let output = run(&[&begin[..], more].concat());
         let lines = String::from_utf8_lossy(&output.stderr).lines().count();
         (said(&output), lines)
     };
-    let is_refused = |((code, out, err), lines): ((Option<i32>, String, String), usize), message: &str| {
-        assert!(code == Some(2) && out.is_empty() && lines == 1 && err.contains(message), "{code:?} {out} {err}");
+    let is_refused = |((code, out, err), lines): ((Option<i32>, String, String), usize),
+                      message: &str| {
+        assert!(
+            code == Some(2) && out.is_empty() && lines == 1 && err.contains(message),
+            "{code:?} {out} {err}"
+        );
     };
     assert_eq!(follow(&history, &[]).0.0, Some(0));
     let kept = fs::read(&checkpoint).expect("a checkpoint");
     is_refused(follow(&other, &[]), "it was made from another history (");
-    is_refused(follow(&history, &["--level", "SI"]), "it was made with other options (--level CI,RC,");
-    is_refused(follow(&history, &["--order", text(&order)]), "it was made with other options");
+    is_refused(
+        follow(&history, &["--level", "SI"]),
+        "it was made with other options (--level CI,RC,",
+    );
+    is_refused(
+        follow(&history, &["--order", text(&order)]),
+        "it was made with other options",
+    );
     fs::write(&other, "a: [w x 1]\n").expect("a file");
     is_refused(follow(&other, &[]), "it was made from another history (");
-    let newer = [b"isoscope.checkpoint/9999\n", &kept[kept.iter().position(|b| *b == b'\n').expect("a line") + 1..]];
+    let newer = [
+        b"isoscope.checkpoint/9999\n",
+        &kept[kept.iter().position(|b| *b == b'\n').expect("a line") + 1..],
+    ];
     for (bytes, message) in [
-        (newer.concat(), "it was written by a newer version of this program"),
+        (
+            newer.concat(),
+            "it was written by a newer version of this program",
+        ),
         (b"hello\n".to_vec(), "it is no checkpoint"),
         (Vec::new(), "it is no checkpoint"),
         (kept[..kept.len() - 1].to_vec(), "it is damaged"),
@@ -301,5 +458,8 @@ fn a_checkpoint_that_does_not_fit_is_refused_in_one_line() {
     fs::remove_file(&checkpoint).expect("it goes");
     assert_eq!(follow(&history, &["--order", text(&order)]).0.0, Some(0));
     fs::write(&order, "").expect("a file");
-    is_refused(follow(&history, &["--order", text(&order)]), "not the order that belongs to the checkpoint");
+    is_refused(
+        follow(&history, &["--order", text(&order)]),
+        "not the order that belongs to the checkpoint",
+    );
 }

@@ -37,16 +37,25 @@ fn files_below(path: &Path, all: &mut Vec<PathBuf>) {
         all.push(path.to_owned());
         return;
     }
-    for entry in std::fs::read_dir(path).expect("a folder of the program").flatten() {
+    for entry in std::fs::read_dir(path)
+        .expect("a folder of the program")
+        .flatten()
+    {
         files_below(&entry.path(), all);
     }
 }
 
 /// The string literals of a file, without those of its tests and comments.
 fn literals(source: &str) -> Vec<String> {
-    let shown = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let code: String =
-        shown.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let shown = source
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
+    let code: String = shown
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let mut all = Vec::new();
     let mut chars = code.chars();
     let mut before = ' ';
@@ -67,7 +76,9 @@ fn literals(source: &str) -> Vec<String> {
 #[test]
 fn users_read_terms_of_the_field() {
     let mut files = Vec::new();
-    SPEAKERS.iter().for_each(|path| files_below(&common::repository(path), &mut files));
+    SPEAKERS
+        .iter()
+        .for_each(|path| files_below(&common::repository(path), &mut files));
     let (mut n, mut wrong) = (0, Vec::new());
     for path in files.iter().filter(|path| !path.ends_with("tests.rs")) {
         let source = std::fs::read_to_string(path).expect("the source can be read");
@@ -79,7 +90,10 @@ fn users_read_terms_of_the_field() {
                 .map(str::to_lowercase)
                 .collect();
             let text = format!(" {} ", words.join(" "));
-            if BANNED.iter().any(|word| text.contains(&format!(" {word} "))) {
+            if BANNED
+                .iter()
+                .any(|word| text.contains(&format!(" {word} ")))
+            {
                 wrong.push(format!("{}: {literal}", path.display()));
             }
         }

@@ -48,11 +48,23 @@ impl Report {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("report.html");
         let mut program = Command::new(env!("CARGO_BIN_EXE_isoscope"));
-        program.arg("report").arg(history).args(["--violation", violation, "-o"]).arg(&path);
+        program
+            .arg("report")
+            .arg(history)
+            .args(["--violation", violation, "-o"])
+            .arg(&path);
         let output = program.output().expect("the program starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let page = std::fs::read_to_string(&path).expect("UTF-8");
-        Report { _folder: folder, path, page }
+        Report {
+            _folder: folder,
+            path,
+            page,
+        }
     }
 
     fn of_sample((file, violation): (&str, &str)) -> Report {
@@ -82,14 +94,19 @@ impl Report {
 /// What is between the first of each of these and the next of the other.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let from = text.find(begin).unwrap_or_else(|| panic!("no {begin}")) + begin.len();
-    let length = text[from..].find(end).unwrap_or_else(|| panic!("no {end} behind {begin}"));
+    let length = text[from..]
+        .find(end)
+        .unwrap_or_else(|| panic!("no {end} behind {begin}"));
     &text[from..from + length]
 }
 
 /// The values of all attributes of this name.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let begin = format!(" {attribute}=\"");
-    page.split(&begin).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+    page.split(&begin)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect()
 }
 
 /// The page without its script and its style.
@@ -101,13 +118,29 @@ fn markup(page: &str) -> String {
 
 /// All tags, with their attributes.
 fn tags(markup: &str) -> Vec<&str> {
-    markup.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or_default()).collect()
+    markup
+        .split('<')
+        .skip(1)
+        .map(|rest| rest.split('>').next().unwrap_or_default())
+        .collect()
 }
 
 fn assert_alone(page: &str) {
-    let source = |content: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)));
-    let (script, style) = (between(page, "<script>", "</script>"), between(page, "<style>", "</style>"));
-    let policy = between(page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    let source = |content: &str| {
+        format!(
+            "'sha256-{}'",
+            BASE64_STANDARD.encode(Sha256::digest(content))
+        )
+    };
+    let (script, style) = (
+        between(page, "<script>", "</script>"),
+        between(page, "<style>", "</style>"),
+    );
+    let policy = between(
+        page,
+        "http-equiv=\"Content-Security-Policy\" content=\"",
+        "\"",
+    );
     let expected = format!(
         "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'",
@@ -115,29 +148,54 @@ fn assert_alone(page: &str) {
         source(style)
     );
     assert_eq!(policy, expected);
-    assert!(page.find("Content-Security-Policy") < page.find("<style>"), "the policy comes first");
+    assert!(
+        page.find("Content-Security-Policy") < page.find("<style>"),
+        "the policy comes first"
+    );
     for kind in ["<script", "<style"] {
         assert_eq!(page.matches(kind).count(), 1, "{kind}");
     }
-    for way in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "fetch(", "import"]
-    {
+    for way in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "document.write",
+        "eval(",
+        "Function(",
+        "fetch(",
+        "import",
+    ] {
         assert!(!script.contains(way), "{way}");
     }
     for way in ["url(", "@import", "expression("] {
         assert!(!style.contains(way), "{way}");
     }
     let markup = markup(page);
-    let loaders = ["img", "iframe", "object", "embed", "link", "base", "audio", "video", "input", "image", "use"];
+    let loaders = [
+        "img", "iframe", "object", "embed", "link", "base", "audio", "video", "input", "image",
+        "use",
+    ];
     for tag in tags(&markup) {
         let mut parts = tag.split_whitespace();
         let name = parts.next().unwrap_or_default();
         assert!(!loaders.contains(&name), "{tag}");
-        for attribute in outside_of_quotes(tag).split_whitespace().filter_map(|part| part.split_once('=')) {
+        for attribute in outside_of_quotes(tag)
+            .split_whitespace()
+            .filter_map(|part| part.split_once('='))
+        {
             let (name, _) = attribute;
-            assert!(!name.starts_with("on") && !["src", "style", "srcdoc", "action"].contains(&name), "{tag}");
+            assert!(
+                !name.starts_with("on") && !["src", "style", "srcdoc", "action"].contains(&name),
+                "{tag}"
+            );
         }
     }
-    assert!(values(&markup, "href").iter().all(|target| target.starts_with('#')), "links stay inside");
+    assert!(
+        values(&markup, "href")
+            .iter()
+            .all(|target| target.starts_with('#')),
+        "links stay inside"
+    );
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
 }
 
@@ -150,18 +208,36 @@ fn outside_of_quotes(tag: &str) -> String {
 fn assert_linked(page: &str) {
     let markup = markup(page);
     let names = |attribute: &str| -> BTreeSet<String> {
-        values(&markup, attribute).iter().flat_map(|all| all.split_whitespace()).map(str::to_owned).collect()
+        values(&markup, attribute)
+            .iter()
+            .flat_map(|all| all.split_whitespace())
+            .map(str::to_owned)
+            .collect()
     };
     let ids: Vec<&str> = values(&markup, "id");
-    assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "no id twice: {ids:?}");
+    assert_eq!(
+        ids.len(),
+        ids.iter().collect::<BTreeSet<_>>().len(),
+        "no id twice: {ids:?}"
+    );
     let is_id = |id: &str| ids.contains(&id);
     assert!(names("data-arrows").is_subset(&names("data-arrow")));
-    assert_eq!(names("data-arrows"), names("data-arrow"), "every arrow has a line");
+    assert_eq!(
+        names("data-arrows"),
+        names("data-arrow"),
+        "every arrow has a line"
+    );
     for number in names("data-numbers").iter().chain(&names("data-from")) {
         assert!(is_id(&format!("line-{number}")), "{number}");
     }
-    let drawn: BTreeSet<String> = names("data-card").union(&names("data-row")).cloned().collect();
-    assert!(names("data-ends").is_subset(&drawn), "arrows end on what is drawn");
+    let drawn: BTreeSet<String> = names("data-card")
+        .union(&names("data-row"))
+        .cloned()
+        .collect();
+    assert!(
+        names("data-ends").is_subset(&drawn),
+        "arrows end on what is drawn"
+    );
     for target in values(&markup, "href") {
         assert!(is_id(&target[1..]), "{target}");
     }
@@ -178,7 +254,8 @@ fn a_page_is_one_file_that_loads_nothing_and_runs_only_its_script() {
         assert_linked(&page);
         // What needs the script is hidden until it runs.
         assert!(
-            page.contains("<div class=\"tools\"") && between(&page, "<div class=\"tools\"", ">").contains("hidden")
+            page.contains("<div class=\"tools\"")
+                && between(&page, "<div class=\"tools\"", ">").contains("hidden")
         );
     }
 }
@@ -189,7 +266,12 @@ fn all_operations_are_in_the_page_with_or_without_a_script() {
     let all = between(&page, "<section class=\"operations\"", "</section>");
     assert_eq!(all.matches("<details").count(), 3);
     // 3 + 1, 1 + 3 and 2 operations.
-    assert_eq!(between(&page, "<section class=\"operations\"", "</section>").matches("<tr").count(), 3 + 10);
+    assert_eq!(
+        between(&page, "<section class=\"operations\"", "</section>")
+            .matches("<tr")
+            .count(),
+        3 + 10
+    );
     assert_eq!(all.matches("<tr class=\"told\"").count(), 6);
     assert_eq!(page.matches("<li id=\"line-").count(), 6);
 }
@@ -200,13 +282,24 @@ fn hostile_names_stay_text() {
     assert_alone(&page);
     assert_linked(&page);
     let markup = markup(&page);
-    for raw in ["<img", "<iframe", "<form action", "</textarea", "]]></svg", "\" onmouseover", "<b>&lt;"] {
+    for raw in [
+        "<img",
+        "<iframe",
+        "<form action",
+        "</textarea",
+        "]]></svg",
+        "\" onmouseover",
+        "<b>&lt;",
+    ] {
         assert!(!markup.contains(raw), "{raw}");
     }
     for hidden in ['\u{202e}', '\u{200b}', '\u{0}', '\u{1b}'] {
         assert!(!page.contains(hidden), "{hidden:?}");
     }
-    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"), "it is there to be read");
+    assert!(
+        page.contains("&lt;img src=x onerror=alert(1)&gt;"),
+        "it is there to be read"
+    );
 }
 
 #[cfg(unix)]
@@ -220,13 +313,17 @@ mod in_a_browser {
 
     /// The elements that a selector finds, as what an expression about `it` says of each.
     fn each(browser: &mut Browser, selector: &str, says: &str) -> Vec<String> {
-        let all =
-            browser.value(&format!("[...document.querySelectorAll({})].map((it) => String({says}))", json!(selector)));
+        let all = browser.value(&format!(
+            "[...document.querySelectorAll({})].map((it) => String({says}))",
+            json!(selector)
+        ));
         serde_json::from_value(all).expect("texts")
     }
 
     fn lit_arrows(browser: &mut Browser) -> BTreeSet<String> {
-        each(browser, "[data-arrow].lit", "it.dataset.arrow").into_iter().collect()
+        each(browser, "[data-arrow].lit", "it.dataset.arrow")
+            .into_iter()
+            .collect()
     }
 
     fn lit_lines(browser: &mut Browser) -> Vec<String> {
@@ -235,11 +332,17 @@ mod in_a_browser {
 
     fn view(browser: &mut Browser) -> Vec<f64> {
         let all = browser.value("document.querySelector('.view svg').getAttribute('viewBox')");
-        all.as_str().expect("there is one").split(' ').map(|n| n.parse().expect("a number")).collect()
+        all.as_str()
+            .expect("there is one")
+            .split(' ')
+            .map(|n| n.parse().expect("a number"))
+            .collect()
     }
 
     fn keep(name: &str, bytes: &Value) {
-        let bytes = BASE64_STANDARD.decode(bytes["data"].as_str().expect("data")).expect("base64");
+        let bytes = BASE64_STANDARD
+            .decode(bytes["data"].as_str().expect("data"))
+            .expect("base64");
         assert!(bytes.len() > 5000, "{name} is empty");
         if let Some(folder) = std::env::var_os("ISOSCOPE_SHOTS") {
             std::fs::create_dir_all(&folder).expect("the folder may be made");
@@ -261,7 +364,11 @@ mod in_a_browser {
             let report = Report::of_sample(anomaly);
             browser.prefer(1280, 800, "light");
             browser.open(&report.path);
-            assert_eq!(browser.value("document.documentElement.className"), "live", "{anomaly:?}");
+            assert_eq!(
+                browser.value("document.documentElement.className"),
+                "live",
+                "{anomaly:?}"
+            );
             point(&mut browser);
             step(&mut browser);
             switch(&mut browser);
@@ -274,8 +381,13 @@ mod in_a_browser {
         // One file, and nothing else.
         let is_request = |event: &&Value| event["method"] == "Network.requestWillBeSent";
         for request in browser.events.iter().filter(is_request) {
-            let url = request["params"]["request"]["url"].as_str().expect("an address");
-            assert!(url == "about:blank" || url.starts_with("file://") && url.contains("report.html"), "{url}");
+            let url = request["params"]["request"]["url"]
+                .as_str()
+                .expect("an address");
+            assert!(
+                url == "about:blank" || url.starts_with("file://") && url.contains("report.html"),
+                "{url}"
+            );
         }
     }
 
@@ -289,13 +401,23 @@ mod in_a_browser {
             assert_eq!(lit_arrows(browser), wanted, "{id}");
             assert_eq!(lit_lines(browser), [id]);
         }
-        let arrows: BTreeSet<String> = each(browser, "[data-arrow]", "it.dataset.arrow").into_iter().collect();
+        let arrows: BTreeSet<String> = each(browser, "[data-arrow]", "it.dataset.arrow")
+            .into_iter()
+            .collect();
         for arrow in arrows {
             let selector = format!("[data-arrow='{arrow}'] > .label");
             browser.point(&selector, false);
             assert_eq!(lit_arrows(browser), [arrow.clone()].into());
-            let numbers = each(browser, &format!("[data-arrow='{arrow}']"), "it.dataset.numbers")[0].clone();
-            let lines: Vec<String> = numbers.split_whitespace().map(|number| format!("line-{number}")).collect();
+            let numbers = each(
+                browser,
+                &format!("[data-arrow='{arrow}']"),
+                "it.dataset.numbers",
+            )[0]
+            .clone();
+            let lines: Vec<String> = numbers
+                .split_whitespace()
+                .map(|number| format!("line-{number}"))
+                .collect();
             assert_eq!(lit_lines(browser), lines, "{arrow}");
             assert!(!each(browser, ".caption", "it.textContent")[0].is_empty());
         }
@@ -309,7 +431,12 @@ mod in_a_browser {
         browser.press("Escape");
         assert!(lit_lines(browser).is_empty());
         browser.point(CARD, true);
-        assert!(browser.value("document.querySelectorAll('.peek tr').length").as_u64() > Some(1));
+        assert!(
+            browser
+                .value("document.querySelectorAll('.peek tr').length")
+                .as_u64()
+                > Some(1)
+        );
         browser.press("Escape");
         browser.point("h1", false);
     }
@@ -348,9 +475,17 @@ mod in_a_browser {
         browser.press("e");
         assert_eq!(browser.value(hidden), json!(0));
         browser.press("r");
-        assert!(each(browser, ".operations details", "it.open").iter().all(|open| open == "true"));
+        assert!(
+            each(browser, ".operations details", "it.open")
+                .iter()
+                .all(|open| open == "true")
+        );
         browser.press("r");
-        assert!(each(browser, ".operations details", "it.open").iter().all(|open| open == "false"));
+        assert!(
+            each(browser, ".operations details", "it.open")
+                .iter()
+                .all(|open| open == "false")
+        );
         let ground = "getComputedStyle(document.body).backgroundColor";
         let before = browser.value(ground);
         browser.press("d");
@@ -360,7 +495,10 @@ mod in_a_browser {
         browser.press("?");
         assert_eq!(browser.value("document.querySelector('.help').open"), true);
         browser.press("j");
-        assert!(lit_lines(browser).is_empty(), "keys are for the help while it is open");
+        assert!(
+            lit_lines(browser).is_empty(),
+            "keys are for the help while it is open"
+        );
         browser.value("document.querySelector('.help').close()");
     }
 
@@ -370,7 +508,10 @@ mod in_a_browser {
         browser.press("+");
         browser.press("+");
         let closer = view(browser);
-        assert!(closer[2] < home[2] / 2.0 && closer[0] > home[0], "{home:?} {closer:?}");
+        assert!(
+            closer[2] < home[2] / 2.0 && closer[0] > home[0],
+            "{home:?} {closer:?}"
+        );
         browser.press("-");
         assert!(view(browser)[2] > closer[2]);
         browser.value("document.querySelector('.view').scrollIntoView({block: 'center'})");
@@ -378,11 +519,17 @@ mod in_a_browser {
             "(() => { const box = document.querySelector('.view svg').getBoundingClientRect();
                return [box.x + box.width / 2, box.y + box.height / 2]; })()",
         );
-        let (x, y) = (middle[0].as_f64().expect("a number"), middle[1].as_f64().expect("a number"));
+        let (x, y) = (
+            middle[0].as_f64().expect("a number"),
+            middle[1].as_f64().expect("a number"),
+        );
         let before = view(browser);
-        for (kind, x) in
-            [("mousePressed", x), ("mouseMoved", x - 20.0), ("mouseMoved", x - 40.0), ("mouseReleased", x - 40.0)]
-        {
+        for (kind, x) in [
+            ("mousePressed", x),
+            ("mouseMoved", x - 20.0),
+            ("mouseMoved", x - 40.0),
+            ("mouseReleased", x - 40.0),
+        ] {
             let buttons = u32::from(kind != "mouseReleased");
             let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
             browser.ask("Input.dispatchMouseEvent", event);
@@ -401,10 +548,19 @@ mod in_a_browser {
             for scheme in ["light", "dark"] {
                 browser.prefer(width, height, scheme);
                 browser.value("scrollTo(0, 0)");
-                let needed = browser.value("document.documentElement.scrollWidth").as_u64();
-                assert!(needed <= Some(width.into()), "{name} needs {needed:?} of {width}");
+                let needed = browser
+                    .value("document.documentElement.scrollWidth")
+                    .as_u64();
+                assert!(
+                    needed <= Some(width.into()),
+                    "{name} needs {needed:?} of {width}"
+                );
                 let ground = browser.value("getComputedStyle(document.body).backgroundColor");
-                assert_eq!(ground == "rgb(255, 255, 255)", scheme == "light", "{ground}");
+                assert_eq!(
+                    ground == "rgb(255, 255, 255)",
+                    scheme == "light",
+                    "{ground}"
+                );
                 shoot(browser, &format!("{name}-{width}-{scheme}.png"));
             }
         }
@@ -415,15 +571,20 @@ mod in_a_browser {
     fn print(browser: &mut Browser, name: &str) {
         browser.press("j");
         browser.press("+");
-        let printed = browser
-            .ask("Page.printToPDF", json!({ "printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69 }));
+        let printed = browser.ask(
+            "Page.printToPDF",
+            json!({ "printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69 }),
+        );
         keep(&format!("{name}.pdf"), &printed);
         browser.press("0");
         browser.press("Escape");
         browser.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
         let ground = browser.value("getComputedStyle(document.body).backgroundColor");
         assert_eq!(ground, "rgb(255, 255, 255)", "{name}");
-        assert_eq!(browser.value("getComputedStyle(document.querySelector('.tools')).display"), "none");
+        assert_eq!(
+            browser.value("getComputedStyle(document.querySelector('.tools')).display"),
+            "none"
+        );
     }
 
     #[test]
@@ -434,7 +595,11 @@ mod in_a_browser {
         browser.value("void (location.hash = '#line-5')");
         browser.value("new Promise((resolve) => setTimeout(resolve, 50))");
         assert_eq!(lit_lines(&mut browser), ["line-5"]);
-        assert_eq!(each(&mut browser, ".line.near", "it.id"), ["line-1", "line-2", "line-4"], "what it follows from");
+        assert_eq!(
+            each(&mut browser, ".line.near", "it.id"),
+            ["line-1", "line-2", "line-4"],
+            "what it follows from"
+        );
     }
 
     #[test]
@@ -457,11 +622,19 @@ mod in_a_browser {
             browser.press(key);
         }
         browser.point(CARD, true);
-        assert!(browser.value("document.querySelectorAll('.peek tr').length").as_u64() > Some(1));
+        assert!(
+            browser
+                .value("document.querySelectorAll('.peek tr').length")
+                .as_u64()
+                > Some(1)
+        );
         browser.press("Escape");
         point(&mut browser);
         let strange = "img, iframe, form:not([method=dialog]), input, textarea, b:not(figcaption b, .caption b), script + script, [onmouseover], [onfocus], [onerror], [autofocus]";
-        assert_eq!(each(&mut browser, strange, "it.outerHTML"), Vec::<String>::new());
+        assert_eq!(
+            each(&mut browser, strange, "it.outerHTML"),
+            Vec::<String>::new()
+        );
         // Had it been escaped badly, the policy would have stopped it, and said so here.
         assert_eq!(browser.complaints(), Vec::<Value>::new());
     }
@@ -472,10 +645,17 @@ mod in_a_browser {
         let report = Report::of_sample(ANOMALIES[0]);
         let added = "<script>document.title = 'ran'</script><p id=styled style='color: red' onclick='alert(1)'>x</p>\
                      <img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' onerror='document.title = 1'></main>";
-        std::fs::write(&report.path, report.page.replace("</main>", added)).expect("it may be written");
+        std::fs::write(&report.path, report.page.replace("</main>", added))
+            .expect("it may be written");
         browser.open(&report.path);
         assert_ne!(browser.value("document.title"), "ran");
-        assert_ne!(browser.value("getComputedStyle(document.getElementById('styled')).color"), "rgb(255, 0, 0)");
-        assert!(!browser.complaints().is_empty(), "the browser says what it refused");
+        assert_ne!(
+            browser.value("getComputedStyle(document.getElementById('styled')).color"),
+            "rgb(255, 0, 0)"
+        );
+        assert!(
+            !browser.complaints().is_empty(),
+            "the browser says what it refused"
+        );
     }
 }

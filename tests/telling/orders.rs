@@ -11,16 +11,34 @@ use isoscope::control::Control;
 use isoscope::counterexample::Difference;
 use isoscope::export::{self, ComposeOptions, ExportKind};
 use isoscope::formats;
-use isoscope::history::{Builder, History, Interval, KeyId, Origin, Rules, SetUpRule, TransactionId};
+use isoscope::history::{
+    Builder, History, Interval, KeyId, Origin, Rules, SetUpRule, TransactionId,
+};
 use serde_json::Value as Json;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is shown of each violation listed at these levels, the usual ones if there are none.
 fn examples(history: &History, levels: &[Level]) -> Vec<Example> {
-    let levels = if levels.is_empty() { Level::of(history) } else { levels.to_vec() };
-    let findings = audit::check(history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
+    let levels = if levels.is_empty() {
+        Level::of(history)
+    } else {
+        levels.to_vec()
+    };
+    let findings = audit::check(
+        history,
+        &Options {
+            levels,
+            ..Options::default()
+        },
+        &Control::new(),
+        &|_| {},
+    );
     let examples = Examples::new(history, &findings);
-    findings.violations.iter().map(|violation| examples.of(violation, &Control::new())).collect()
+    findings
+        .violations
+        .iter()
+        .map(|violation| examples.of(violation, &Control::new()))
+        .collect()
 }
 
 fn sample(name: &str) -> History {
@@ -41,7 +59,11 @@ fn samples_name_the_weakest_levels_broken_on_every_order() {
             None,
             "Weakest level that these operations violate: plain cursor stability (P-CS, Elle's :cursor-stability).",
         ),
-        ("tap-j-non-repeatable-read.txt", None, "Weakest level that these operations violate: cut isolation (CI)."),
+        (
+            "tap-j-non-repeatable-read.txt",
+            None,
+            "Weakest level that these operations violate: cut isolation (CI).",
+        ),
         (
             "view-that-went-back.txt",
             None,
@@ -69,7 +91,10 @@ fn samples_name_the_weakest_levels_broken_on_every_order() {
         ),
     ] {
         let examples = examples(&sample(name), level.as_slice());
-        let told: Vec<Option<&str>> = examples.iter().map(|e| e.explanation.weakest.as_deref()).collect();
+        let told: Vec<Option<&str>> = examples
+            .iter()
+            .map(|e| e.explanation.weakest.as_deref())
+            .collect();
         assert!(told.contains(&Some(expected)), "{name}: {told:?}");
     }
 }
@@ -79,7 +104,11 @@ fn samples_name_the_weakest_levels_broken_on_every_order() {
 fn write_skew_names_the_weakest_level_at_which_updates_are_serializable() {
     let level = Level::with_code("P-PL3U").unwrap_or(Level::PlainSerializability);
     let examples = examples(&sample("write-skew.hist"), &[]);
-    let told = examples[0].explanation.weakest.as_deref().unwrap_or_default();
+    let told = examples[0]
+        .explanation
+        .weakest
+        .as_deref()
+        .unwrap_or_default();
     let expected = format!("violate: {} ({}, Elle's :", level.spoken(), level.code());
     assert!(told.contains(&expected), "{told}");
 }
@@ -107,7 +136,10 @@ fn what_is_broken_on_several_orders_is_said_of_each() {
         ),
     ] {
         let examples = examples(&common::history(text), &[level]);
-        let told: Vec<Option<&str>> = examples.iter().map(|e| e.explanation.weakest.as_deref()).collect();
+        let told: Vec<Option<&str>> = examples
+            .iter()
+            .map(|e| e.explanation.weakest.as_deref())
+            .collect();
         assert!(told.contains(&Some(expected)), "{text}{told:?}");
     }
 }
@@ -148,26 +180,42 @@ fn guarantees_of_sessions_are_told_in_everyday_words() {
         ),
     ] {
         let examples = examples(&sample(name), &[level]);
-        let of_level = examples.iter().find(|example| example.counterexample.level == level);
+        let of_level = examples
+            .iter()
+            .find(|example| example.counterexample.level == level);
         let explanation = &of_level.expect("it is violated").explanation;
         assert_eq!(explanation.title, title, "{name}");
         let told = explanation.difference.as_deref().unwrap_or_default();
-        let holds = format!(". If any one of them is dropped, these operations satisfy {}.", level.spoken());
-        assert!(told.contains("P-SER") && told.contains(needed) && told.ends_with(&holds), "{told}");
+        let holds = format!(
+            ". If any one of them is dropped, these operations satisfy {}.",
+            level.spoken()
+        );
+        assert!(
+            told.contains("P-SER") && told.contains(needed) && told.ends_with(&holds),
+            "{told}"
+        );
     }
 }
 
 #[test]
 fn real_time_that_makes_the_difference_is_told_with_its_times() {
     let examples = examples(&sample("real-time-cycle.txt"), &[]);
-    let told = examples[0].explanation.difference.as_deref().unwrap_or_default();
+    let told = examples[0]
+        .explanation
+        .difference
+        .as_deref()
+        .unwrap_or_default();
     assert_eq!(
         told,
         "Real time makes the difference: without it, these operations satisfy serializability (SER, Elle's \
          :strong-session-serializable) and weaker levels. What counts is that teller#2 had ended (at time 15) before phone#1 \
          began (at time 20). Without that, these operations satisfy strict serializability."
     );
-    let edge = examples[0].explanation.edge_reasons.iter().filter(|reason| reason.contains("makes the difference"));
+    let edge = examples[0]
+        .explanation
+        .edge_reasons
+        .iter()
+        .filter(|reason| reason.contains("makes the difference"));
     assert_eq!(edge.count(), 1);
 }
 
@@ -175,50 +223,114 @@ fn real_time_that_makes_the_difference_is_told_with_its_times() {
 #[test]
 fn pictures_mark_what_makes_the_difference() {
     let whole = sample("real-time-cycle.txt");
-    let Example { counterexample, explanation, .. } = &examples(&whole, &[])[0];
-    let picture = export::compose(counterexample, explanation, &whole, &ComposeOptions::default());
-    let marked: Vec<&str> = picture.diagram.arrows.iter().map(|arrow| arrow.label.as_str()).collect();
-    assert_eq!(marked.iter().filter(|label| label.ends_with(export::DECISIVE)).count(), 1, "{marked:?}");
+    let Example {
+        counterexample,
+        explanation,
+        ..
+    } = &examples(&whole, &[])[0];
+    let picture = export::compose(
+        counterexample,
+        explanation,
+        &whole,
+        &ComposeOptions::default(),
+    );
+    let marked: Vec<&str> = picture
+        .diagram
+        .arrows
+        .iter()
+        .map(|arrow| arrow.label.as_str())
+        .collect();
+    assert_eq!(
+        marked
+            .iter()
+            .filter(|label| label.ends_with(export::DECISIVE))
+            .count(),
+        1,
+        "{marked:?}"
+    );
     assert!(marked.contains(&"RT *"), "{marked:?}");
     let svg = export::export(ExportKind::Svg, &picture).expect("it is drawn");
     let svg = String::from_utf8(svg).expect("it is text");
     assert!(svg.contains("*: makes the difference"), "{svg}");
     let json = export::export(ExportKind::Json, &picture).expect("it is data");
     let json: Json = serde_json::from_slice(&json).expect("it is JSON");
-    assert_eq!(json["orders"]["weakest_broken"], serde_json::json!(["R-MV", "R-MSR", "R-RA", "K-SI"]));
+    assert_eq!(
+        json["orders"]["weakest_broken"],
+        serde_json::json!(["R-MV", "R-MSR", "R-RA", "K-SI"])
+    );
     assert_eq!(json["orders"]["difference"]["order"], "real-time");
     let edge = &json["orders"]["difference"]["edges"][0];
     let arrows = json["arrows"].as_array().expect("arrows");
-    assert!(arrows.iter().any(|arrow| arrow["edge"] == *edge && arrow["kind"] == "RT"), "{json}");
+    assert!(
+        arrows
+            .iter()
+            .any(|arrow| arrow["edge"] == *edge && arrow["kind"] == "RT"),
+        "{json}"
+    );
     // Where no order makes a difference, nothing is marked.
     let whole = sample("write-skew.hist");
-    let Example { counterexample, explanation, .. } = &examples(&whole, &[])[0];
+    let Example {
+        counterexample,
+        explanation,
+        ..
+    } = &examples(&whole, &[])[0];
     assert_eq!(explanation.difference, None);
-    let picture = export::compose(counterexample, explanation, &whole, &ComposeOptions::default());
-    assert!(!picture.diagram.arrows.iter().any(|arrow| arrow.label.ends_with(export::DECISIVE)));
+    let picture = export::compose(
+        counterexample,
+        explanation,
+        &whole,
+        &ComposeOptions::default(),
+    );
+    assert!(
+        !picture
+            .diagram
+            .arrows
+            .iter()
+            .any(|arrow| arrow.label.ends_with(export::DECISIVE))
+    );
 }
 
 /// Small histories whose violations of any level are explained: the table of the lattice, and random ones.
 #[test]
 fn orders_agree_with_brute_force() {
-    let table = std::fs::read_to_string(common::repository("tests/data/lattice-histories.json")).expect("the table");
+    let table = std::fs::read_to_string(common::repository("tests/data/lattice-histories.json"))
+        .expect("the table");
     let table: Json = serde_json::from_str(&table).expect("the table is JSON");
-    let rows = table["rows"].as_array().expect("rows").iter().map(|row| row["text"].as_str().expect("text").to_owned());
+    let rows = table["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["text"].as_str().expect("text").to_owned());
     let rows: Vec<String> = rows.collect();
     let counts: [AtomicU64; 4] = Default::default();
     let n_rows = rows.len() as u64;
     for_seeds(n_rows + 150, |seed| {
-        let shape =
-            Shape { transactions: 6, operations: 3, keys: 2, sessions: 3, repeated_values: false, clean: seed % 4 > 0 };
+        let shape = Shape {
+            transactions: 6,
+            operations: 3,
+            keys: 2,
+            sessions: 3,
+            repeated_values: false,
+            clean: seed % 4 > 0,
+        };
         let history = match rows.get(seed as usize) {
             Some(text) => common::history(text),
             None => sketch(shape, seed).history(),
         };
-        if history.n_transactions() > 6 || !isoscope::relations::set_up_transactions(&history).is_empty() {
+        if history.n_transactions() > 6
+            || !isoscope::relations::set_up_transactions(&history).is_empty()
+        {
             return Ok(());
         }
-        let every: Vec<Level> = Level::EVERY.into_iter().filter(|level| *level != Level::Linearizability).collect();
-        for asked in every.chunks(1).map(<[Level]>::to_vec).chain([every.clone()]) {
+        let every: Vec<Level> = Level::EVERY
+            .into_iter()
+            .filter(|level| *level != Level::Linearizability)
+            .collect();
+        for asked in every
+            .chunks(1)
+            .map(<[Level]>::to_vec)
+            .chain([every.clone()])
+        {
             for example in examples(&history, &asked) {
                 agrees(&example, &counts).map_err(|problem| {
                     let told = example.explanation.facts().join("\n");
@@ -229,7 +341,9 @@ fn orders_agree_with_brute_force() {
         Ok(())
     });
     let [known, by_sessions, in_time, steps] = counts.map(AtomicU64::into_inner);
-    println!("{known} with all levels, {by_sessions} by sessions, {in_time} in time, {steps} steps");
+    println!(
+        "{known} with all levels, {by_sessions} by sessions, {in_time} in time, {steps} steps"
+    );
     if std::env::var_os("ISOSCOPE_HISTORIES").is_none() {
         assert!(known > 500 && by_sessions > 100 && in_time > 50 && steps > 150);
     }
@@ -242,45 +356,88 @@ fn agrees(example: &Example, counts: &[AtomicU64; 4]) -> Result<(), String> {
         return Ok(());
     }
     count(0);
-    let levels: Vec<Level> = orders.held.iter().chain(orders.broken.iter()).chain(orders.open.iter()).collect();
-    let codes: Vec<String> =
-        levels.iter().filter(|l| **l != Level::Linearizability).map(|l| l.code().to_owned()).collect();
+    let levels: Vec<Level> = orders
+        .held
+        .iter()
+        .chain(orders.broken.iter())
+        .chain(orders.open.iter())
+        .collect();
+    let codes: Vec<String> = levels
+        .iter()
+        .filter(|l| **l != Level::Linearizability)
+        .map(|l| l.code().to_owned())
+        .collect();
     let expected = lattice::verdicts(history, &codes);
-    for level in levels.iter().filter(|level| **level != Level::Linearizability) {
+    for level in levels
+        .iter()
+        .filter(|level| **level != Level::Linearizability)
+    {
         let found = match (orders.held.contains(*level), orders.broken.contains(*level)) {
             (held, broken) if held != broken => Some(held),
             _ => None,
         };
         if found != expected[level.code()] {
-            return Err(format!("{level}: {found:?}, expected {:?}", expected[level.code()]));
+            return Err(format!(
+                "{level}: {found:?}, expected {:?}",
+                expected[level.code()]
+            ));
         }
     }
     let weakest = orders.weakest_broken();
     let is_broken = |level: Level| expected.get(level.code()) == Some(&Some(false));
-    if weakest.iter().any(|level| Level::EVERY.into_iter().any(|o| o != *level && level.implies(o) && is_broken(o))) {
+    if weakest.iter().any(|level| {
+        Level::EVERY
+            .into_iter()
+            .any(|o| o != *level && level.implies(o) && is_broken(o))
+    }) {
         return Err(format!("{weakest:?} are not the weakest"));
     }
     let alone = rebuilt(history, |_| true, None);
-    let guarantees =
-        [Level::ReadYourWrites, Level::MonotonicReads, Level::MonotonicWrites, Level::WritesFollowReads, Level::Pram];
+    let guarantees = [
+        Level::ReadYourWrites,
+        Level::MonotonicReads,
+        Level::MonotonicWrites,
+        Level::WritesFollowReads,
+        Level::Pram,
+    ];
     for level in guarantees.into_iter().filter(|level| is_broken(*level)) {
         if orders.without_sessions.contains(level) == holds(&alone, level) {
             return Err(format!("{level} without sessions"));
         }
     }
-    let Some(difference) = &orders.difference else { return Ok(()) };
-    count(if difference.order == CountedOrder::Session { 1 } else { 2 });
+    let Some(difference) = &orders.difference else {
+        return Ok(());
+    };
+    count(if difference.order == CountedOrder::Session {
+        1
+    } else {
+        2
+    });
     for step in &difference.needed {
         count(3);
-        if !without(history, difference, *step).iter().any(|rest| holds(rest, difference.level)) {
-            return Err(format!("without {step:?} {} does not hold", difference.level));
+        if !without(history, difference, *step)
+            .iter()
+            .any(|rest| holds(rest, difference.level))
+        {
+            return Err(format!(
+                "without {step:?} {} does not hold",
+                difference.level
+            ));
         }
     }
     // What is not named does not suffice.
     let neighbours = history.transactions().zip(history.transactions().skip(1));
-    let same_session = |(a, b): &(TransactionId, TransactionId)| history.session_of(*a) == history.session_of(*b);
-    for step in neighbours.filter(same_session).filter(|step| !difference.needed.contains(step)) {
-        let is_enough = || without(history, difference, step).iter().any(|rest| holds(rest, difference.level));
+    let same_session =
+        |(a, b): &(TransactionId, TransactionId)| history.session_of(*a) == history.session_of(*b);
+    for step in neighbours
+        .filter(same_session)
+        .filter(|step| !difference.needed.contains(step))
+    {
+        let is_enough = || {
+            without(history, difference, step)
+                .iter()
+                .any(|rest| holds(rest, difference.level))
+        };
         if difference.order == CountedOrder::Session && is_enough() {
             return Err(format!("{step:?} is not named"));
         }
@@ -302,17 +459,44 @@ fn without(
     if difference.order == CountedOrder::Session {
         return vec![rebuilt(history, |t| t == later, None)];
     }
-    let (Some(first), Some(then)) = (history.interval(earlier), history.interval(later)) else { return Vec::new() };
-    let sooner = rebuilt(history, |_| false, Some((later, Interval { start: first.end, end: then.end })));
-    let longer = rebuilt(history, |_| false, Some((earlier, Interval { start: first.start, end: then.start })));
+    let (Some(first), Some(then)) = (history.interval(earlier), history.interval(later)) else {
+        return Vec::new();
+    };
+    let sooner = rebuilt(
+        history,
+        |_| false,
+        Some((
+            later,
+            Interval {
+                start: first.end,
+                end: then.end,
+            },
+        )),
+    );
+    let longer = rebuilt(
+        history,
+        |_| false,
+        Some((
+            earlier,
+            Interval {
+                start: first.start,
+                end: then.start,
+            },
+        )),
+    );
     let by_session = difference.order == CountedOrder::RealTime;
     let ordered = |history: &History| {
         let mut all = Vec::new();
         for a in history.transactions() {
             for b in history.transactions() {
-                let keys = |t| history.operations_of(t).map(|o| history.operation(o).key).collect::<Vec<KeyId>>();
-                let counts =
-                    difference.order != CountedOrder::KeyRealTime || keys(a).iter().any(|k| keys(b).contains(k));
+                let keys = |t| {
+                    history
+                        .operations_of(t)
+                        .map(|o| history.operation(o).key)
+                        .collect::<Vec<KeyId>>()
+                };
+                let counts = difference.order != CountedOrder::KeyRealTime
+                    || keys(a).iter().any(|k| keys(b).contains(k));
                 let in_session = by_session && history.session_of(a) == history.session_of(b);
                 let is_known = history.outcome(a) == isoscope::history::Outcome::Committed;
                 if let (Some(x), Some(y)) = (history.interval(a), history.interval(b))
@@ -326,7 +510,10 @@ fn without(
     };
     let mut rest = ordered(history);
     rest.retain(|pair| *pair != (earlier, later));
-    [sooner, longer].into_iter().filter(|moved| ordered(moved) == rest).collect()
+    [sooner, longer]
+        .into_iter()
+        .filter(|moved| ordered(moved) == rest)
+        .collect()
 }
 
 fn rebuilt(
@@ -338,7 +525,9 @@ fn rebuilt(
     if let Some(initial) = history.initial_value() {
         builder.initial_value(initial);
     }
-    let keys: Vec<KeyId> = (0..history.n_keys()).map(|key| builder.key_number(key as u64)).collect();
+    let keys: Vec<KeyId> = (0..history.n_keys())
+        .map(|key| builder.key_number(key as u64))
+        .collect();
     for (place, key) in keys.iter().enumerate() {
         if history.lists().is_list(KeyId::new(place)) {
             builder.list_key(*key);
@@ -350,8 +539,13 @@ fn rebuilt(
             name += if begins(t) { 1000 } else { 0 };
             let new_session = builder.session_number(name);
             let draft = builder.transaction(new_session, history.outcome(t));
-            let interval = moved.filter(|(other, _)| *other == t).map(|(_, interval)| interval).or(history.interval(t));
-            interval.into_iter().for_each(|interval| builder.set_interval(draft, interval));
+            let interval = moved
+                .filter(|(other, _)| *other == t)
+                .map(|(_, interval)| interval)
+                .or(history.interval(t));
+            interval
+                .into_iter()
+                .for_each(|interval| builder.set_interval(draft, interval));
             for o in history.operations_of(t) {
                 let operation = history.operation(o);
                 let key = keys[operation.key.index()];
@@ -362,6 +556,13 @@ fn rebuilt(
             }
         }
     }
-    let rules = Rules { set_up: SetUpRule::Never, ..Rules::default() };
-    builder.finish().expect("it is no larger").with_rules(&rules).expect("no rule names anything")
+    let rules = Rules {
+        set_up: SetUpRule::Never,
+        ..Rules::default()
+    };
+    builder
+        .finish()
+        .expect("it is no larger")
+        .with_rules(&rules)
+        .expect("no rule names anything")
 }

@@ -9,13 +9,18 @@ use isoscope::checkers::Level;
 use isoscope::control::Control;
 use isoscope::formats::{self, FilePart, Input, Likelihood};
 use isoscope::history::{
-    Builder, History, Interval, OperationId, OperationKind, Origin, Outcome, Statistics, TransactionId, Value,
+    Builder, History, Interval, OperationId, OperationKind, Origin, Outcome, Statistics,
+    TransactionId, Value,
 };
 use serde_json::Value as Json;
 use std::path::Path;
 
 /// The formats of this file, as in the manifest and as in the table.
-const NAMES: [(&str, &str); 3] = [("viper-json", "viper"), ("dbcop-json", "dbcop-json"), ("awdit-test", "awdit")];
+const NAMES: [(&str, &str); 3] = [
+    ("viper-json", "viper"),
+    ("dbcop-json", "dbcop-json"),
+    ("awdit-test", "awdit"),
+];
 
 fn open(path: &Path) -> History {
     formats::open(path, None, &Control::new()).unwrap_or_else(|error| panic!("{error}"))
@@ -35,12 +40,25 @@ fn meaning(history: &History) -> String {
     for session in history.sessions() {
         text.push_str("session\n");
         for t in history.transactions_of(session) {
-            let set_up = if history.set_up().contains(&t) { "set-up" } else { "" };
-            text.push_str(&format!("  {set_up} {:?} {:?}:", history.outcome(t), history.interval(t)));
+            let set_up = if history.set_up().contains(&t) {
+                "set-up"
+            } else {
+                ""
+            };
+            text.push_str(&format!(
+                "  {set_up} {:?} {:?}:",
+                history.outcome(t),
+                history.interval(t)
+            ));
             for o in history.operations_of(t) {
                 let operation = history.operation(o);
-                match operation.kind == OperationKind::Read && history.may_be_initial(operation.key, operation.value) {
-                    true => text.push_str(&format!(" r({}) = initial", history.key_name(operation.key))),
+                match operation.kind == OperationKind::Read
+                    && history.may_be_initial(operation.key, operation.value)
+                {
+                    true => text.push_str(&format!(
+                        " r({}) = initial",
+                        history.key_name(operation.key)
+                    )),
                     false => text.push_str(&format!(" {}", history.operation_text(o))),
                 }
             }
@@ -51,16 +69,34 @@ fn meaning(history: &History) -> String {
 }
 
 fn names(history: &History) -> Vec<String> {
-    let sessions = history.sessions().map(|session| history.session_name(session));
-    sessions.chain(history.transactions().map(|t| history.transaction_name(t))).collect()
+    let sessions = history
+        .sessions()
+        .map(|session| history.session_name(session));
+    sessions
+        .chain(history.transactions().map(|t| history.transaction_name(t)))
+        .collect()
 }
 
 fn manifest(corpus: &Path) -> Vec<(String, &'static str, Json)> {
-    let text = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let text =
+        std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
     let entries: Vec<Json> = serde_json::from_str(&text).expect("the manifest is JSON");
-    let format = |entry: &Json| NAMES.iter().find(|(name, _)| entry["format"] == *name).map(|(_, format)| *format);
-    let name = |entry: &Json| entry["name"].as_str().expect("entries have names").to_owned();
-    entries.into_iter().filter_map(|entry| Some((name(&entry), format(&entry)?, entry))).collect()
+    let format = |entry: &Json| {
+        NAMES
+            .iter()
+            .find(|(name, _)| entry["format"] == *name)
+            .map(|(_, format)| *format)
+    };
+    let name = |entry: &Json| {
+        entry["name"]
+            .as_str()
+            .expect("entries have names")
+            .to_owned()
+    };
+    entries
+        .into_iter()
+        .filter_map(|entry| Some((name(&entry), format(&entry)?, entry)))
+        .collect()
 }
 
 #[test]
@@ -68,7 +104,11 @@ fn manifest(corpus: &Path) -> Vec<(String, &'static str, Json)> {
 fn corpus_files_have_the_figures_of_the_manifest_and_survive_writing() {
     let corpus = common::corpus();
     let entries = manifest(&corpus);
-    assert!(entries.len() >= 16, "only {} files of the corpus are checked", entries.len());
+    assert!(
+        entries.len() >= 16,
+        "only {} files of the corpus are checked",
+        entries.len()
+    );
     for (name, format, entry) in entries {
         let path = corpus.join(&name);
         let history = open(&path);
@@ -84,17 +124,30 @@ fn corpus_files_have_the_figures_of_the_manifest_and_survive_writing() {
             ("keys", recorded.keys),
         ];
         for (field, count) in counted {
-            assert_eq!(entry[field].as_u64(), Some(count as u64), "{field} of {name}");
+            assert_eq!(
+                entry[field].as_u64(),
+                Some(count as u64),
+                "{field} of {name}"
+            );
         }
-        for o in (0..history.n_operations()).step_by(61).map(OperationId::new) {
+        for o in (0..history.n_operations())
+            .step_by(61)
+            .map(OperationId::new)
+        {
             let operation = history.operation(o);
-            let spot = history.spot_of(o).expect("operations know where they stand");
+            let spot = history
+                .spot_of(o)
+                .expect("operations know where they stand");
             let line = common::raw_spot(&path, history.origin(), spot).expect("the line is there");
             // dbcop's files are printed with a line for each bracket.
             if format != "dbcop-json" {
-                let (key, value) = (history.key_name(operation.key), history.value_name(operation.value));
+                let (key, value) = (
+                    history.key_name(operation.key),
+                    history.value_name(operation.value),
+                );
                 assert!(
-                    line.contains(&format!("{key}, {value}")) || line.ends_with(&format!(" {key} {value}")),
+                    line.contains(&format!("{key}, {value}"))
+                        || line.ends_with(&format!(" {key} {value}")),
                     "{line}"
                 );
             }
@@ -113,7 +166,9 @@ fn verdicts_are_those_of_the_reference_and_of_the_names_of_files() {
         let findings = examine::check(&open(&corpus.join(&name)));
         let found = examine::engine_verdicts(&findings);
         // AWDIT's folders, here the beginnings of names, are called after the strongest level that holds.
-        let strongest = name.strip_prefix("awdit-test/").map(|file| file.split('.').next().expect("a name"));
+        let strongest = name
+            .strip_prefix("awdit-test/")
+            .map(|file| file.split('.').next().expect("a name"));
         let strongest = strongest.map(|folder| match folder {
             "causal" => 3,
             "read-atomic" => 2,
@@ -121,14 +176,21 @@ fn verdicts_are_those_of_the_reference_and_of_the_names_of_files() {
             _ => 0,
         });
         for (level, found) in LEVELS.into_iter().zip(found) {
-            let code = if level == Level::TransactionalCausalConsistency { "CC" } else { level.code() };
+            let code = if level == Level::TransactionalCausalConsistency {
+                "CC"
+            } else {
+                level.code()
+            };
             let said = match code {
                 "RC" => strongest.map(|strongest| strongest >= 1),
                 "RA" => strongest.map(|strongest| strongest >= 2),
                 "CC" => strongest.map(|strongest| strongest >= 3),
                 _ => None,
             };
-            assert!(said.is_none() || said == found, "{name}: {code} is {found:?}");
+            assert!(
+                said.is_none() || said == found,
+                "{name}: {code} is {found:?}"
+            );
             match entry["refcheck"][code].as_str() {
                 Some("holds") => assert_eq!(found, Some(true), "{name}: {code}"),
                 Some("fails") => assert_eq!(found, Some(false), "{name}: {code}"),
@@ -160,43 +222,78 @@ const SPECIMENS: [(&str, &str); 6] = [
         "[{\"tid\":67,\"sid\":\"a\\n\",\"sts\":{\"p\":\"16\",\"l\":61},\"cts\":{\"p\":17,\"l\":18},\r\n\
          \"ops\":[{\"t\":\"R\",\"k\":7},{\"t\":\"a\",\"k\":-7,\"v\":2},{\"t\":\"read\",\"k\":8,\"v\":[3,-4,5]}]}]",
     ),
-    ("veristrong-list", "3\r\n1 7 A -1 5\n\n0 8 R -1 2 5 -6\n1 -7 R 2 0"),
-    ("awdit", "\u{feff}w 0 007\r\n--\n-\nr\t1  18446744073709551615 - w 1 2 == r 0 0\n=== -"),
+    (
+        "veristrong-list",
+        "3\r\n1 7 A -1 5\n\n0 8 R -1 2 5 -6\n1 -7 R 2 0",
+    ),
+    (
+        "awdit",
+        "\u{feff}w 0 007\r\n--\n-\nr\t1  18446744073709551615 - w 1 2 == r 0 0\n=== -",
+    ),
 ];
 
 fn read(bytes: &[u8], format: Option<&str>) -> Result<History, String> {
-    formats::read(&Input::new("", bytes), format, &Control::new()).map_err(|error| error.to_string())
+    formats::read(&Input::new("", bytes), format, &Control::new())
+        .map_err(|error| error.to_string())
 }
 
 /// As the second file of a folder.
 fn read_in_folder(bytes: &[u8]) -> Result<History, String> {
-    let parts = [FilePart { name: "J1.log", bytes: b"{\"value\": []}\n" }, FilePart { name: "J12.log", bytes }];
-    formats::read(&Input::folder("run", &parts), None, &Control::new()).map_err(|error| error.to_string())
+    let parts = [
+        FilePart {
+            name: "J1.log",
+            bytes: b"{\"value\": []}\n",
+        },
+        FilePart {
+            name: "J12.log",
+            bytes,
+        },
+    ];
+    formats::read(&Input::folder("run", &parts), None, &Control::new())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn each_format_recognises_its_own_files_only() {
     for (format, text) in SPECIMENS {
         let input = Input::new("", text.as_bytes());
-        let likely: Vec<_> =
-            formats::FORMATS.iter().filter(|f| (f.sniff)(&input) >= Likelihood::Likely).map(|f| f.name).collect();
+        let likely: Vec<_> = formats::FORMATS
+            .iter()
+            .filter(|f| (f.sniff)(&input) >= Likelihood::Likely)
+            .map(|f| f.name)
+            .collect();
         assert_eq!(likely, [format], "{text}");
         read(text.as_bytes(), None).unwrap_or_else(|error| panic!("{format}: {error}"));
         for other in formats::FORMATS.iter().filter(|other| other.name != format) {
-            let error = read(text.as_bytes(), Some(other.name)).map(|_| ()).expect_err(other.name);
-            assert!(error.ends_with(&format!("it looks like {format})")), "{}: {error}", other.name);
+            let error = read(text.as_bytes(), Some(other.name))
+                .map(|_| ())
+                .expect_err(other.name);
+            assert!(
+                error.ends_with(&format!("it looks like {format})")),
+                "{}: {error}",
+                other.name
+            );
         }
     }
     for (text, format) in [
         ("w(1,1,0,0)", "plume"),
         ("a: [w x 1]", "text"),
         ("[x:=1] [y==1]\n---\n[x==1]", "hist"),
-        ("{\"schema\":\"isoscope.history/1\",\"sessions\":[]}", "json"),
+        (
+            "{\"schema\":\"isoscope.history/1\",\"sessions\":[]}",
+            "json",
+        ),
     ] {
-        assert_eq!(formats::recognise(&Input::new("", text.as_bytes())).map(|(f, _)| f.name), Some(format));
+        assert_eq!(
+            formats::recognise(&Input::new("", text.as_bytes())).map(|(f, _)| f.name),
+            Some(format)
+        );
         for (own, _) in SPECIMENS {
             let error = read(text.as_bytes(), Some(own)).map(|_| ()).expect_err(own);
-            assert!(error.ends_with(&format!("it looks like {format})")), "{own}: {error}");
+            assert!(
+                error.ends_with(&format!("it looks like {format})")),
+                "{own}: {error}"
+            );
         }
     }
 }
@@ -219,7 +316,11 @@ fn texts_cut_anywhere_are_read_or_refused_in_one_line() {
             refused_in_one_line(read_in_folder(bytes));
         }
         // Half a text without brackets is often a text.
-        assert!(refused > text.len() / 10, "{format}: only {refused} of {} beginnings were refused", text.len());
+        assert!(
+            refused > text.len() / 10,
+            "{format}: only {refused} of {} beginnings were refused",
+            text.len()
+        );
     }
 }
 
@@ -264,7 +365,10 @@ fn deep_nesting_does_not_overflow() {
     ];
     for text in texts {
         for (format, _) in SPECIMENS {
-            assert!(refused_in_one_line(read(text.as_bytes(), Some(format))), "{format}");
+            assert!(
+                refused_in_one_line(read(text.as_bytes(), Some(format))),
+                "{format}"
+            );
         }
     }
 }
@@ -278,7 +382,13 @@ fn random_history(random: &mut fastrand::Rng, lists: bool, times: bool, signed: 
         builder.number_transaction(draft, 100 - n);
         if times {
             let start = random.i64(0..1000);
-            builder.set_interval(draft, Interval { start, end: start + random.i64(0..1000) });
+            builder.set_interval(
+                draft,
+                Interval {
+                    start,
+                    end: start + random.i64(0..1000),
+                },
+            );
         }
         for _ in 0..random.usize(1..5) {
             let key = match signed && random.bool() {
@@ -296,11 +406,19 @@ fn random_history(random: &mut fastrand::Rng, lists: bool, times: bool, signed: 
                     builder.list_read(draft, key, &elements, 0);
                 }
                 first => {
-                    let kind = if lists || random.bool() { OperationKind::Write } else { OperationKind::Read };
+                    let kind = if lists || random.bool() {
+                        OperationKind::Write
+                    } else {
+                        OperationKind::Read
+                    };
                     if lists {
                         builder.list_key(key);
                     }
-                    let value = if kind == OperationKind::Read && random.u8(..4) == 0 { Value::INITIAL } else { first };
+                    let value = if kind == OperationKind::Read && random.u8(..4) == 0 {
+                        Value::INITIAL
+                    } else {
+                        first
+                    };
                     builder.operation(draft, kind, key, value, 0);
                 }
             }
@@ -341,11 +459,24 @@ fn set_up_transactions_and_initial_reads_survive_as_logs_of_viper() {
     let log = "{\"value\": [[\"w\", 1, 10, true]], \"isInitial\": true}\n{\"value\": [[\"r\", 1, 10, false], [\"r\", 2, 5, false]]}\n";
     let history = read_in_folder(log.as_bytes()).expect("valid");
     assert_eq!(history.set_up(), [TransactionId(1)]);
-    assert_eq!(meaning(&again(&history, "viper").expect("sayable")), meaning(&history));
+    assert_eq!(
+        meaning(&again(&history, "viper").expect("sayable")),
+        meaning(&history)
+    );
     // Without it what no transaction wrote is initial.
-    let history =
-        read_in_folder(log.replace("\"w\", 1, 10", "\"w\", 1, 11").replace(", \"isInitial\": true", "").as_bytes());
+    let history = read_in_folder(
+        log.replace("\"w\", 1, 10", "\"w\", 1, 11")
+            .replace(", \"isInitial\": true", "")
+            .as_bytes(),
+    );
     let history = history.expect("valid");
-    assert!(meaning(&history).contains("r(1) = initial r(2) = initial"), "{}", meaning(&history));
-    assert_eq!(meaning(&again(&history, "viper").expect("sayable")), meaning(&history));
+    assert!(
+        meaning(&history).contains("r(1) = initial r(2) = initial"),
+        "{}",
+        meaning(&history)
+    );
+    assert_eq!(
+        meaning(&again(&history, "viper").expect("sayable")),
+        meaning(&history)
+    );
 }

@@ -5,15 +5,25 @@ use crate::common;
 use common::examine;
 use isoscope::checkers::{Findings, Level, Pattern, Violation};
 use isoscope::control::Control;
-use isoscope::counterexample::{self, Claim, Counterexample, Explanation, Minimality, StepRole, narrate};
+use isoscope::counterexample::{
+    self, Claim, Counterexample, Explanation, Minimality, StepRole, narrate,
+};
 use isoscope::export::{ComposeOptions, ExportKind, compose, export};
 use isoscope::history::History;
 
 fn first_of(findings: &Findings, pattern: Pattern) -> &Violation {
-    findings.violations.iter().find(|violation| violation.id.pattern == pattern).expect("it is there")
+    findings
+        .violations
+        .iter()
+        .find(|violation| violation.id.pattern == pattern)
+        .expect("it is there")
 }
 
-fn explained(history: &History, findings: &Findings, violation: &Violation) -> (Counterexample, Explanation) {
+fn explained(
+    history: &History,
+    findings: &Findings,
+    violation: &Violation,
+) -> (Counterexample, Explanation) {
     let example = counterexample::minimize(history, violation, &Control::new());
     let explanation = counterexample::explain(&example).within(
         history,
@@ -30,9 +40,13 @@ fn a_condition_is_named_in_every_export() {
     let findings = examine::check(&history);
     let violation = first_of(&findings, Pattern::LostUpdate);
     let (example, explanation) = explained(&history, &findings, violation);
-    let condition = "Assumed: s1 set up the initial state; each value that was read has one possible writer";
+    let condition =
+        "Assumed: s1 set up the initial state; each value that was read has one possible writer";
     let facts = explanation.facts();
-    assert!(facts.iter().any(|fact| fact.starts_with(condition)), "{facts:?}");
+    assert!(
+        facts.iter().any(|fact| fact.starts_with(condition)),
+        "{facts:?}"
+    );
     let picture = compose(&example, &explanation, &history, &ComposeOptions::default());
     let kinds = [
         ExportKind::Svg,
@@ -45,15 +59,23 @@ fn a_condition_is_named_in_every_export() {
     ];
     for kind in kinds {
         let bytes = export(kind, &picture).expect("it can be made");
-        assert!(String::from_utf8_lossy(&bytes).contains("s1 set up the initial state"), "{kind:?}");
+        assert!(
+            String::from_utf8_lossy(&bytes).contains("s1 set up the initial state"),
+            "{kind:?}"
+        );
     }
 }
 
 #[test]
 fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
-    let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
+    let history =
+        common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
-    let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
+    let (_, explanation) = explained(
+        &history,
+        &findings,
+        first_of(&findings, Pattern::FracturedReadCO),
+    );
     let these = "These 5 operations of 3 transactions: allowed by read committed, forbidden by read \
                  atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes; \
                  sessions and reads follow one order of commits) and everything stronger.";
@@ -69,9 +91,17 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
 fn the_size_says_what_may_still_be_superfluous() {
     let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
     let findings = examine::check(&history);
-    let (example, _) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
+    let (example, _) = explained(
+        &history,
+        &findings,
+        first_of(&findings, Pattern::FracturedReadCO),
+    );
     let size = |minimality, operation_minimality| {
-        counterexample::size(&Counterexample { minimality, operation_minimality, ..example.clone() })
+        counterexample::size(&Counterexample {
+            minimality,
+            operation_minimality,
+            ..example.clone()
+        })
     };
     let both = size(Minimality::Irreducible, Minimality::Irreducible);
     assert_eq!(
@@ -81,7 +111,10 @@ fn the_size_says_what_may_still_be_superfluous() {
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);
     assert!(first.starts_with("Minimal by transaction: "), "{first}");
-    assert!(first.ends_with("; some operations may still be superfluous."), "{first}");
+    assert!(
+        first.ends_with("; some operations may still be superfluous."),
+        "{first}"
+    );
     let none = size(Minimality::Reduced, Minimality::Reduced);
     let words = "Reduced to 3 of 3 transactions, some of which may still be superfluous.";
     assert_eq!(none, words);
@@ -90,21 +123,48 @@ fn the_size_says_what_may_still_be_superfluous() {
 #[test]
 fn the_rule_of_the_level_comes_before_all_that_follows_from_it() {
     for (text, level) in [
-        ("a: [r x 0, w y 1]\nb: [r y 0, w x 1]\n", Level::Serializability),
-        ("a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]\n", Level::PrefixConsistency),
-        ("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", Level::SnapshotIsolation),
+        (
+            "a: [r x 0, w y 1]\nb: [r y 0, w x 1]\n",
+            Level::Serializability,
+        ),
+        (
+            "a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]\n",
+            Level::PrefixConsistency,
+        ),
+        (
+            "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n",
+            Level::SnapshotIsolation,
+        ),
     ] {
         let history = common::history(text);
         let findings = examine::check(&history);
-        let violation = findings.violations.iter().find(|v| v.levels.weakest() == Some(level)).expect(text);
+        let violation = findings
+            .violations
+            .iter()
+            .find(|v| v.levels.weakest() == Some(level))
+            .expect(text);
         let (_, explanation) = explained(&history, &findings, violation);
         let roles: Vec<StepRole> = explanation.steps.iter().map(|step| step.role).collect();
-        let first = roles.iter().position(|role| *role != StepRole::Observed).expect("something follows");
-        assert_eq!((roles[first], roles.last()), (StepRole::Rule, Some(&StepRole::Contradiction)), "{text}");
+        let first = roles
+            .iter()
+            .position(|role| *role != StepRole::Observed)
+            .expect("something follows");
+        assert_eq!(
+            (roles[first], roles.last()),
+            (StepRole::Rule, Some(&StepRole::Contradiction)),
+            "{text}"
+        );
         let rule = &explanation.steps[first].text;
         assert!(rule.ends_with(level.promise()), "{rule}");
         let end = narrate::sentence(explanation.steps.last().expect("it ends"));
-        assert!(end.contains(if level == Level::Serializability { " before " } else { " < " }), "{end}");
+        assert!(
+            end.contains(if level == Level::Serializability {
+                " before "
+            } else {
+                " < "
+            }),
+            "{end}"
+        );
     }
 }
 
@@ -114,17 +174,26 @@ fn two_updates_of_one_version_are_a_lost_update_before_they_are_minimised() {
     let findings = examine::check(&history);
     for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
         let claim = counterexample::claim(&history, first_of(&findings, pattern));
-        assert!(matches!(claim, Claim::LostWrite { .. }), "{pattern}: {claim:?}");
+        assert!(
+            matches!(claim, Claim::LostWrite { .. }),
+            "{pattern}: {claim:?}"
+        );
     }
 }
 
 #[test]
 fn a_single_missed_write_is_no_ring() {
-    let history = common::history("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
+    let history =
+        common::history("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
     let findings = examine::check(&history);
     let headline = counterexample::headline(&history, first_of(&findings, Pattern::SICycle));
-    assert!(matches!(headline.claim, Claim::Overlap { is_open: false, .. }), "{:?}", headline.claim);
+    assert!(
+        matches!(headline.claim, Claim::Overlap { is_open: false, .. }),
+        "{:?}",
+        headline.claim
+    );
     assert_eq!(headline.title, "Two writers of a key overlapped");
-    let said = "S0#1 and S1#1 both appended to key 1, S0#1 first, but S1#1 started before S0#1 committed.";
+    let said =
+        "S0#1 and S1#1 both appended to key 1, S0#1 first, but S1#1 started before S0#1 committed.";
     assert_eq!(headline.summary, said);
 }

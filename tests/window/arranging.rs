@@ -9,7 +9,10 @@ use isoscope::app::grouping::GroupBy;
 use isoscope::app::state::{Page, Phase};
 use isoscope::checkers::{Level, Verdict};
 use std::path::{Path, PathBuf};
-use window::{CLEAN, FRACTURED, Window, click, document, open, opened, press, says, themes, wait, window, write};
+use window::{
+    CLEAN, FRACTURED, Window, click, document, open, opened, press, says, themes, wait, window,
+    write,
+};
 
 /// A fractured read, and a value that no transaction wrote.
 const TWO: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\nc: [r q 7]\n";
@@ -32,14 +35,31 @@ fn anomalies_are_grouped_by_cause_component_key_and_session() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         let n = document(&window).tree.order().len();
-        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
-            window.get_by_label(&format!("Group by {}", by.word())).click();
+        for by in [
+            GroupBy::Cause,
+            GroupBy::Component,
+            GroupBy::Key,
+            GroupBy::Session,
+        ] {
+            window
+                .get_by_label(&format!("Group by {}", by.word()))
+                .click();
             window.run_steps(3);
-            assert_eq!((document(&window).tree.by(), document(&window).tree.order().len()), (by, n));
+            assert_eq!(
+                (
+                    document(&window).tree.by(),
+                    document(&window).tree.order().len()
+                ),
+                (by, n)
+            );
         }
         assert!(says(&window, "sessions a, b") && says(&window, "session c"));
         press(&mut window, egui::Key::G);
-        assert_eq!(document(&window).tree.by(), GroupBy::Pattern, "around the end");
+        assert_eq!(
+            document(&window).tree.by(),
+            GroupBy::Pattern,
+            "around the end"
+        );
     }
 }
 
@@ -48,8 +68,19 @@ fn every_counted_instance_can_be_listed_and_found() {
     let text = include_str!("../../sample_histories/web-shop.txt");
     let pattern = isoscope::checkers::Pattern::ConflictCM;
     let listed = |window: &Window| {
-        let findings = &document(window).catalogue.as_ref().expect("checked").findings;
-        (findings.violations.iter().filter(|v| v.id.pattern == pattern).count() as u64, findings.patterns[&pattern])
+        let findings = &document(window)
+            .catalogue
+            .as_ref()
+            .expect("checked")
+            .findings;
+        (
+            findings
+                .violations
+                .iter()
+                .filter(|v| v.id.pattern == pattern)
+                .count() as u64,
+            findings.patterns[&pattern],
+        )
     };
     let (mut window, _folder) = opened(text, egui::Theme::Dark);
     let (before, counted) = listed(&window);
@@ -58,19 +89,34 @@ fn every_counted_instance_can_be_listed_and_found() {
     filter(&mut window, &format!("TAP-n/{counted}"));
     window.key_press(egui::Key::Enter);
     wait(&mut window, "the last instance", |window| {
-        document(window).selected.is_some_and(|selected| u64::from(selected.ordinal) == counted)
+        document(window)
+            .selected
+            .is_some_and(|selected| u64::from(selected.ordinal) == counted)
     });
     assert_eq!(listed(&window).0, before + 1);
     // All others.
     window.get_by_label("×").click();
     window.run_steps(4);
-    window.get_by_label_contains(&format!("List {} more", counted - before - 1)).click();
-    wait(&mut window, "all instances", |window| listed(window).0 == counted);
+    window
+        .get_by_label_contains(&format!("List {} more", counted - before - 1))
+        .click();
+    wait(&mut window, "all instances", |window| {
+        listed(window).0 == counted
+    });
     assert_eq!(listed(&window).0, counted);
     let catalogue = document(&window).catalogue.clone().expect("checked");
-    let causes: std::collections::BTreeSet<u32> =
-        catalogue.findings.violations.iter().filter(|v| v.id.pattern == pattern).map(|v| v.group).collect();
-    assert_eq!(causes.len() as u64, before, "no instance has a cause of its own that was not listed at first");
+    let causes: std::collections::BTreeSet<u32> = catalogue
+        .findings
+        .violations
+        .iter()
+        .filter(|v| v.id.pattern == pattern)
+        .map(|v| v.group)
+        .collect();
+    assert_eq!(
+        causes.len() as u64,
+        before,
+        "no instance has a cause of its own that was not listed at first"
+    );
 }
 
 #[test]
@@ -82,7 +128,14 @@ fn bookmarks_and_notes_are_kept_found_and_taken_back() {
     press(&mut window, egui::Key::I);
     window.get_by_label("Note").type_text("seen before");
     window.run_steps(3);
-    assert_eq!(document(&window).notes.values().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["seen before"]);
+    assert_eq!(
+        document(&window)
+            .notes
+            .values()
+            .map(|note| note.text.as_str())
+            .collect::<Vec<_>>(),
+        ["seen before"]
+    );
     press(&mut window, egui::Key::Escape);
     window.get_by_label("Only 1 bookmarked").click();
     window.run_steps(3);
@@ -92,7 +145,12 @@ fn bookmarks_and_notes_are_kept_found_and_taken_back() {
     command(&mut window, egui::Key::Z);
     assert_eq!(document(&window).tree.order().len(), n);
     command(&mut window, egui::Key::Z);
-    assert!(document(&window).notes.values().all(|note| note.text.is_empty()));
+    assert!(
+        document(&window)
+            .notes
+            .values()
+            .all(|note| note.text.is_empty())
+    );
     command(&mut window, egui::Key::Z);
     assert!(document(&window).notes.is_empty());
     command(&mut window, egui::Key::Y);
@@ -103,7 +161,10 @@ fn bookmarks_and_notes_are_kept_found_and_taken_back() {
 fn a_misspelt_filter_finds_what_is_similar() {
     let (mut window, _folder) = opened(TWO, egui::Theme::Light);
     filter(&mut window, "thinair");
-    assert!(document(&window).tree.order().len() == 1, "the name of the pattern in one word");
+    assert!(
+        document(&window).tree.order().len() == 1,
+        "the name of the pattern in one word"
+    );
     press(&mut window, egui::Key::Escape);
     press(&mut window, egui::Key::Escape);
     filter(&mut window, "thin-aur");
@@ -117,23 +178,53 @@ fn what_if_says_what_only_these_and_without_these_would_break() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         // Find the fractured read, whose transactions are a1, a2 and b1.
-        while document(&window).current_picture().is_none_or(|p| p.argument.counterexample.history.n_transactions() < 2)
+        while document(&window)
+            .current_picture()
+            .is_none_or(|p| p.argument.counterexample.history.n_transactions() < 2)
         {
             press(&mut window, egui::Key::N);
-            wait(&mut window, "the picture", |window| !document(window).drawing);
+            wait(&mut window, "the picture", |window| {
+                !document(window).drawing
+            });
         }
         press(&mut window, egui::Key::O);
-        wait(&mut window, "the answer", |window| document(window).parts.asked.first().is_some_and(|w| w.sum.is_some()));
+        wait(&mut window, "the answer", |window| {
+            document(window)
+                .parts
+                .asked
+                .first()
+                .is_some_and(|w| w.sum.is_some())
+        });
         let verdict = |window: &Window, level: Level| {
-            let what_if = document(window).parts.asked.first().cloned().expect("it was asked");
-            what_if.levels.iter().find(|(other, _)| *other == level).and_then(|(_, verdict)| verdict.clone())
+            let what_if = document(window)
+                .parts
+                .asked
+                .first()
+                .cloned()
+                .expect("it was asked");
+            what_if
+                .levels
+                .iter()
+                .find(|(other, _)| *other == level)
+                .and_then(|(_, verdict)| verdict.clone())
         };
         assert_eq!(verdict(&window, Level::ReadAtomic), Some(Verdict::Violated));
         assert_eq!(document(&window).parts.asked[0].transactions.len(), 3);
         press(&mut window, egui::Key::W);
-        wait(&mut window, "the answer", |window| document(window).parts.asked.first().is_some_and(|w| w.sum.is_some()));
+        wait(&mut window, "the answer", |window| {
+            document(window)
+                .parts
+                .asked
+                .first()
+                .is_some_and(|w| w.sum.is_some())
+        });
         // Without them only the value that nobody wrote is left.
-        assert_eq!(document(&window).parts.asked[0].sum.map(|sum| sum.anomalies), Some(1));
+        assert_eq!(
+            document(&window).parts.asked[0]
+                .sum
+                .map(|sum| sum.anomalies),
+            Some(1)
+        );
         assert!(says(&window, "whole history: RA violated") && says(&window, "without a1 a2 b1: "));
     }
 }
@@ -141,16 +232,23 @@ fn what_if_says_what_only_these_and_without_these_would_break() {
 #[test]
 fn cards_are_chosen_with_shift_and_by_a_box() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let picture = document(&window).current_picture().expect("a picture").clone();
+    let picture = document(&window)
+        .current_picture()
+        .expect("a picture")
+        .clone();
     let card = |window: &Window, at: usize| {
         let title = &picture.sketch.diagram.cards[at].title;
-        window.get_by_label_contains(&format!("Transaction {title}, ")).rect()
+        window
+            .get_by_label_contains(&format!("Transaction {title}, "))
+            .rect()
     };
     window.event(egui::Event::ModifiersChanged(egui::Modifiers::SHIFT));
     let at = card(&window, 0).min + egui::vec2(6.0, 6.0);
     click(&mut window, at);
     assert_eq!(document(&window).parts.chosen.len(), 1);
-    let all = (0..picture.sketch.diagram.cards.len()).map(|at| card(&window, at)).reduce(|a, b| a.union(b));
+    let all = (0..picture.sketch.diagram.cards.len())
+        .map(|at| card(&window, at))
+        .reduce(|a, b| a.union(b));
     let all = all.expect("there are cards").expand(4.0);
     window.hover_at(all.min);
     window.step();
@@ -163,7 +261,10 @@ fn cards_are_chosen_with_shift_and_by_a_box() {
     window.drop_at(all.max);
     window.run_steps(3);
     window.event(egui::Event::ModifiersChanged(egui::Modifiers::NONE));
-    assert_eq!(document(&window).parts.chosen.len(), picture.sketch.diagram.cards.len());
+    assert_eq!(
+        document(&window).parts.chosen.len(),
+        picture.sketch.diagram.cards.len()
+    );
     press(&mut window, egui::Key::Escape);
     assert!(document(&window).parts.chosen.is_empty());
 }
@@ -171,21 +272,38 @@ fn cards_are_chosen_with_shift_and_by_a_box() {
 #[test]
 fn a_transaction_is_hidden_shown_again_and_undo_knows() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let cards = |window: &Window| document(window).current_picture().map_or(0, |p| p.sketch.diagram.cards.len());
+    let cards = |window: &Window| {
+        document(window)
+            .current_picture()
+            .map_or(0, |p| p.sketch.diagram.cards.len())
+    };
     let n = cards(&window);
-    let picture = document(&window).current_picture().expect("a picture").clone();
+    let picture = document(&window)
+        .current_picture()
+        .expect("a picture")
+        .clone();
     let title = &picture.sketch.diagram.cards[0].title;
-    let at = window.get_by_label_contains(&format!("Transaction {title}, ")).rect().min + egui::vec2(6.0, 6.0);
+    let at = window
+        .get_by_label_contains(&format!("Transaction {title}, "))
+        .rect()
+        .min
+        + egui::vec2(6.0, 6.0);
     click(&mut window, at);
     press(&mut window, egui::Key::H);
-    wait(&mut window, "the picture", |window| !document(window).drawing);
+    wait(&mut window, "the picture", |window| {
+        !document(window).drawing
+    });
     assert_eq!(cards(&window), n - 1);
     window.get_by_label_contains(&format!("hidden: {title}"));
     press(&mut window, egui::Key::U);
-    wait(&mut window, "the picture", |window| !document(window).drawing);
+    wait(&mut window, "the picture", |window| {
+        !document(window).drawing
+    });
     assert_eq!(cards(&window), n);
     command(&mut window, egui::Key::Z);
-    wait(&mut window, "the picture", |window| !document(window).drawing);
+    wait(&mut window, "the picture", |window| {
+        !document(window).drawing
+    });
     assert_eq!(cards(&window), n - 1);
 }
 
@@ -196,13 +314,17 @@ fn a_project_keeps_notes_filter_grouping_and_place() {
     let mut first = window(egui::Theme::Dark);
     open(&mut first, path.clone());
     press(&mut first, egui::Key::N);
-    wait(&mut first, "the picture", |window| !document(window).drawing);
+    wait(&mut first, "the picture", |window| {
+        !document(window).drawing
+    });
     press(&mut first, egui::Key::M);
     press(&mut first, egui::Key::G);
     press(&mut first, egui::Key::Num4);
     let selected = document(&first).selected;
     command(&mut first, egui::Key::S);
-    wait(&mut first, "the project file", |window| says(window, "Project saved"));
+    wait(&mut first, "the project file", |window| {
+        says(window, "Project saved")
+    });
     let project = folder.path().join("two.txt.isoscope");
     assert!(project.is_file());
     for file in [project, path] {
@@ -216,7 +338,9 @@ fn a_project_keeps_notes_filter_grouping_and_place() {
     let damaged = write(folder.path(), "bad.isoscope", "{");
     let mut bad = window(egui::Theme::Dark);
     bad.state_mut().open_all(vec![damaged]);
-    wait(&mut bad, "the message", |window| !window.state().state().banners.is_empty());
+    wait(&mut bad, "the message", |window| {
+        !window.state().state().banners.is_empty()
+    });
     assert!(says(&bad, "no project file"));
 }
 
@@ -227,7 +351,10 @@ fn a_link_opens_an_anomaly_and_a_view() {
     let link = |fragment: &str| PathBuf::from(format!("{}#{fragment}", path.display()));
     let mut window = window(egui::Theme::Dark);
     open(&mut window, link("TAP-a/1&view=lanes"));
-    assert_eq!(document(&window).selected.map(|id| id.to_string()), Some("TAP-a/1".to_owned()));
+    assert_eq!(
+        document(&window).selected.map(|id| id.to_string()),
+        Some("TAP-a/1".to_owned())
+    );
     assert_eq!(window.state().state().page, Page::Lanes);
     open(&mut window, link("TAP-m/9"));
     assert!(says(&window, "There is no anomaly TAP-m/9"));
@@ -245,7 +372,11 @@ fn a_file_that_changes_is_read_again() {
         says(window, "The file has changed") && document(window).phase == Phase::Done
     });
     assert!(document(&window).selected.is_some());
-    assert_eq!(window.state().state().page, Page::Browser, "one stays where one looks");
+    assert_eq!(
+        window.state().state().page,
+        Page::Browser,
+        "one stays where one looks"
+    );
 }
 
 #[derive(Debug)]
@@ -265,14 +396,29 @@ impl egui::DroppedFile for Dropped {
 fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
     for theme in themes() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        for (name, text) in [("clean.txt", CLEAN), ("two.txt", TWO), ("bad.txt", "a: [w x"), ("last.txt", FRACTURED)] {
+        for (name, text) in [
+            ("clean.txt", CLEAN),
+            ("two.txt", TWO),
+            ("bad.txt", "a: [w x"),
+            ("last.txt", FRACTURED),
+        ] {
             write(folder.path(), name, text);
         }
         let mut window = window(theme);
         window.run_steps(2);
-        window.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(folder.path().to_owned())));
+        window
+            .input_mut()
+            .dropped_files
+            .push(std::sync::Arc::new(Dropped(folder.path().to_owned())));
         window.step();
-        wait(&mut window, "the folder", |window| window.state().state().batch.as_ref().is_some_and(|batch| batch.done));
+        wait(&mut window, "the folder", |window| {
+            window
+                .state()
+                .state()
+                .batch
+                .as_ref()
+                .is_some_and(|batch| batch.done)
+        });
         window.get_by_label_contains("History clean.txt: nothing violated");
         window.get_by_label_contains("History bad.txt: failed");
         window.get_by_label_contains("History two.txt: RC violated");
@@ -287,20 +433,38 @@ fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
         window.get_by_label_contains("Open before: clean.txt, nothing violated");
         window.get_by_label_contains("Open after: two.txt, RC violated");
         wait(&mut window, "the shapes", |window| {
-            window.state().state().batch.as_ref().is_some_and(|batch| batch.shapes.is_some())
+            window
+                .state()
+                .state()
+                .batch
+                .as_ref()
+                .is_some_and(|batch| batch.shapes.is_some())
         });
-        assert!(window.query_all_by_label_contains(": new, 0 before, 1 after").count() >= 2, "by class and by shape");
+        assert!(
+            window
+                .query_all_by_label_contains(": new, 0 before, 1 after")
+                .count()
+                >= 2,
+            "by class and by shape"
+        );
         assert!(!says(&window, ": gone"));
         press(&mut window, egui::Key::Escape);
         window.get_by_label("Filter histories").focus();
         window.run_steps(2);
-        window.get_by_label("Filter histories").type_text("ra:violated");
+        window
+            .get_by_label("Filter histories")
+            .type_text("ra:violated");
         window.run_steps(3);
         assert!(!says(&window, "History clean.txt") && says(&window, "History last.txt"));
         window.get_by_label_contains("History last.txt").click();
         window.run_steps(2);
         wait(&mut window, "the check", |window| {
-            window.state().state().document.as_ref().is_some_and(|document| document.phase == Phase::Done)
+            window
+                .state()
+                .state()
+                .document
+                .as_ref()
+                .is_some_and(|document| document.phase == Phase::Done)
         });
         assert_eq!(document(&window).title, "last.txt");
         press(&mut window, egui::Key::B);
@@ -313,7 +477,9 @@ fn statistics_are_drawn() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         press(&mut window, egui::Key::Num9);
-        wait(&mut window, "the figures", |window| document(window).statistics.figures.is_some());
+        wait(&mut window, "the figures", |window| {
+            document(window).statistics.figures.is_some()
+        });
         for plot in ["Access skew", "Transaction sizes", "Anomaly positions"] {
             window.get_by_label_contains(&format!("Plot {plot}"));
         }
@@ -329,7 +495,10 @@ fn settings_are_kept_from_one_start_to_the_next() {
     let start = || {
         egui_kittest::Harness::builder()
             .with_size([1280.0, 800.0])
-            .build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(Some(recent.clone())))
+            .build_ui_state(
+                |ui, app: &mut App| app.draw(ui),
+                App::new(Some(recent.clone())),
+            )
     };
     let mut first = start();
     first.run_steps(2);
@@ -347,14 +516,29 @@ fn settings_are_kept_from_one_start_to_the_next() {
 #[test]
 fn note_and_filter_are_found_from_every_page() {
     let (mut window, _folder) = opened(TWO, egui::Theme::Dark);
-    for page in [egui::Key::Num6, egui::Key::Num7, egui::Key::Num8, egui::Key::Num9, egui::Key::C] {
+    for page in [
+        egui::Key::Num6,
+        egui::Key::Num7,
+        egui::Key::Num8,
+        egui::Key::Num9,
+        egui::Key::C,
+    ] {
         press(&mut window, page);
         press(&mut window, egui::Key::I);
-        assert!(window.get_by_label("Note").accesskit_node().is_focused(), "{page:?}");
+        assert!(
+            window.get_by_label("Note").accesskit_node().is_focused(),
+            "{page:?}"
+        );
         press(&mut window, egui::Key::Escape);
         press(&mut window, page);
         press(&mut window, egui::Key::Slash);
-        assert!(window.get_by_label("Filter anomalies").accesskit_node().is_focused(), "{page:?}");
+        assert!(
+            window
+                .get_by_label("Filter anomalies")
+                .accesskit_node()
+                .is_focused(),
+            "{page:?}"
+        );
         press(&mut window, egui::Key::Escape);
     }
     let (mut clean, _folder) = opened(CLEAN, egui::Theme::Light);
@@ -374,7 +558,9 @@ fn a_transaction_is_marked_and_found_again() {
     };
     window.get_by_label("Mark").click();
     window.run_steps(4);
-    window.get_by_label("Text of the mark").type_text("the lost write");
+    window
+        .get_by_label("Text of the mark")
+        .type_text("the lost write");
     window.run_steps(3);
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
@@ -387,13 +573,21 @@ fn a_transaction_is_marked_and_found_again() {
     // It is found from anywhere, by a key and by its text.
     press(&mut window, egui::Key::Num1);
     shift(&mut window, egui::Key::J);
-    assert_eq!((window.state().state().page, document(&window).browser.transaction), (Page::Browser, t));
+    assert_eq!(
+        (
+            window.state().state().page,
+            document(&window).browser.transaction
+        ),
+        (Page::Browser, t)
+    );
     assert!(says(&window, "the lost write"));
     // A stretch, among all sessions: what is in view.
     press(&mut window, egui::Key::Num2);
     window.get_by_label("All sessions").click();
     window.run_steps(4);
-    wait(&mut window, "the time axis", |window| document(window).timeline.is_some());
+    wait(&mut window, "the time axis", |window| {
+        document(window).timeline.is_some()
+    });
     press(&mut window, egui::Key::Escape);
     shift(&mut window, egui::Key::M);
     assert!(
@@ -406,14 +600,23 @@ fn a_transaction_is_marked_and_found_again() {
     command(&mut window, egui::Key::S);
     let project = folder.path().join("history.txt.isoscope");
     wait(&mut window, "the project file", |_| project.exists());
-    assert!(std::fs::read_to_string(&project).expect("it is there").contains("the lost write"));
+    assert!(
+        std::fs::read_to_string(&project)
+            .expect("it is there")
+            .contains("the lost write")
+    );
     command(&mut window, egui::Key::Z);
     assert_eq!(marks(&window).len(), 1);
     // A report of the command line lists what the project has.
     let page = folder.path().join("report.html");
     let history = folder.path().join("history.txt");
     let out = std::process::Command::new(env!("CARGO_BIN_EXE_isoscope"))
-        .args([std::ffi::OsStr::new("report"), history.as_os_str(), std::ffi::OsStr::new("-o"), page.as_os_str()])
+        .args([
+            std::ffi::OsStr::new("report"),
+            history.as_os_str(),
+            std::ffi::OsStr::new("-o"),
+            page.as_os_str(),
+        ])
         .output();
     assert!(out.is_ok_and(|_| page.exists()));
     let page = std::fs::read_to_string(page).expect("it is there");

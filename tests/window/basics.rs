@@ -12,7 +12,10 @@ use isoscope::history::{InitialRule, UnknownRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use window::{CLEAN, Dropped, FRACTURED, Window, click, document, open, opened, press, says, wait, window, write};
+use window::{
+    CLEAN, Dropped, FRACTURED, Window, click, document, open, opened, press, says, wait, window,
+    write,
+};
 
 #[test]
 fn the_welcome_page_offers_to_open_a_file() {
@@ -27,10 +30,20 @@ fn the_welcome_page_offers_to_open_a_file() {
 #[test]
 fn a_history_is_checked_listed_drawn_and_explained() {
     let (window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    for level in [Level::CutIsolation, Level::ReadAtomic, Level::Serializability] {
-        let result =
-            document(&window).results.levels.iter().find(|(l, _)| *l == level).and_then(|(_, result)| result.as_ref());
-        let word = result.map(|result| result.verdict.word()).expect("the level was checked");
+    for level in [
+        Level::CutIsolation,
+        Level::ReadAtomic,
+        Level::Serializability,
+    ] {
+        let result = document(&window)
+            .results
+            .levels
+            .iter()
+            .find(|(l, _)| *l == level)
+            .and_then(|(_, result)| result.as_ref());
+        let word = result
+            .map(|result| result.verdict.word())
+            .expect("the level was checked");
         window.get_by_label(&format!("Level {level}: {word}"));
     }
     assert!(
@@ -40,13 +53,21 @@ fn a_history_is_checked_listed_drawn_and_explained() {
             .iter()
             .any(|(_, result)| matches!(result, Some(r) if r.verdict == Verdict::Violated))
     );
-    let picture = document(&window).current_picture().expect("the first anomaly is drawn").clone();
+    let picture = document(&window)
+        .current_picture()
+        .expect("the first anomaly is drawn")
+        .clone();
     for card in &picture.sketch.diagram.cards {
         window.get_by_label_contains(&format!("Transaction {}, {}", card.title, card.status));
     }
     for arrow in &picture.sketch.diagram.arrows {
         let title = |card: usize| &picture.sketch.diagram.cards[card].title;
-        let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
+        let name = format!(
+            "Edge {} from {} to {}",
+            arrow.label,
+            title(arrow.from),
+            title(arrow.to)
+        );
         assert!(window.query_all_by_label(&name).count() >= 1, "{name}");
     }
     window.get_by_label(&picture.argument.explanation.title);
@@ -63,10 +84,18 @@ fn names_of_any_script_are_shown_with_installed_fonts() {
     let history = document(&window).history.clone().expect("it was read");
     let found = fonts::fallback(fonts::lacking(history.texts()));
     for face in &found.faces {
-        let is_there = window.ctx.fonts(|fonts| fonts.definitions().font_data.contains_key(&face.name));
+        let is_there = window
+            .ctx
+            .fonts(|fonts| fonts.definitions().font_data.contains_key(&face.name));
         assert!(is_there, "{} is not added", face.name);
     }
-    let said = window.state().state().banners.iter().map(|banner| banner.text.clone()).next();
+    let said = window
+        .state()
+        .state()
+        .banners
+        .iter()
+        .map(|banner| banner.text.clone())
+        .next();
     assert_eq!(said, fonts::advice(&found.missing));
     assert!(says(&window, "键名字"));
 }
@@ -96,8 +125,13 @@ fn keys_go_through_anomalies_and_round_again() {
     press(&mut window, egui::Key::N);
     assert_eq!(document(&window).selected, first);
     press(&mut window, egui::Key::P);
-    assert_eq!(document(&window).selected, *seen.last().expect("there is an anomaly"));
-    wait(&mut window, "the picture", |window| document(window).current_picture().is_some());
+    assert_eq!(
+        document(&window).selected,
+        *seen.last().expect("there is an anomaly")
+    );
+    wait(&mut window, "the picture", |window| {
+        document(window).current_picture().is_some()
+    });
 }
 
 #[test]
@@ -116,17 +150,39 @@ fn keys_go_through_the_argument_and_esc_releases_it() {
 #[test]
 fn a_click_on_a_card_or_an_edge_pins_it() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let picture = document(&window).current_picture().expect("a picture").clone();
+    let picture = document(&window)
+        .current_picture()
+        .expect("a picture")
+        .clone();
     let card = &picture.sketch.diagram.cards[0];
-    let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
+    let corner = window
+        .get_by_label_contains(&format!("Transaction {}, ", card.title))
+        .rect()
+        .min;
     click(&mut window, corner + egui::vec2(6.0, 6.0));
-    assert_eq!(document(&window).argument.pinned, Some(Attention::Transaction(card.transaction)));
+    assert_eq!(
+        document(&window).argument.pinned,
+        Some(Attention::Transaction(card.transaction))
+    );
     if let Some(arrow) = picture.sketch.diagram.arrows.first() {
         let title = |card: usize| &picture.sketch.diagram.cards[card].title;
-        let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
-        let at = window.get_all_by_label(&name).next().expect("the edge is named").rect().center();
+        let name = format!(
+            "Edge {} from {} to {}",
+            arrow.label,
+            title(arrow.from),
+            title(arrow.to)
+        );
+        let at = window
+            .get_all_by_label(&name)
+            .next()
+            .expect("the edge is named")
+            .rect()
+            .center();
         click(&mut window, at);
-        assert_eq!(document(&window).argument.pinned, Some(Attention::Edge(arrow.edge)));
+        assert_eq!(
+            document(&window).argument.pinned,
+            Some(Attention::Edge(arrow.edge))
+        );
         window.get_by_label("Why is this edge here?");
     }
 }
@@ -134,11 +190,18 @@ fn a_click_on_a_card_or_an_edge_pins_it() {
 #[test]
 fn a_card_moves_by_the_way_of_the_pointer_and_not_at_a_click() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let picture = document(&window).current_picture().expect("a picture").clone();
+    let picture = document(&window)
+        .current_picture()
+        .expect("a picture")
+        .clone();
     let name = format!("Transaction {}, ", picture.sketch.diagram.cards[0].title);
     let before = window.get_by_label_contains(&name).rect();
     click(&mut window, before.min + egui::vec2(6.0, 6.0));
-    assert_eq!(window.get_by_label_contains(&name).rect(), before, "a click leaves it where it is");
+    assert_eq!(
+        window.get_by_label_contains(&name).rect(),
+        before,
+        "a click leaves it where it is"
+    );
     let grip = before.min + egui::vec2(8.0, 8.0);
     window.hover_at(grip);
     window.step();
@@ -152,17 +215,30 @@ fn a_card_moves_by_the_way_of_the_pointer_and_not_at_a_click() {
     window.run_steps(4);
     let after = window.get_by_label_contains(&name).rect();
     let way = after.min - before.min;
-    assert!((way - egui::vec2(40.0, 30.0)).length() < 8.0, "moved by {way:?}");
+    assert!(
+        (way - egui::vec2(40.0, 30.0)).length() < 8.0,
+        "moved by {way:?}"
+    );
 }
 
 #[test]
 fn nothing_is_repainted_when_nothing_happens() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     window.remove_cursor();
-    wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
+    wait(&mut window, "raw lines", |window| {
+        document(window).raw.of == document(window).selected
+    });
     window.run_steps(30);
-    let delay = window.output().viewport_output.values().map(|viewport| viewport.repaint_delay).min();
-    assert!(delay.is_some_and(|delay| delay > Duration::from_secs(1)), "{delay:?}");
+    let delay = window
+        .output()
+        .viewport_output
+        .values()
+        .map(|viewport| viewport.repaint_delay)
+        .min();
+    assert!(
+        delay.is_some_and(|delay| delay > Duration::from_secs(1)),
+        "{delay:?}"
+    );
 }
 
 #[test]
@@ -171,7 +247,9 @@ fn the_filter_narrows_the_list() {
     let all = document(&window).tree.order().len();
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::F);
     window.run_steps(3);
-    window.get_by_label("Filter anomalies").type_text("no such thing");
+    window
+        .get_by_label("Filter anomalies")
+        .type_text("no such thing");
     window.run_steps(3);
     assert_eq!(document(&window).tree.order().len(), 0);
     window.get_by_label_contains("No anomalies match the filter; ");
@@ -184,13 +262,21 @@ fn the_filter_narrows_the_list() {
 #[test]
 fn evidence_folds_and_opens() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let drawn = |window: &Window| document(window).current_picture().map_or(0, |picture| picture.drawn.len());
+    let drawn = |window: &Window| {
+        document(window)
+            .current_picture()
+            .map_or(0, |picture| picture.drawn.len())
+    };
     let before = drawn(&window);
     press(&mut window, egui::Key::E);
-    wait(&mut window, "the folded picture", |window| !document(window).drawing);
+    wait(&mut window, "the folded picture", |window| {
+        !document(window).drawing
+    });
     let after = drawn(&window);
     press(&mut window, egui::Key::E);
-    wait(&mut window, "the opened picture", |window| !document(window).drawing);
+    wait(&mut window, "the opened picture", |window| {
+        !document(window).drawing
+    });
     assert_ne!(before, after);
     assert_eq!(drawn(&window), before);
 }
@@ -216,7 +302,9 @@ fn pages_and_layouts_change_by_key() {
     press(&mut window, egui::Key::Num5);
     assert_eq!(window.state().state().page, Page::Text);
     press(&mut window, egui::Key::L);
-    wait(&mut window, "the layered picture", |window| !document(window).drawing);
+    wait(&mut window, "the layered picture", |window| {
+        !document(window).drawing
+    });
     assert_eq!(window.state().state().page, Page::Graph);
     let picture = document(&window).current_picture().expect("a picture");
     assert_eq!(picture.kind, isoscope::app::picture::LayoutKind::Layered);
@@ -225,12 +313,18 @@ fn pages_and_layouts_change_by_key() {
 #[test]
 fn raw_lines_come_from_the_file() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
+    wait(&mut window, "raw lines", |window| {
+        document(window).raw.of == document(window).selected
+    });
     let raw = &document(&window).raw;
     assert_eq!(raw.error, None);
     assert!(!raw.lines.is_empty());
     let lines: Vec<&str> = FRACTURED.lines().collect();
-    assert!(raw.lines.iter().all(|(_, line, text)| lines[*line as usize - 1] == text));
+    assert!(
+        raw.lines
+            .iter()
+            .all(|(_, line, text)| lines[*line as usize - 1] == text)
+    );
 }
 
 #[test]
@@ -240,20 +334,37 @@ fn a_bad_file_is_said_plainly_until_dismissed() {
         let mut window = window(egui::Theme::Light);
         let path = write(folder.path(), name, contents);
         window.state_mut().open_all(vec![path]);
-        wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
-        assert!(window.state().state().banners[0].text.contains(name), "{:?}", window.state().state().banners);
+        wait(&mut window, "the message", |window| {
+            !window.state().state().banners.is_empty()
+        });
+        assert!(
+            window.state().state().banners[0].text.contains(name),
+            "{:?}",
+            window.state().state().banners
+        );
         window.run_steps(20);
         assert!(says(&window, name));
-        assert!(window.query_by_label("Dismiss").is_none(), "the page says it");
+        assert!(
+            window.query_by_label("Dismiss").is_none(),
+            "the page says it"
+        );
         press(&mut window, egui::Key::Num8);
         window.get_by_label("Dismiss").click();
         window.run_steps(3);
         assert!(window.state().state().banners.is_empty());
     }
     let mut window = window(egui::Theme::Dark);
-    window.state_mut().open_all(vec![folder.path().join("missing.txt")]);
-    wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
-    assert!(window.state().state().banners[0].text.contains("missing.txt"));
+    window
+        .state_mut()
+        .open_all(vec![folder.path().join("missing.txt")]);
+    wait(&mut window, "the message", |window| {
+        !window.state().state().banners.is_empty()
+    });
+    assert!(
+        window.state().state().banners[0]
+            .text
+            .contains("missing.txt")
+    );
 }
 
 #[test]
@@ -262,9 +373,16 @@ fn a_dropped_file_is_opened() {
     let path = write(folder.path(), "dropped.txt", CLEAN);
     let mut window = window(egui::Theme::Dark);
     window.run_steps(2);
-    window.input_mut().dropped_files.push(Arc::new(Dropped(path)));
-    wait(&mut window, "a look at it", |window| window.state().state().document.is_some());
-    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
+    window
+        .input_mut()
+        .dropped_files
+        .push(Arc::new(Dropped(path)));
+    wait(&mut window, "a look at it", |window| {
+        window.state().state().document.is_some()
+    });
+    wait(&mut window, "the check", |window| {
+        document(window).phase == Phase::Done
+    });
     assert_eq!(document(&window).title, "dropped.txt");
 }
 
@@ -277,19 +395,34 @@ fn esc_cancels_a_long_check() {
         for t in 0..400 {
             let value = session * 400 + t + 1;
             let other = (value * 7919) % 24_000 + 1;
-            text.push_str(&format!(" [r k{} {other}, w k{} {value}]", other % 3, value % 3));
+            text.push_str(&format!(
+                " [r k{} {other}, w k{} {value}]",
+                other % 3,
+                value % 3
+            ));
         }
         text.push('\n');
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut window = window(egui::Theme::Dark);
-    window.state_mut().open_all(vec![write(folder.path(), "long.txt", &text)]);
-    wait(&mut window, "the beginning", |window| window.state().state().document.is_some());
+    window
+        .state_mut()
+        .open_all(vec![write(folder.path(), "long.txt", &text)]);
+    wait(&mut window, "the beginning", |window| {
+        window.state().state().document.is_some()
+    });
     press(&mut window, egui::Key::Escape);
     let asked = Instant::now();
     wait(&mut window, "the end", |window| !document(window).is_busy());
-    assert!(asked.elapsed() < Duration::from_secs(20), "cancelling took {:?}", asked.elapsed());
-    assert!(matches!(document(&window).phase, Phase::Cancelled | Phase::Done));
+    assert!(
+        asked.elapsed() < Duration::from_secs(20),
+        "cancelling took {:?}",
+        asked.elapsed()
+    );
+    assert!(matches!(
+        document(&window).phase,
+        Phase::Cancelled | Phase::Done
+    ));
 }
 
 #[test]
@@ -297,13 +430,24 @@ fn an_export_is_written_and_said() {
     let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
     window.run_steps(4);
-    let path =
-        window.state().state().export.as_ref().map(|form| PathBuf::from(&form.path)).expect("the dialog is open");
+    let path = window
+        .state()
+        .state()
+        .export
+        .as_ref()
+        .map(|form| PathBuf::from(&form.path))
+        .expect("the dialog is open");
     assert_eq!(path.parent(), Some(folder.path()));
     window.get_by_label("Export").click();
     window.run_steps(2);
-    wait(&mut window, "the file", |window| !window.state().state().banners.is_empty());
-    assert!(window.state().state().banners[0].tone == Tone::Done, "{:?}", window.state().state().banners);
+    wait(&mut window, "the file", |window| {
+        !window.state().state().banners.is_empty()
+    });
+    assert!(
+        window.state().state().banners[0].tone == Tone::Done,
+        "{:?}",
+        window.state().state().banners
+    );
     let svg = std::fs::read_to_string(&path).expect("the file was written");
     assert!(svg.contains("<svg"));
 }
@@ -311,10 +455,19 @@ fn an_export_is_written_and_said() {
 #[test]
 fn hidden_relations_are_not_drawn() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let picture = document(&window).current_picture().expect("a picture").clone();
-    let Some(arrow) = picture.sketch.diagram.arrows.first() else { panic!("the picture has edges") };
+    let picture = document(&window)
+        .current_picture()
+        .expect("a picture")
+        .clone();
+    let Some(arrow) = picture.sketch.diagram.arrows.first() else {
+        panic!("the picture has edges")
+    };
     let name = format!("Show {} {}", arrow.relation.code(), arrow.relation.name());
-    let edges = |window: &Window| window.query_all_by_label_contains(&format!("Edge {} ", arrow.label)).count();
+    let edges = |window: &Window| {
+        window
+            .query_all_by_label_contains(&format!("Edge {} ", arrow.label))
+            .count()
+    };
     assert!(edges(&window) > 0);
     window.get_by_label(&name).click();
     window.run_steps(4);
@@ -324,9 +477,17 @@ fn hidden_relations_are_not_drawn() {
 #[test]
 fn the_anomaly_of_the_history_is_named() {
     let (window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    let catalogue = document(&window).catalogue.as_ref().expect("it was checked");
-    let fractured = |pattern: &Pattern| matches!(pattern, Pattern::FracturedReadCO | Pattern::NonMonoReadCO);
-    assert!(catalogue.findings.patterns.keys().any(fractured), "{:?}", catalogue.findings.patterns);
+    let catalogue = document(&window)
+        .catalogue
+        .as_ref()
+        .expect("it was checked");
+    let fractured =
+        |pattern: &Pattern| matches!(pattern, Pattern::FracturedReadCO | Pattern::NonMonoReadCO);
+    assert!(
+        catalogue.findings.patterns.keys().any(fractured),
+        "{:?}",
+        catalogue.findings.patterns
+    );
 }
 
 #[test]
@@ -336,12 +497,29 @@ fn every_sample_opens_from_the_welcome_page() {
         window.set_size(egui::vec2(1280.0, 2000.0));
         window.run_steps(2);
         let title = isoscope::app::samples::title(place);
-        window.get_by_label_contains(&format!("Sample {title}: ")).click();
+        window
+            .get_by_label_contains(&format!("Sample {title}: "))
+            .click();
         window.run_steps(2);
-        wait(&mut window, &title, |window| window.state().state().document.as_ref().is_some_and(|d| !d.is_busy()));
-        assert_eq!((document(&window).phase, &window.state().state().banners[..]), (Phase::Done, &[][..]), "{title}");
+        wait(&mut window, &title, |window| {
+            window
+                .state()
+                .state()
+                .document
+                .as_ref()
+                .is_some_and(|d| !d.is_busy())
+        });
+        assert_eq!(
+            (document(&window).phase, &window.state().state().banners[..]),
+            (Phase::Done, &[][..]),
+            "{title}"
+        );
         wait(&mut window, &title, |window| !document(window).drawing);
-        assert_eq!(document(&window).selected.is_some(), document(&window).current_picture().is_some(), "{title}");
+        assert_eq!(
+            document(&window).selected.is_some(),
+            document(&window).current_picture().is_some(),
+            "{title}"
+        );
     }
 }
 
@@ -354,7 +532,11 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut window = window(theme);
         open(&mut window, write(folder.path(), "history.txt", UNWRITTEN));
-        let health = document(&window).trust.health.clone().expect("it was examined");
+        let health = document(&window)
+            .trust
+            .health
+            .clone()
+            .expect("it was examined");
         let finding = health.finding(Kind::ThinAir).expect("nobody wrote it");
         // The list of anomalies and the bar on top say so on every page.
         assert!(says(&window, "History health 1 warning") && says(&window, Kind::ThinAir.title()));
@@ -363,15 +545,32 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         assert_eq!(window.state().state().page, Page::Health);
         window.get_by_label_contains("Finding holds: Unique values");
         window.get_by_label_contains("Finding does not hold: Times");
-        assert!(says(&window, "None to read this file; what a level assumes is said with each anomaly."));
-        window.get_by_label_contains("Finding warning: Reads out of thin air").click();
+        assert!(says(
+            &window,
+            "None to read this file; what a level assumes is said with each anomaly."
+        ));
+        window
+            .get_by_label_contains("Finding warning: Reads out of thin air")
+            .click();
         window.run_steps(4);
         window.get_by_label("Show b2  r(x) = 5 line 2").click();
         window.run_steps(4);
         assert_eq!(window.state().state().page, Page::Browser);
-        assert_eq!(document(&window).browser.transaction, finding.transactions.first().copied());
-        wait(&mut window, "the raw line", |window| matches!(&document(window).browser.operation, Some((_, Some(_)))));
-        assert_eq!(document(&window).browser.operation.as_ref().map(|(o, _)| *o), finding.operations.first().copied());
+        assert_eq!(
+            document(&window).browser.transaction,
+            finding.transactions.first().copied()
+        );
+        wait(&mut window, "the raw line", |window| {
+            matches!(&document(window).browser.operation, Some((_, Some(_))))
+        });
+        assert_eq!(
+            document(&window)
+                .browser
+                .operation
+                .as_ref()
+                .map(|(o, _)| *o),
+            finding.operations.first().copied()
+        );
     }
 }
 
@@ -396,34 +595,64 @@ fn rules_are_chosen_and_the_history_read_again() {
     let (mut window, _folder) = opened(UNWRITTEN, egui::Theme::Dark);
     let verdict = |window: &Window| {
         let levels = &document(window).results.levels;
-        let result =
-            levels.iter().find(|(level, _)| *level == Level::CutIsolation).and_then(|(_, result)| result.clone());
+        let result = levels
+            .iter()
+            .find(|(level, _)| *level == Level::CutIsolation)
+            .and_then(|(_, result)| result.clone());
         result.map(|result| result.verdict.word())
     };
     assert_eq!(verdict(&window), Some("satisfied"));
     let violated = |window: &Window| {
         let levels = &document(window).results.levels;
-        levels.iter().any(|(_, result)| result.as_ref().is_some_and(|result| result.verdict == Verdict::Violated))
+        levels.iter().any(|(_, result)| {
+            result
+                .as_ref()
+                .is_some_and(|result| result.verdict == Verdict::Violated)
+        })
     };
     assert!(violated(&window));
     press(&mut window, egui::Key::Num8);
-    window.get_by_label("Choose --initial any-unwritten").click();
+    window
+        .get_by_label("Choose --initial any-unwritten")
+        .click();
     window.run_steps(3);
     window.get_by_label("Rule initial: any-unwritten");
-    assert_eq!(document(&window).form.read_by.initial, InitialRule::Format, "nothing is read before it is asked for");
+    assert_eq!(
+        document(&window).form.read_by.initial,
+        InitialRule::Format,
+        "nothing is read before it is asked for"
+    );
     read_again(&mut window);
     assert_eq!(window.state().state().page, Page::Health);
-    assert_eq!(document(&window).form.read_by.initial, InitialRule::AnyUnwritten);
-    assert_eq!(document(&window).trust.health.as_ref().and_then(|health| health.finding(Kind::ThinAir)), None);
+    assert_eq!(
+        document(&window).form.read_by.initial,
+        InitialRule::AnyUnwritten
+    );
+    assert_eq!(
+        document(&window)
+            .trust
+            .health
+            .as_ref()
+            .and_then(|health| health.finding(Kind::ThinAir)),
+        None
+    );
     assert_eq!(document(&window).assumptions().len(), 1);
     window.get_by_label_contains("Assumed: For 1 key");
     window.get_by_label("1 assumption");
-    assert_eq!(document(&window).form.rules().as_ref(), Ok(&document(&window).form.read_by));
+    assert_eq!(
+        document(&window).form.rules().as_ref(),
+        Ok(&document(&window).form.read_by)
+    );
     // Reading the file again keeps the rules.
     window.key_press(egui::Key::F5);
     window.run_steps(2);
-    wait(&mut window, "the check", |window| !document(window).is_busy());
-    assert_eq!(document(&window).form.read_by.initial, InitialRule::AnyUnwritten);
+    wait(&mut window, "the check", |window| {
+        !document(window).is_busy()
+    });
+    assert_eq!(
+        document(&window).form.read_by.initial,
+        InitialRule::AnyUnwritten
+    );
 }
 
 #[test]
@@ -432,23 +661,36 @@ fn rules_are_chosen_from_lists_and_bad_words_are_told() {
     press(&mut window, egui::Key::Num8);
     window.get_by_label("Rule unknown: observed").click();
     window.run_steps(4);
-    window.get_by_label("aborted: like those known to have aborted").click();
+    window
+        .get_by_label("aborted: like those known to have aborted")
+        .click();
     window.run_steps(4);
     window.get_by_label("Rule unknown: aborted");
     read_again(&mut window);
     assert_eq!(document(&window).form.read_by.unknown, UnknownRule::Aborted);
-    assert!(document(&window).selected.is_some(), "the read is one of aborted data now");
+    assert!(
+        document(&window).selected.is_some(),
+        "the read is one of aborted data now"
+    );
     window.get_by_label("Rule init: auto").click();
     window.run_steps(4);
     window.get_by_label_contains("txn=: these").click();
     window.run_steps(4);
     window.get_by_label("Read again").click();
     window.run_steps(4);
-    assert!(document(&window).form.error.as_ref().is_some_and(|text| text.contains("--init")));
+    assert!(
+        document(&window)
+            .form
+            .error
+            .as_ref()
+            .is_some_and(|text| text.contains("--init"))
+    );
     assert_eq!(document(&window).phase, Phase::Done, "the history stays");
     window.get_by_label("Value of rule init").focus();
     window.run_steps(2);
-    window.get_by_label("Value of rule init").type_text("nobody");
+    window
+        .get_by_label("Value of rule init")
+        .type_text("nobody");
     window.run_steps(4);
     read_again(&mut window);
     assert_eq!(document(&window).phase, Phase::Failed);
@@ -461,10 +703,13 @@ fn a_folder_without_histories_is_said_plainly() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut window = window(egui::Theme::Light);
     window.state_mut().open_all(vec![folder.path().to_owned()]);
-    wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
+    wait(&mut window, "the message", |window| {
+        !window.state().state().banners.is_empty()
+    });
     let state = window.state().state();
     assert!(
-        state.banners[0].tone == Tone::Problem && state.banners[0].text.contains("no history in this folder"),
+        state.banners[0].tone == Tone::Problem
+            && state.banners[0].text.contains("no history in this folder"),
         "{:?}",
         state.banners
     );
@@ -489,34 +734,72 @@ impl egui::DroppedFile for DroppedBytes {
 fn dropped_bytes_may_be_packed() {
     use std::io::Write as _;
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packed.write_all(CLEAN.as_bytes()).expect("memory is writable");
+    packed
+        .write_all(CLEAN.as_bytes())
+        .expect("memory is writable");
     let packed = packed.finish().expect("memory is writable");
     let mut window = window(egui::Theme::Dark);
     window.run_steps(2);
-    window.input_mut().dropped_files.push(Arc::new(DroppedBytes(packed)));
-    wait(&mut window, "a look at it", |window| window.state().state().document.is_some());
-    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
-    assert_eq!(document(&window).history.as_ref().map(|history| history.n_transactions()), Some(3));
+    window
+        .input_mut()
+        .dropped_files
+        .push(Arc::new(DroppedBytes(packed)));
+    wait(&mut window, "a look at it", |window| {
+        window.state().state().document.is_some()
+    });
+    wait(&mut window, "the check", |window| {
+        document(window).phase == Phase::Done
+    });
+    assert_eq!(
+        document(&window)
+            .history
+            .as_ref()
+            .map(|history| history.n_transactions()),
+        Some(3)
+    );
 }
 
 #[test]
 fn the_order_of_a_level_that_holds_can_be_stepped_through() {
-    let (mut window, _folder) = opened("a: [w x 1] [r x 2]\nb: [r x 1, w x 2]\n", egui::Theme::Dark);
-    window.get_by_label(&format!("Level {}: satisfied", Level::SnapshotIsolation)).click();
+    let (mut window, _folder) =
+        opened("a: [w x 1] [r x 2]\nb: [r x 1, w x 2]\n", egui::Theme::Dark);
+    window
+        .get_by_label(&format!("Level {}: satisfied", Level::SnapshotIsolation))
+        .click();
     window.run_steps(2);
-    let replay = |window: &Window| document(window).order.as_ref().and_then(|order| order.replay.clone());
+    let replay = |window: &Window| {
+        document(window)
+            .order
+            .as_ref()
+            .and_then(|order| order.replay.clone())
+    };
     wait(&mut window, "the order", |window| replay(window).is_some());
     assert_eq!(window.state().state().page, Page::Order);
-    assert_eq!(replay(&window).map(|replay| replay.n_steps()), Some(6), "three starts and three commits");
+    assert_eq!(
+        replay(&window).map(|replay| replay.n_steps()),
+        Some(6),
+        "three starts and three commits"
+    );
     window.get_by_label(Level::Serializability.code()).click();
-    wait(&mut window, "the other order", |window| replay(window).is_some_and(|replay| replay.n_steps() == 3));
+    wait(&mut window, "the other order", |window| {
+        replay(window).is_some_and(|replay| replay.n_steps() == 3)
+    });
     for step in [1, 2, 2] {
         press(&mut window, egui::Key::J);
-        assert_eq!(document(&window).order.as_ref().map(|order| order.step), Some(step));
+        assert_eq!(
+            document(&window).order.as_ref().map(|order| order.step),
+            Some(step)
+        );
     }
-    assert!(says(&window, "reads the current version"), "the last step reads x");
+    assert!(
+        says(&window, "reads the current version"),
+        "the last step reads x"
+    );
     press(&mut window, egui::Key::K);
-    assert!(says(&window, "replaces 1 of"), "the second step overwrites the first version");
+    assert!(
+        says(&window, "replaces 1 of"),
+        "the second step overwrites the first version"
+    );
     press(&mut window, egui::Key::Num1);
     assert_eq!(window.state().state().page, Page::Graph);
     press(&mut window, egui::Key::Num7);
@@ -525,7 +808,13 @@ fn the_order_of_a_level_that_holds_can_be_stepped_through() {
 
 #[test]
 fn there_is_no_order_where_no_level_holds() {
-    let (mut window, _folder) = opened("a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n", egui::Theme::Dark);
+    let (mut window, _folder) = opened(
+        "a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n",
+        egui::Theme::Dark,
+    );
     press(&mut window, egui::Key::Num7);
-    assert!(says(&window, "None of the levels asked for is known to hold"));
+    assert!(says(
+        &window,
+        "None of the levels asked for is known to hold"
+    ));
 }

@@ -37,7 +37,10 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         wait(window, "the page", |window| {
             let is_there = document(window).view(row.page).is_some();
             !document(window).drawing
-                && (row.about == About::History || row.page == Page::Text || is_there || !draws(row.page))
+                && (row.about == About::History
+                    || row.page == Page::Text
+                    || is_there
+                    || !draws(row.page))
         });
         window.run_steps(8);
         see(window, row.name);
@@ -79,7 +82,10 @@ fn texts(shape: &Shape, found: &mut Vec<(f32, String)>) {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
         Shape::Text(text) => {
             let job = &text.galley.job;
-            let sizes = job.sections.iter().filter(|section| !section.byte_range.is_empty());
+            let sizes = job
+                .sections
+                .iter()
+                .filter(|section| !section.byte_range.is_empty());
             found.extend(sizes.map(|section| (section.format.font_id.size, job.text.clone())));
         }
         _ => {}
@@ -88,7 +94,11 @@ fn texts(shape: &Shape, found: &mut Vec<(f32, String)>) {
 
 fn too_small(window: &Window) -> Vec<(f32, String)> {
     let mut found = Vec::new();
-    window.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut found));
+    window
+        .output()
+        .shapes
+        .iter()
+        .for_each(|clipped| texts(&clipped.shape, &mut found));
     assert!(!found.is_empty());
     found.retain(|(size, _)| *size < SMALLEST);
     found.truncate(5);
@@ -98,7 +108,11 @@ fn too_small(window: &Window) -> Vec<(f32, String)> {
 #[test]
 fn no_text_is_smaller_than_eleven_points() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (text, size) in [(FRACTURED, (1024.0, 700.0)), (LONG_FORK, (760.0, 480.0)), (LONG_FORK, (2560.0, 1440.0))] {
+    for (text, size) in [
+        (FRACTURED, (1024.0, 700.0)),
+        (LONG_FORK, (760.0, 480.0)),
+        (LONG_FORK, (2560.0, 1440.0)),
+    ] {
         let mut window = window_of(size.into(), 1.0, egui::Theme::Dark);
         window.run_steps(3);
         assert_eq!(too_small(&window), [], "welcome page");
@@ -125,14 +139,26 @@ fn outside(window: &Window, size: Pos2) -> Vec<(String, Rect)> {
     while let Some(node) = open.pop() {
         open.extend(node.children());
         let role = format!("{:?}", node.role());
-        let is_control = ["Button", "TextInput", "CheckBox", "RadioButton", "ComboBox"].contains(&role.as_str());
-        let Some(area) = node.bounding_box().filter(|_| is_control) else { continue };
+        let is_control =
+            ["Button", "TextInput", "CheckBox", "RadioButton", "ComboBox"].contains(&role.as_str());
+        let Some(area) = node.bounding_box().filter(|_| is_control) else {
+            continue;
+        };
         let area = Rect::from_min_max(at(area.x0, area.y0), at(area.x1, area.y1));
         let name = node.label().unwrap_or_default();
-        let is_fixed = ["Export path", "Plain text", "Cancel", "Close", "Find anything"].contains(&name.as_str());
+        let is_fixed = [
+            "Export path",
+            "Plain text",
+            "Cancel",
+            "Close",
+            "Find anything",
+        ]
+        .contains(&name.as_str());
         // The lattice scrolls sideways, too.
         let scrolls = name.starts_with("In the lattice, ");
-        if (!scrolls && !inside.x_range().contains_range(area.x_range())) || (is_fixed && !inside.contains_rect(area)) {
+        if (!scrolls && !inside.x_range().contains_range(area.x_range()))
+            || (is_fixed && !inside.contains_rect(area))
+        {
             found.push((name, area));
         }
     }
@@ -144,7 +170,9 @@ fn outside(window: &Window, size: Pos2) -> Vec<(String, Rect)> {
 fn cut(window: &Window) -> Vec<(String, Rect, Rect)> {
     let mut found = Vec::new();
     for clipped in &window.output().shapes {
-        let Shape::Text(text) = &clipped.shape else { continue };
+        let Shape::Text(text) = &clipped.shape else {
+            continue;
+        };
         let (area, clip) = (text.visual_bounding_rect(), clipped.clip_rect);
         let is_seen = area.is_finite() && area.intersect(clip).is_positive() && text.angle == 0.0;
         if is_seen && !clip.x_range().expand(2.0).contains_range(area.x_range()) {
@@ -175,10 +203,21 @@ fn nothing_is_outside_the_window_or_cut() {
         let mut look = |window: &Window, name: &str| {
             let here = format!("{name} in {width} x {height}");
             let outside = outside(window, Pos2::new(width, height));
-            found.extend(outside.into_iter().map(|(text, area)| format!("{here}: {text} at {area}")));
+            found.extend(
+                outside
+                    .into_iter()
+                    .map(|(text, area)| format!("{here}: {text} at {area}")),
+            );
             let moves_sideways = ["Graph", "component", "Lanes", "Key", "Matrix"].contains(&name);
-            let cut = if moves_sideways { Vec::new() } else { cut(window) };
-            found.extend(cut.into_iter().map(|(text, area, clip)| format!("{here}: {text} at {area} cut by {clip}")));
+            let cut = if moves_sideways {
+                Vec::new()
+            } else {
+                cut(window)
+            };
+            found.extend(
+                cut.into_iter()
+                    .map(|(text, area, clip)| format!("{here}: {text} at {area} cut by {clip}")),
+            );
         };
         look(&window, "welcome page");
         open(&mut window, write(folder.path(), "history.txt", FRACTURED));
@@ -199,10 +238,20 @@ fn the_size_of_text_is_chosen_by_keys_and_kept() {
         window
     };
     let mut window = start();
-    for (key, factor) in [(Key::Plus, 1.1), (Key::Plus, 1.25), (Key::Minus, 1.1), (Key::Num0, 1.0), (Key::Plus, 1.1)] {
+    for (key, factor) in [
+        (Key::Plus, 1.1),
+        (Key::Plus, 1.25),
+        (Key::Minus, 1.1),
+        (Key::Num0, 1.0),
+        (Key::Plus, 1.1),
+    ] {
         window.key_press_modifiers(Modifiers::COMMAND, key);
         window.run_steps(3);
-        assert!((window.ctx.zoom_factor() - factor).abs() < 1e-3, "{key:?}: {}", window.ctx.zoom_factor());
+        assert!(
+            (window.ctx.zoom_factor() - factor).abs() < 1e-3,
+            "{key:?}: {}",
+            window.ctx.zoom_factor()
+        );
     }
     // Closing waits for what is being written.
     drop(window);
@@ -216,8 +265,12 @@ fn a_page_with_room_shows_more_about_the_anomaly() {
         let mut window = window_of(size.into(), 1.0, egui::Theme::Light);
         open(&mut window, write(folder.path(), "history.txt", FRACTURED));
         press(&mut window, Key::Num2);
-        wait(&mut window, "the versions", |window| says(window, "Version 1 of a1"));
-        wait(&mut window, "all sessions", |window| !has_all || says(window, "Sessions on a time axis"));
+        wait(&mut window, "the versions", |window| {
+            says(window, "Version 1 of a1")
+        });
+        wait(&mut window, "all sessions", |window| {
+            !has_all || says(window, "Sessions on a time axis")
+        });
         assert_eq!(says(&window, "Sessions on a time axis"), has_all);
         assert!(says(&window, "The anomaly over time"));
     }

@@ -17,7 +17,10 @@ use window::{FRACTURED, Window, click, document, opened, press, says, themes, wa
 const CASES: &str = include_str!("../../sample_histories/case-split.txt");
 
 fn picture(window: &Window) -> Arc<Picture> {
-    document(window).current_picture().expect("a picture").clone()
+    document(window)
+        .current_picture()
+        .expect("a picture")
+        .clone()
 }
 
 fn drawn(window: &mut Window) {
@@ -48,23 +51,49 @@ fn layers_come_one_after_another_and_nothing_moves() {
             drawn(&mut window);
             assert_eq!(document(&window).argument.stage, Stage::Layer(place));
             assert_eq!(picture(&window).shows.scope, Scope::Layers);
-            assert!(says(&window, layer.kind.meaning()) && says(&window, &layer.caption), "{}", layer.caption);
+            assert!(
+                says(&window, layer.kind.meaning()) && says(&window, &layer.caption),
+                "{}",
+                layer.caption
+            );
             sketches.push(Arc::clone(&picture(&window).sketch));
             edges.push(edges_named(&window));
         }
-        assert!(sketches.windows(2).all(|pair| Arc::ptr_eq(&pair[0], &pair[1])), "all layers are parts of one picture");
-        let shown: Vec<usize> =
-            (0..layers.len()).map(|place| picture(&window).argument.interpretation.shown(place).edges.len()).collect();
+        assert!(
+            sketches
+                .windows(2)
+                .all(|pair| Arc::ptr_eq(&pair[0], &pair[1])),
+            "all layers are parts of one picture"
+        );
+        let shown: Vec<usize> = (0..layers.len())
+            .map(|place| {
+                picture(&window)
+                    .argument
+                    .interpretation
+                    .shown(place)
+                    .edges
+                    .len()
+            })
+            .collect();
         assert_eq!(edges, shown, "what is not there yet has no name");
         // It ends at the last layer; back leads to the one before, Esc to the argument.
         press(&mut window, egui::Key::ArrowRight);
-        assert_eq!(document(&window).argument.stage, Stage::Layer(layers.len() - 1));
+        assert_eq!(
+            document(&window).argument.stage,
+            Stage::Layer(layers.len() - 1)
+        );
         press(&mut window, egui::Key::OpenBracket);
-        assert_eq!(document(&window).argument.stage, Stage::Layer(layers.len() - 2));
+        assert_eq!(
+            document(&window).argument.stage,
+            Stage::Layer(layers.len() - 2)
+        );
         press(&mut window, egui::Key::Escape);
         drawn(&mut window);
         assert_eq!(
-            (document(&window).argument.stage, picture(&window).shows.scope),
+            (
+                document(&window).argument.stage,
+                picture(&window).shows.scope
+            ),
             (Stage::Argument, Scope::Argument)
         );
     }
@@ -92,19 +121,33 @@ fn layers_go_on_by_themselves_until_the_last_or_a_pause() {
         let last = picture(&window).argument.interpretation.layers.len() - 1;
         press(&mut window, egui::Key::V);
         assert_eq!(document(&window).argument.stage, Stage::Layer(0));
-        wait(&mut window, "the second layer", |window| document(window).argument.stage == Stage::Layer(1));
+        wait(&mut window, "the second layer", |window| {
+            document(window).argument.stage == Stage::Layer(1)
+        });
         push(&mut window, "Play or pause");
         assert_eq!(document(&window).argument.playing, None);
         window.run_steps(80);
-        assert_eq!(document(&window).argument.stage, Stage::Layer(1), "it waits");
+        assert_eq!(
+            document(&window).argument.stage,
+            Stage::Layer(1),
+            "it waits"
+        );
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| document(window).argument.playing.is_none());
+        wait(&mut window, "the end", |window| {
+            document(window).argument.playing.is_none()
+        });
         assert_eq!(document(&window).argument.stage, Stage::Layer(last));
         // From the end it begins again; a step by hand stops it.
         press(&mut window, egui::Key::V);
         assert_eq!(document(&window).argument.stage, Stage::Layer(0));
         press(&mut window, egui::Key::CloseBracket);
-        assert_eq!((document(&window).argument.stage, document(&window).argument.playing), (Stage::Layer(1), None));
+        assert_eq!(
+            (
+                document(&window).argument.stage,
+                document(&window).argument.playing
+            ),
+            (Stage::Layer(1), None)
+        );
     }
 }
 
@@ -114,17 +157,37 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         let (mut window, _folder) = opened(FRACTURED, theme);
         let rejected = |window: &Window| {
             let diagram = &picture(window).sketch.diagram;
-            diagram.arrows.iter().filter(|arrow| arrow.emphasis == Emphasis::Rejected).count()
+            diagram
+                .arrows
+                .iter()
+                .filter(|arrow| arrow.emphasis == Emphasis::Rejected)
+                .count()
         };
         assert_eq!(rejected(&window), 0);
         press(&mut window, egui::Key::A);
         drawn(&mut window);
-        assert!(rejected(&window) >= 2, "the order and what would have followed");
+        assert!(
+            rejected(&window) >= 2,
+            "the order and what would have followed"
+        );
         let index = picture(&window).argument.interpretation.alternatives[0].edge;
-        let arrow = picture(&window).sketch.diagram.arrows.iter().find(|a| a.edge == index).expect("drawn").clone();
-        let at = window.get_by_label_contains(&format!("Edge {} from", arrow.label)).rect().center();
+        let arrow = picture(&window)
+            .sketch
+            .diagram
+            .arrows
+            .iter()
+            .find(|a| a.edge == index)
+            .expect("drawn")
+            .clone();
+        let at = window
+            .get_by_label_contains(&format!("Edge {} from", arrow.label))
+            .rect()
+            .center();
         click(&mut window, at);
-        assert_eq!(document(&window).argument.pinned, Some(Attention::Edge(index)));
+        assert_eq!(
+            document(&window).argument.pinned,
+            Some(Attention::Edge(index))
+        );
         assert!(says(&window, "This order was ruled out."));
         push(&mut window, "Orders ruled out");
         assert_eq!(rejected(&window), 0);
@@ -135,15 +198,25 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
 fn cases_are_gone_through_one_after_another() {
     for theme in themes() {
         let (mut window, _folder) = opened(CASES, theme);
-        let tree = picture(&window).argument.cases.clone().expect("no single cycle explains it");
+        let tree = picture(&window)
+            .argument
+            .cases
+            .clone()
+            .expect("no single cycle explains it");
         for place in tree.in_order(0).into_iter().skip(1) {
             press(&mut window, egui::Key::Period);
             drawn(&mut window);
             assert_eq!(document(&window).argument.stage, Stage::Case(place));
-            assert_eq!(document(&window).argument.pinned, Some(Attention::Case(place)));
+            assert_eq!(
+                document(&window).argument.pinned,
+                Some(Attention::Case(place))
+            );
             let violation = &picture(&window).argument.counterexample.violation;
             let all = tree.edges_of(violation, place);
-            assert!(all.iter().all(|edge| picture(&window).drawn.contains(edge)), "its edges are drawn");
+            assert!(
+                all.iter().all(|edge| picture(&window).drawn.contains(edge)),
+                "its edges are drawn"
+            );
         }
         press(&mut window, egui::Key::Comma);
         assert_eq!(document(&window).argument.stage, Stage::Case(1));
@@ -171,8 +244,19 @@ fn what_one_cycle_explains_has_no_cases() {
 
 /// The run of the chosen anomaly, once it is made.
 fn replayed(window: &mut Window) -> Arc<isoscope::counterexample::replay::ReplayRun> {
-    wait(window, "the replay", |window| document(window).argument.run.as_ref().is_some_and(|view| view.run.is_some()));
-    document(window).argument.run.as_ref().and_then(|view| view.run.clone()).expect("just seen")
+    wait(window, "the replay", |window| {
+        document(window)
+            .argument
+            .run
+            .as_ref()
+            .is_some_and(|view| view.run.is_some())
+    });
+    document(window)
+        .argument
+        .run
+        .as_ref()
+        .and_then(|view| view.run.clone())
+        .expect("just seen")
 }
 
 fn step(window: &Window) -> Option<usize> {
@@ -186,28 +270,47 @@ fn a_replay_goes_through_the_operations_with_the_state_of_the_keys() {
         press(&mut window, egui::Key::Y);
         let run = replayed(&mut window);
         let example = picture(&window).argument.counterexample.clone();
-        assert_eq!(run.steps.len(), example.history.n_operations() + 2, "every operation, and two ends");
+        assert_eq!(
+            run.steps.len(),
+            example.history.n_operations() + 2,
+            "every operation, and two ends"
+        );
         for (place, of_run) in run.steps.iter().enumerate() {
             assert_eq!(step(&window), Some(place));
             assert!(
-                says(&window, &format!("Replay step {} of {}", place + 1, run.steps.len()))
-                    && says(&window, &of_run.text)
+                says(
+                    &window,
+                    &format!("Replay step {} of {}", place + 1, run.steps.len())
+                ) && says(&window, &of_run.text)
             );
-            for (key, when) in of_run.before.iter().zip(&of_run.after).flat_map(|(b, a)| [(b, "before"), (a, "after")])
+            for (key, when) in of_run
+                .before
+                .iter()
+                .zip(&of_run.after)
+                .flat_map(|(b, a)| [(b, "before"), (a, "after")])
             {
                 let name = example.history.key_name(key.key);
-                assert!(says(&window, &format!("Key {name} {when}: {}", key.text)), "{place} {when}");
+                assert!(
+                    says(&window, &format!("Key {name} {when}: {}", key.text)),
+                    "{place} {when}"
+                );
             }
             // The same transaction has attention in the graph and in the lanes.
             let whole = example.renaming.old_transaction(of_run.transaction);
             assert_eq!(document(&window).attended(), [whole]);
             press(&mut window, egui::Key::J);
         }
-        assert_eq!(step(&window), Some(run.steps.len() - 1), "it ends at the last");
+        assert_eq!(
+            step(&window),
+            Some(run.steps.len() - 1),
+            "it ends at the last"
+        );
         press(&mut window, egui::Key::K);
         assert_eq!(step(&window), Some(run.steps.len() - 2));
         press(&mut window, egui::Key::Num2);
-        wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+        wait(&mut window, "the lanes", |window| {
+            document(window).timeline.is_some()
+        });
         assert!(says(&window, "Replay step "), "it goes on under the lanes");
         press(&mut window, egui::Key::Y);
         assert!(document(&window).argument.run.is_none());
@@ -221,17 +324,28 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
         let (mut window, _folder) = opened("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", theme);
         push(&mut window, "Replay");
         let run = replayed(&mut window);
-        let place = run.steps.iter().position(|step| step.expected == Some(Expected::Refused)).expect("one is refused");
+        let place = run
+            .steps
+            .iter()
+            .position(|step| step.expected == Some(Expected::Refused))
+            .expect("one is refused");
         window.set_size(egui::vec2(1280.0, 1200.0));
         window.run_steps(3);
-        let line = format!("{}  {}", place + 1, run.steps[place].text.trim_end_matches('.'));
+        let line = format!(
+            "{}  {}",
+            place + 1,
+            run.steps[place].text.trim_end_matches('.')
+        );
         window.get_by_label_contains(&line).scroll_to_me();
         window.run_steps(4);
         window.get_by_label_contains(&line).click();
         window.run_steps(4);
         assert_eq!(step(&window), Some(place));
         assert!(says(&window, "this write is refused"));
-        assert!(says(&window, "A single-copy database could return just these operations at READ COMMITTED"));
+        assert!(says(
+            &window,
+            "A single-copy database could return just these operations at READ COMMITTED"
+        ));
         push(&mut window, "Previous step");
         assert_eq!(step(&window), Some(place - 1));
         push(&mut window, "Next step");
@@ -258,18 +372,29 @@ fn a_replay_goes_on_by_itself_and_follows_the_chosen_anomaly() {
         press(&mut window, egui::Key::Y);
         let run = replayed(&mut window);
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the second step", |window| step(window) == Some(1));
+        wait(&mut window, "the second step", |window| {
+            step(window) == Some(1)
+        });
         push(&mut window, "Play or pause");
         window.run_steps(60);
-        assert_eq!((step(&window), document(&window).argument.playing), (Some(1), None));
+        assert_eq!(
+            (step(&window), document(&window).argument.playing),
+            (Some(1), None)
+        );
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| document(window).argument.playing.is_none());
+        wait(&mut window, "the end", |window| {
+            document(window).argument.playing.is_none()
+        });
         assert_eq!(step(&window), Some(run.steps.len() - 1));
         let first = document(&window).selected;
         press(&mut window, egui::Key::N);
         drawn(&mut window);
         wait(&mut window, "the other replay", |window| {
-            document(window).argument.run.as_ref().is_some_and(|view| view.of != first && view.run.is_some())
+            document(window)
+                .argument
+                .run
+                .as_ref()
+                .is_some_and(|view| view.of != first && view.run.is_some())
         });
         assert_eq!(step(&window), Some(0));
     }
@@ -278,36 +403,67 @@ fn a_replay_goes_on_by_itself_and_follows_the_chosen_anomaly() {
 /// The place of an edge that is evidence and no part of the cycle.
 fn evidence(window: &Window) -> usize {
     let picture = picture(window);
-    let arrow = picture.sketch.diagram.arrows.iter().find(|arrow| arrow.emphasis == Emphasis::Evidence);
+    let arrow = picture
+        .sketch
+        .diagram
+        .arrows
+        .iter()
+        .find(|arrow| arrow.emphasis == Emphasis::Evidence);
     arrow.expect("the contradiction rests on something").edge
 }
 
 fn pin_edge(window: &mut Window, edge: usize) {
     let picture = picture(window);
     let diagram = &picture.sketch.diagram;
-    let arrow = diagram.arrows.iter().find(|arrow| arrow.edge == edge).expect("it is drawn");
-    let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-    let at = window.get_by_label(&format!("Edge {} from {from} to {to}", arrow.label)).rect().center();
+    let arrow = diagram
+        .arrows
+        .iter()
+        .find(|arrow| arrow.edge == edge)
+        .expect("it is drawn");
+    let (from, to) = (
+        &diagram.cards[arrow.from].title,
+        &diagram.cards[arrow.to].title,
+    );
+    let at = window
+        .get_by_label(&format!("Edge {} from {from} to {to}", arrow.label))
+        .rect()
+        .center();
     click(window, at);
-    assert_eq!(document(window).argument.pinned, Some(Attention::Edge(edge)));
+    assert_eq!(
+        document(window).argument.pinned,
+        Some(Attention::Edge(edge))
+    );
 }
 
 /// Writes an export by the dialog and gives its text.
 fn exported(window: &mut Window) -> String {
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
     window.run_steps(4);
-    let path = window.state().state().export.as_ref().map(|form| form.path.clone()).expect("the dialog is open");
+    let path = window
+        .state()
+        .state()
+        .export
+        .as_ref()
+        .map(|form| form.path.clone())
+        .expect("the dialog is open");
     let _ = std::fs::remove_file(&path);
     window.get_by_label("Export").click();
     window.run_steps(2);
-    wait(window, "the file", |_| std::path::Path::new(&path).is_file());
+    wait(window, "the file", |_| {
+        std::path::Path::new(&path).is_file()
+    });
     std::fs::read_to_string(&path).expect("it was written")
 }
 
 fn arrows_in(svg: &str) -> usize {
     // The legend has lines of its own, outside of all groups.
-    let groups = svg.split("<g class=\"dependency\"").skip(1).filter_map(|group| group.split("</g>").next());
-    groups.filter(|group| group.contains("class=\"edge ")).count()
+    let groups = svg
+        .split("<g class=\"dependency\"")
+        .skip(1)
+        .filter_map(|group| group.split("</g>").next());
+    groups
+        .filter(|group| group.contains("class=\"edge "))
+        .count()
 }
 
 #[test]
@@ -323,21 +479,45 @@ fn kept_evidence_stays_when_the_rest_is_folded_and_in_exports() {
         press(&mut window, egui::Key::E);
         drawn(&mut window);
         let kept = picture(&window);
-        assert!(kept.drawn.contains(&edge) && kept.expanded.is_empty(), "{:?}", kept.drawn);
-        let cycle = kept.argument.counterexample.violation.proof.cycle_edges().len();
+        assert!(
+            kept.drawn.contains(&edge) && kept.expanded.is_empty(),
+            "{:?}",
+            kept.drawn
+        );
+        let cycle = kept
+            .argument
+            .counterexample
+            .violation
+            .proof
+            .cycle_edges()
+            .len();
         assert_eq!(kept.drawn.len(), cycle + 1);
-        assert_eq!(arrows_in(&exported(&mut window)), kept.sketch.diagram.arrows.len());
+        assert_eq!(
+            arrows_in(&exported(&mut window)),
+            kept.sketch.diagram.arrows.len()
+        );
         // A report draws what was kept as well, and nothing else beside the contradiction.
         let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;
         window.key_press_modifiers(shift, egui::Key::E);
         window.run_steps(3);
-        let id = document(&window).selected.expect("chosen").to_string().replace('/', "-");
+        let id = document(&window)
+            .selected
+            .expect("chosen")
+            .to_string()
+            .replace('/', "-");
         let report = folder.path().join(format!("history-{id}-report"));
-        wait(&mut window, "the report", |_| report.join("report.html").is_file());
+        wait(&mut window, "the report", |_| {
+            report.join("report.html").is_file()
+        });
         let svg = std::fs::read_to_string(report.join("picture.svg")).expect("it has a picture");
         assert_eq!(arrows_in(&svg), kept.sketch.diagram.arrows.len());
         // A click on the words keeps nothing any more.
-        let at = window.query_all_by_label_contains("kept: ").next().expect("on the picture").rect().center();
+        let at = window
+            .query_all_by_label_contains("kept: ")
+            .next()
+            .expect("on the picture")
+            .rect()
+            .center();
         click(&mut window, at);
         drawn(&mut window);
         assert_eq!(picture(&window).drawn.len(), cycle);
@@ -357,13 +537,22 @@ fn what_is_left_out_is_counted_and_missing_in_exports() {
         assert!(!picture(&window).drawn.contains(&edge) && says(&window, "hidden: "));
         let svg = exported(&mut window);
         assert_eq!(arrows_in(&svg), all - 1);
-        assert!(svg.contains("left out by choice: + 1 other edge"), "the page says so");
+        assert!(
+            svg.contains("left out by choice: + 1 other edge"),
+            "the page says so"
+        );
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Z);
         window.run_steps(4);
         drawn(&mut window);
         assert_eq!(picture(&window).drawn.len(), all, "undone");
         // An operation goes into the others of its card.
-        let card = picture(&window).sketch.diagram.cards.iter().find(|card| !card.rows.is_empty()).cloned();
+        let card = picture(&window)
+            .sketch
+            .diagram
+            .cards
+            .iter()
+            .find(|card| !card.rows.is_empty())
+            .cloned();
         let card = card.expect("a card with rows");
         let part = isoscope::export::Part::Operation(card.rows[0].operation);
         let row = picture(&window).sketch.layout.cards.len();
@@ -372,12 +561,19 @@ fn what_is_left_out_is_counted_and_missing_in_exports() {
         let at = window.get_by_label_contains(&title).rect();
         let folded = |window: &Window| {
             let picture = picture(window);
-            let of = picture.sketch.diagram.cards.iter().find(|other| other.transaction == card.transaction);
+            let of = picture
+                .sketch
+                .diagram
+                .cards
+                .iter()
+                .find(|other| other.transaction == card.transaction);
             of.map(|card| (card.rows.len(), card.folded))
         };
         // Rows stand under the title; the first that answers is pinned.
         let mut y = at.top() + 6.0;
-        while document(&window).argument.pinned != Some(Attention::Operation(card.rows[0].operation)) && y < at.bottom()
+        while document(&window).argument.pinned
+            != Some(Attention::Operation(card.rows[0].operation))
+            && y < at.bottom()
         {
             click(&mut window, egui::pos2(at.center().x, y));
             window.run_steps(2);
@@ -386,7 +582,11 @@ fn what_is_left_out_is_counted_and_missing_in_exports() {
         press(&mut window, egui::Key::Num1);
         press(&mut window, egui::Key::H);
         drawn(&mut window);
-        assert_eq!(folded(&window), Some((card.rows.len() - 1, card.folded + 1)), "{part}");
+        assert_eq!(
+            folded(&window),
+            Some((card.rows.len() - 1, card.folded + 1)),
+            "{part}"
+        );
         press(&mut window, egui::Key::U);
         drawn(&mut window);
         assert_eq!(folded(&window), Some((card.rows.len(), card.folded)));
@@ -405,15 +605,24 @@ fn choices_are_made_by_buttons_and_kept_in_the_project_file() {
         push(&mut window, "Leave this edge out");
         assert!(!picture(&window).drawn.contains(&edge));
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::S);
-        wait(&mut window, "the project file", |window| says(window, "Project saved"));
+        wait(&mut window, "the project file", |window| {
+            says(window, "Project saved")
+        });
         let mut second = window::window(theme);
         window::open(&mut second, folder.path().join("history.txt"));
         drawn(&mut second);
-        assert!(!picture(&second).drawn.contains(&edge), "the project file says so");
+        assert!(
+            !picture(&second).drawn.contains(&edge),
+            "the project file says so"
+        );
         push(&mut window, "Take it back in");
         assert!(picture(&window).drawn.contains(&edge));
         push(&mut window, "Keep this edge");
-        assert!(document(&window).chosen_parts().is_some_and(|picks| picks.kept.len() == 1));
+        assert!(
+            document(&window)
+                .chosen_parts()
+                .is_some_and(|picks| picks.kept.len() == 1)
+        );
         push(&mut window, "Keep no longer");
         assert!(document(&window).chosen_parts().is_none());
     }
@@ -432,7 +641,10 @@ fn cases_inside_cases_open_branch_by_branch() {
             let cases = picture(window).argument.cases.clone();
             cases.is_some_and(|tree| tree.nodes.iter().any(|node| node.label == "1.1"))
         };
-        let n = document(&window).catalogue.as_ref().map_or(0, |catalogue| catalogue.entries.len());
+        let n = document(&window)
+            .catalogue
+            .as_ref()
+            .map_or(0, |catalogue| catalogue.entries.len());
         for _ in 0..n {
             if is_nested(&window) {
                 break;
@@ -441,21 +653,35 @@ fn cases_inside_cases_open_branch_by_branch() {
             drawn(&mut window);
         }
         assert!(is_nested(&window), "one of {n} anomalies");
-        assert!(says(&window, "Case 1: ") && !says(&window, "Case 1.1: "), "it is folded at first");
+        assert!(
+            says(&window, "Case 1: ") && !says(&window, "Case 1.1: "),
+            "it is folded at first"
+        );
         push(&mut window, "Open Case 1");
         assert!(says(&window, "Case 1.1: "));
         push(&mut window, "Fold Case 1");
         assert!(!says(&window, "Case 1.1: "));
         // Going on by keys opens what is on the way.
-        let tree = picture(&window).argument.cases.clone().expect("it has cases");
+        let tree = picture(&window)
+            .argument
+            .cases
+            .clone()
+            .expect("it has cases");
         for place in tree.in_order(0).into_iter().skip(1) {
             press(&mut window, egui::Key::Period);
             drawn(&mut window);
             let picture = picture(&window);
             assert_eq!(document(&window).argument.stage, Stage::Case(place));
-            assert!(says(&window, &format!("Case {}: ", tree.nodes[place].label)));
+            assert!(says(
+                &window,
+                &format!("Case {}: ", tree.nodes[place].label)
+            ));
             let all = tree.edges_of(&picture.argument.counterexample.violation, place);
-            assert!(all.iter().all(|edge| picture.drawn.contains(edge)), "case {}", tree.nodes[place].label);
+            assert!(
+                all.iter().all(|edge| picture.drawn.contains(edge)),
+                "case {}",
+                tree.nodes[place].label
+            );
         }
     }
 }

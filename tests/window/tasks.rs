@@ -25,8 +25,11 @@ struct User {
 impl User {
     /// With this history open.
     fn with(text: &str) -> User {
-        let mut user =
-            User { window: window(egui::Theme::Dark), folder: tempfile::tempdir().expect("a folder"), actions: 0 };
+        let mut user = User {
+            window: window(egui::Theme::Dark),
+            folder: tempfile::tempdir().expect("a folder"),
+            actions: 0,
+        };
         user.window.run_steps(2);
         user.drop(&[("history.txt", text)]);
         user.settle();
@@ -37,7 +40,10 @@ impl User {
     fn drop(&mut self, files: &[(&str, &str)]) {
         for (name, text) in files {
             let path = write(self.folder.path(), name, text);
-            self.window.input_mut().dropped_files.push(Arc::new(window::Dropped(path)));
+            self.window
+                .input_mut()
+                .dropped_files
+                .push(Arc::new(window::Dropped(path)));
         }
         self.actions += 1;
         self.window.run_steps(3);
@@ -67,7 +73,13 @@ impl User {
     }
 
     fn click_containing(&mut self, part: &str) {
-        let at = self.window.get_all_by_label_contains(part).next().expect("it is in sight").rect().center();
+        let at = self
+            .window
+            .get_all_by_label_contains(part)
+            .next()
+            .expect("it is in sight")
+            .rect()
+            .center();
         self.actions += 1;
         window::click(&mut self.window, at);
     }
@@ -78,7 +90,11 @@ impl User {
     }
 
     fn pattern(&self) -> String {
-        document(&self.window).selected.expect("an anomaly is selected").pattern.to_string()
+        document(&self.window)
+            .selected
+            .expect("an anomaly is selected")
+            .pattern
+            .to_string()
     }
 }
 
@@ -86,8 +102,7 @@ impl User {
 const THREE: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\nc: [r q 7]\n";
 
 /// Two fractured reads, of four and of three transactions.
-const SIZES: &str =
-    "a: [w p 1] [w p 2, w q 1]\nb: [r q 1, w s 1]\nc: [r s 1, r p 1]\nd: [w x 1] [w x 2, w y 1]\ne: [r y 1, r x 1]\n";
+const SIZES: &str = "a: [w p 1] [w p 2, w q 1]\nb: [r q 1, w s 1]\nc: [r s 1, r p 1]\nd: [w x 1] [w x 2, w y 1]\ne: [r y 1, r x 1]\n";
 
 #[test]
 fn a_file_is_opened_and_its_smallest_anomaly_is_seen() {
@@ -96,10 +111,21 @@ fn a_file_is_opened_and_its_smallest_anomaly_is_seen() {
     user.settle();
     assert_eq!(user.took(), 1);
     // Of two of one class, the smaller one: three transactions, not four.
-    assert!(document(&user.window).current_picture().is_some(), "it is drawn");
-    let smallest = document(&user.window).catalogue.as_ref().and_then(|catalogue| {
-        catalogue.findings.violations.iter().map(|violation| (violation.transactions.len(), violation.id)).min()
-    });
+    assert!(
+        document(&user.window).current_picture().is_some(),
+        "it is drawn"
+    );
+    let smallest = document(&user.window)
+        .catalogue
+        .as_ref()
+        .and_then(|catalogue| {
+            catalogue
+                .findings
+                .violations
+                .iter()
+                .map(|violation| (violation.transactions.len(), violation.id))
+                .min()
+        });
     assert_eq!(document(&user.window).selected, smallest.map(|(_, id)| id));
 }
 
@@ -126,7 +152,9 @@ fn a_transaction_is_found_in_three() {
         if by_key {
             user.key(CONTROL, egui::Key::P);
             user.type_text("b2");
-            wait(&mut user.window, "what is found", |window| says(window, "Do b2"));
+            wait(&mut user.window, "what is found", |window| {
+                says(window, "Do b2")
+            });
             user.key(NONE, egui::Key::Enter);
         } else {
             user.click("Page History");
@@ -135,7 +163,10 @@ fn a_transaction_is_found_in_three() {
         }
         assert_eq!(user.took(), 3);
         let history = document(&user.window).history.clone().expect("it is read");
-        let found = document(&user.window).browser.transaction.map(|t| history.transaction_name(t));
+        let found = document(&user.window)
+            .browser
+            .transaction
+            .map(|t| history.transaction_name(t));
         assert_eq!(found.as_deref(), Some("b2"));
     }
 }
@@ -150,8 +181,14 @@ fn an_edge_says_why_it_is_there() {
         }
         assert_eq!(user.took(), 1);
         let pinned = document(&user.window).argument.pinned;
-        assert!(matches!(pinned, Some(Attention::Step(_) | Attention::Edge(_))), "{pinned:?}");
-        assert!(says(&user.window, "reads") || says(&user.window, "read"), "the answer");
+        assert!(
+            matches!(pinned, Some(Attention::Step(_) | Attention::Edge(_))),
+            "{pinned:?}"
+        );
+        assert!(
+            says(&user.window, "reads") || says(&user.window, "read"),
+            "the answer"
+        );
     }
 }
 
@@ -170,7 +207,10 @@ fn a_picture_takes_two_and_a_report_one() {
         assert_eq!(user.took(), 2);
         let folder = user.folder.path().to_owned();
         let has = |ending: &str| {
-            let mut names = std::fs::read_dir(&folder).expect("it is there").flatten().map(|e| e.file_name());
+            let mut names = std::fs::read_dir(&folder)
+                .expect("it is there")
+                .flatten()
+                .map(|e| e.file_name());
             names.any(|name| name.to_string_lossy().ends_with(ending))
         };
         wait(&mut user.window, "the picture", |_| has(".svg"));
@@ -188,7 +228,9 @@ fn two_histories_are_compared_by_one_drop() {
     let mut user = User::with(CLEAN);
     user.drop(&[("before.txt", THREE), ("after.txt", CLEAN)]);
     assert_eq!(user.took(), 1);
-    wait(&mut user.window, "the comparison", |window| says(window, "before.txt") && says(window, "after.txt"));
+    wait(&mut user.window, "the comparison", |window| {
+        says(window, "before.txt") && says(window, "after.txt")
+    });
 }
 
 #[test]
@@ -201,7 +243,9 @@ fn two_histories_are_compared_by_three_keys() {
     user.type_text("compare with history");
     user.key(NONE, egui::Key::Enter);
     assert_eq!(user.took(), 3);
-    wait(&mut user.window, "the comparison", |window| says(window, "other.txt") && says(window, "history.txt"));
+    wait(&mut user.window, "the comparison", |window| {
+        says(window, "other.txt") && says(window, "history.txt")
+    });
     assert!(says(&user.window, "Compared"));
 }
 
@@ -225,7 +269,13 @@ fn a_transaction_is_marked_and_found_again_in_three() {
             user.click(&name.expect("it is read"));
         }
         assert_eq!(user.took(), 3);
-        assert_eq!((user.window.state().state().page, document(&user.window).marks.at), (Page::Browser, Some(0)));
+        assert_eq!(
+            (
+                user.window.state().state().page,
+                document(&user.window).marks.at
+            ),
+            (Page::Browser, Some(0))
+        );
     }
 }
 
@@ -240,8 +290,13 @@ fn why_a_level_holds_is_one_away() {
             true => user.key(NONE, egui::Key::Num7),
             false => user.click("Level SER: satisfied"),
         }
-        assert_eq!((user.took(), user.window.state().state().page), (1, Page::Order));
-        wait(&mut user.window, "the order", |window| says(window, "Independently verified"));
+        assert_eq!(
+            (user.took(), user.window.state().state().page),
+            (1, Page::Order)
+        );
+        wait(&mut user.window, "the order", |window| {
+            says(window, "Independently verified")
+        });
     }
 }
 
@@ -253,7 +308,10 @@ fn the_place_of_an_anomaly_is_one_away() {
             true => user.key(SHIFT, egui::Key::H),
             false => user.click("Show in the history"),
         }
-        assert_eq!((user.took(), user.window.state().state().page), (1, Page::Browser));
+        assert_eq!(
+            (user.took(), user.window.state().state().page),
+            (1, Page::Browser)
+        );
         assert!(document(&user.window).browser.transaction.is_some());
     }
 }

@@ -50,7 +50,12 @@ pub(crate) fn wait(window: &mut Window, what: &str, done: impl Fn(&Window) -> bo
 }
 
 pub(crate) fn document(window: &Window) -> &Document {
-    window.state().state().document.as_ref().expect("a history is open")
+    window
+        .state()
+        .state()
+        .document
+        .as_ref()
+        .expect("a history is open")
 }
 
 pub(crate) fn open(window: &mut Window, path: PathBuf) {

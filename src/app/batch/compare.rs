@@ -38,9 +38,13 @@ struct Shapes {
 /// Finding the shapes of the two histories that are compared.
 pub(in crate::app) static COMPARE_SHAPES: Task<ComparedShapes> = Task {
     is_of_history: false,
-    ..Task::new("shapes", Failure::Message("The comparison ended unexpectedly"), |app, shapes| {
-        app.with_batch(|batch| batch.shapes = Some(shapes));
-    })
+    ..Task::new(
+        "shapes",
+        Failure::Message("The comparison ended unexpectedly"),
+        |app, shapes| {
+            app.with_batch(|batch| batch.shapes = Some(shapes));
+        },
+    )
 };
 
 impl App {
@@ -53,7 +57,14 @@ impl App {
     /// Back to the table.
     pub(in crate::app) fn end_comparison(&mut self) -> bool {
         self.tasks.cancel(&COMPARE_SHAPES);
-        let Some(batch) = self.state.batch.as_mut().filter(|batch| batch.compared.len() == 2) else { return false };
+        let Some(batch) = self
+            .state
+            .batch
+            .as_mut()
+            .filter(|batch| batch.compared.len() == 2)
+        else {
+            return false;
+        };
         batch.compared.clear();
         batch.shapes = None;
         true
@@ -62,12 +73,18 @@ impl App {
     /// Looks for the shapes of the two histories that are compared, if there are two.
     pub(in crate::app) fn compare_shapes(&mut self) {
         self.tasks.cancel(&COMPARE_SHAPES);
-        let Some(batch) = &mut self.state.batch else { return };
+        let Some(batch) = &mut self.state.batch else {
+            return;
+        };
         batch.shapes = None;
-        let &[a, b] = batch.compared.as_slice() else { return };
+        let &[a, b] = batch.compared.as_slice() else {
+            return;
+        };
         let paths = [a, b].map(|row| batch.rows[row].path.clone());
         let (levels, pool): (Vec<Level>, _) = (batch.levels().iter().collect(), self.pool.clone());
-        self.ask(&COMPARE_SHAPES, move |control| pool.install(|| compared(&paths, &levels, control)));
+        self.ask(&COMPARE_SHAPES, move |control| {
+            pool.install(|| compared(&paths, &levels, control))
+        });
     }
 }
 
@@ -87,7 +104,10 @@ impl Batch {
 }
 
 fn compared(paths: &[PathBuf; 2], levels: &[Level], control: &Control) -> Option<ComparedShapes> {
-    let [first, second] = [shapes(&paths[0], levels, control)?, shapes(&paths[1], levels, control)?];
+    let [first, second] = [
+        shapes(&paths[0], levels, control)?,
+        shapes(&paths[1], levels, control)?,
+    ];
     let mut all: BTreeMap<Signature, ([u64; 2], [Option<ViolationId>; 2])> = BTreeMap::new();
     for (place, found) in [first.found, second.found].into_iter().enumerate() {
         for (signature, (count, id)) in found {
@@ -95,11 +115,18 @@ fn compared(paths: &[PathBuf; 2], levels: &[Level], control: &Control) -> Option
             (entry.0[place], entry.1[place]) = (count, Some(id));
         }
     }
-    let shape = |(signature, (counts, first))| ComparedShape { signature, counts, first };
+    let shape = |(signature, (counts, first))| ComparedShape {
+        signature,
+        counts,
+        first,
+    };
     let mut shapes: Vec<ComparedShape> = all.into_iter().map(shape).collect();
     // What is new matters most, then what is gone.
     shapes.sort_by_key(|shape| (shape.counts[0] > 0, shape.counts[1] > 0));
-    Some(ComparedShapes { shapes, others: [first.others, second.others] })
+    Some(ComparedShapes {
+        shapes,
+        others: [first.others, second.others],
+    })
 }
 
 /// The shapes of a history, as far as there is time; none if it cannot be read or the work was stopped.
@@ -108,7 +135,11 @@ fn shapes(path: &Path, levels: &[Level], control: &Control) -> Option<Shapes> {
     let in_time = control.with_time_limit(MINIMIZING);
     let mut found: BTreeMap<Signature, (u64, ViolationId)> = BTreeMap::new();
     let mut n_found = 0;
-    for violation in findings.violations.iter().filter(|violation| !violation.implied) {
+    for violation in findings
+        .violations
+        .iter()
+        .filter(|violation| !violation.implied)
+    {
         let signature = Signature::of(&history, violation, &in_time);
         if in_time.check().is_err() {
             break;
@@ -118,7 +149,10 @@ fn shapes(path: &Path, levels: &[Level], control: &Control) -> Option<Shapes> {
     }
     control.check().ok()?;
     let all: u64 = findings.patterns.values().sum();
-    Some(Shapes { found, others: all.saturating_sub(n_found) })
+    Some(Shapes {
+        found,
+        others: all.saturating_sub(n_found),
+    })
 }
 
 #[cfg(test)]
@@ -136,12 +170,26 @@ mod tests {
             path
         });
         let found = compared(&paths, &[], &Control::new()).expect("both can be read");
-        let told: Vec<([u64; 2], &str)> =
-            found.shapes.iter().map(|shape| (shape.counts, shape.signature.pattern.id())).collect();
-        let gone: Vec<&str> = told.iter().filter(|(counts, _)| *counts == [1, 0]).map(|(_, id)| *id).collect();
-        assert!(gone.contains(&"Divergence") && !gone.contains(&"WriteSkew"), "{told:?}");
+        let told: Vec<([u64; 2], &str)> = found
+            .shapes
+            .iter()
+            .map(|shape| (shape.counts, shape.signature.pattern.id()))
+            .collect();
+        let gone: Vec<&str> = told
+            .iter()
+            .filter(|(counts, _)| *counts == [1, 0])
+            .map(|(_, id)| *id)
+            .collect();
+        assert!(
+            gone.contains(&"Divergence") && !gone.contains(&"WriteSkew"),
+            "{told:?}"
+        );
         assert!(told.contains(&([1, 1], "WriteSkew")), "{told:?}");
-        let skew = found.shapes.iter().find(|shape| shape.counts == [1, 1]).expect("it is in both");
+        let skew = found
+            .shapes
+            .iter()
+            .find(|shape| shape.counts == [1, 1])
+            .expect("it is in both");
         assert!(skew.first.iter().all(Option::is_some) && skew.signature.cycle.len() == 2);
     }
 

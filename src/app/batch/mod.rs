@@ -59,12 +59,17 @@ impl Checked {
             Conclusion::Broken => level.implies(other),
             Conclusion::Open => false,
         };
-        own.or_else(|| self.conclusions.iter().find(follows)).map(|(_, conclusion)| *conclusion)
+        own.or_else(|| self.conclusions.iter().find(follows))
+            .map(|(_, conclusion)| *conclusion)
     }
 
     /// The weakest violated level.
     pub fn weakest_broken(&self) -> Option<Level> {
-        self.conclusions.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
+        self.conclusions
+            .iter()
+            .filter(|(_, c)| *c == Conclusion::Broken)
+            .map(|(level, _)| *level)
+            .min()
     }
 }
 
@@ -105,7 +110,12 @@ pub struct BatchRow {
 impl BatchRow {
     fn new(path: PathBuf, name: String, outcome: Outcome) -> BatchRow {
         let text = text_of(&name, &outcome);
-        BatchRow { path, name, outcome, text }
+        BatchRow {
+            path,
+            name,
+            outcome,
+            text,
+        }
     }
 
     fn set(&mut self, outcome: Outcome) {
@@ -142,8 +152,14 @@ pub enum Column {
 
 impl Column {
     /// All, from left to right.
-    pub const ALL: [Column; 6] =
-        [Column::Name, Column::Transactions, Column::Verdict, Column::Anomalies, Column::Smallest, Column::Time];
+    pub const ALL: [Column; 6] = [
+        Column::Name,
+        Column::Transactions,
+        Column::Verdict,
+        Column::Anomalies,
+        Column::Smallest,
+        Column::Time,
+    ];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
@@ -158,13 +174,19 @@ impl Column {
     }
 
     fn compare(self, a: &Checked, b: &Checked) -> Ordering {
-        let broken = |checked: &Checked| checked.weakest_broken().map_or(u8::MAX, |level| level as u8);
+        let broken = |checked: &Checked| {
+            checked
+                .weakest_broken()
+                .map_or(u8::MAX, |level| level as u8)
+        };
         match self {
             Column::Name => Ordering::Equal,
             Column::Transactions => a.transactions.cmp(&b.transactions),
             Column::Verdict => broken(a).cmp(&broken(b)),
             Column::Anomalies => a.anomalies().cmp(&b.anomalies()),
-            Column::Smallest => (a.smallest.is_none(), &a.smallest).cmp(&(b.smallest.is_none(), &b.smallest)),
+            Column::Smallest => {
+                (a.smallest.is_none(), &a.smallest).cmp(&(b.smallest.is_none(), &b.smallest))
+            }
             Column::Time => a.seconds.total_cmp(&b.seconds),
         }
     }
@@ -211,12 +233,19 @@ impl Batch {
                 ListedFile::History(path) => (path, Outcome::Waiting),
                 ListedFile::Unusable { path, message } => (path, Outcome::Failed(message)),
             };
-            let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
             BatchRow::new(path, name, outcome)
         };
         let mut rows: Vec<BatchRow> = found.into_iter().map(row).collect();
         rows.sort_by(|a, b| a.name.cmp(&b.name));
-        let n_known = rows.iter().filter(|row| !matches!(row.outcome, Outcome::Waiting)).count();
+        let n_known = rows
+            .iter()
+            .filter(|row| !matches!(row.outcome, Outcome::Waiting))
+            .count();
         let mut batch = Batch {
             folder: folder.to_owned(),
             rows,
@@ -243,9 +272,15 @@ impl Batch {
         self.is_stale = false;
         let words = self.words();
         let chosen = self.order.get(self.chosen).copied();
-        let mut order: Vec<usize> = (0..self.rows.len()).filter(|&at| passes(&self.rows[at], &words)).collect();
+        let mut order: Vec<usize> = (0..self.rows.len())
+            .filter(|&at| passes(&self.rows[at], &words))
+            .collect();
         order.sort_unstable_by(|a, b| self.order_of(*a, *b));
-        (self.order, self.alike) = if self.grouped { self.groups(order) } else { (order, Vec::new()) };
+        (self.order, self.alike) = if self.grouped {
+            self.groups(order)
+        } else {
+            (order, Vec::new())
+        };
         self.choose(chosen);
     }
 
@@ -254,7 +289,10 @@ impl Batch {
     fn groups(&self, order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
         let mut groups: BTreeMap<(u8, Option<&Signature>), Vec<usize>> = BTreeMap::new();
         for at in order {
-            let kind = match (&self.rows[at].outcome, self.rows[at].checked().and_then(|c| c.smallest.as_ref())) {
+            let kind = match (
+                &self.rows[at].outcome,
+                self.rows[at].checked().and_then(|c| c.smallest.as_ref()),
+            ) {
                 (_, Some(smallest)) => (0, Some(smallest)),
                 (Outcome::Checked(_), None) => (1, None),
                 (Outcome::Waiting, None) => (2, None),
@@ -264,9 +302,16 @@ impl Batch {
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|((kind, _), rows)| (*kind, Reverse(rows.len())));
-        let size = |at: &usize| self.rows[*at].checked().map_or(usize::MAX, |checked| checked.transactions);
+        let size = |at: &usize| {
+            self.rows[*at]
+                .checked()
+                .map_or(usize::MAX, |checked| checked.transactions)
+        };
         let smallest = |rows: &[usize]| rows.iter().copied().min_by_key(size);
-        groups.iter().filter_map(|(_, rows)| Some((smallest(rows)?, rows.len()))).unzip()
+        groups
+            .iter()
+            .filter_map(|(_, rows)| Some((smallest(rows)?, rows.len())))
+            .unzip()
     }
 
     /// Groups again if results have come: once for all that came since the last frame.
@@ -284,13 +329,18 @@ impl Batch {
 
     /// Records the result of a history; only its own row moves. O(rows).
     fn settle(&mut self, place: usize, outcome: Outcome) {
-        let Some(row) = self.rows.get_mut(place) else { return };
+        let Some(row) = self.rows.get_mut(place) else {
+            return;
+        };
         if matches!(row.outcome, Outcome::Failed(_)) {
             return;
         }
         self.n_known += usize::from(matches!(row.outcome, Outcome::Waiting));
         if let Outcome::Checked(checked) = &outcome {
-            checked.conclusions.iter().for_each(|(level, _)| self.levels.insert(*level));
+            checked
+                .conclusions
+                .iter()
+                .for_each(|(level, _)| self.levels.insert(*level));
         }
         row.set(outcome);
         if self.grouped {
@@ -300,18 +350,26 @@ impl Batch {
         let chosen = self.order.get(self.chosen).copied();
         self.order.retain(|at| *at != place);
         if passes(&self.rows[place], &self.words()) {
-            let at = self.order.partition_point(|other| self.order_of(*other, place).is_lt());
+            let at = self
+                .order
+                .partition_point(|other| self.order_of(*other, place).is_lt());
             self.order.insert(at, place);
         }
         self.choose(chosen);
     }
 
     fn choose(&mut self, row: Option<usize>) {
-        self.chosen = row.and_then(|row| self.order.iter().position(|at| *at == row)).unwrap_or(0);
+        self.chosen = row
+            .and_then(|row| self.order.iter().position(|at| *at == row))
+            .unwrap_or(0);
     }
 
     fn words(&self) -> Vec<String> {
-        self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect()
+        self.filter
+            .to_lowercase()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The order of two rows.
@@ -325,7 +383,11 @@ impl Batch {
                 (x, y) => return y.is_some().cmp(&x.is_some()).then(a.cmp(&b)),
             },
         };
-        let order = if self.descending { order.reverse() } else { order };
+        let order = if self.descending {
+            order.reverse()
+        } else {
+            order
+        };
         order.then(a.cmp(&b))
     }
 
@@ -352,9 +414,16 @@ fn text_of(name: &str, outcome: &Outcome) -> String {
             for (level, conclusion) in &checked.conclusions {
                 text.push_str(&format!(" {level}:{}", conclusion.word()).to_lowercase());
             }
-            let signature = checked.smallest.as_ref().map(Signature::text).unwrap_or_default();
+            let signature = checked
+                .smallest
+                .as_ref()
+                .map(Signature::text)
+                .unwrap_or_default();
             text.push_str(&format!(" {signature}").to_lowercase());
-            checked.patterns.keys().for_each(|p| text.push_str(&format!(" {p}").to_lowercase()));
+            checked
+                .patterns
+                .keys()
+                .for_each(|p| text.push_str(&format!(" {p}").to_lowercase()));
         }
     }
     text
@@ -381,9 +450,16 @@ impl App {
 
 /// The patterns that either of two histories contains, with both counts.
 pub fn patterns_of(a: &Checked, b: &Checked) -> Vec<(Pattern, u64, u64)> {
-    let all: BTreeSet<Pattern> = a.patterns.keys().chain(b.patterns.keys()).copied().collect();
+    let all: BTreeSet<Pattern> = a
+        .patterns
+        .keys()
+        .chain(b.patterns.keys())
+        .copied()
+        .collect();
     let count = |c: &Checked, pattern: &Pattern| c.patterns.get(pattern).copied().unwrap_or(0);
-    all.into_iter().map(|pattern| (pattern, count(a, &pattern), count(b, &pattern))).collect()
+    all.into_iter()
+        .map(|pattern| (pattern, count(a, &pattern), count(b, &pattern)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -412,19 +488,31 @@ mod tests {
             row("lost", checked("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n")),
         ];
         assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("line 1")));
-        for (column, expected) in
-            [(Column::Name, [2, 1, 0]), (Column::Anomalies, [1, 2, 0]), (Column::Verdict, [2, 1, 0])]
-        {
+        for (column, expected) in [
+            (Column::Name, [2, 1, 0]),
+            (Column::Anomalies, [1, 2, 0]),
+            (Column::Verdict, [2, 1, 0]),
+        ] {
             batch.sort_by(column);
             assert_eq!(batch.order, expected, "{column:?}");
         }
         batch.sort_by(Column::Verdict);
-        assert_eq!(batch.order, [1, 2, 0], "the other way round, and what is not known still below");
+        assert_eq!(
+            batch.order,
+            [1, 2, 0],
+            "the other way round, and what is not known still below"
+        );
         batch.filter = "si:violated".to_owned();
         batch.arrange();
         assert_eq!(batch.order, [2]);
-        let Outcome::Checked(lost) = &batch.rows[2].outcome else { panic!("it was checked") };
-        assert!(lost.smallest.as_ref().is_some_and(|signature| signature.size == 2));
+        let Outcome::Checked(lost) = &batch.rows[2].outcome else {
+            panic!("it was checked")
+        };
+        assert!(
+            lost.smallest
+                .as_ref()
+                .is_some_and(|signature| signature.size == 2)
+        );
     }
 
     #[test]
@@ -440,11 +528,18 @@ mod tests {
             batch.arrange();
             assert_eq!(moved, batch.order, "as if all were sorted again");
         }
-        assert_eq!((batch.order.clone(), batch.n_known()), (vec![1, 2, 3, 0], 4));
+        assert_eq!(
+            (batch.order.clone(), batch.n_known()),
+            (vec![1, 2, 3, 0], 4)
+        );
         assert_eq!(batch.order[batch.chosen], 3, "the chosen one stays chosen");
         let promised = Level::PlainSnapshotIsolation;
-        assert!(batch.levels().contains(promised) && !batch.levels().contains(Level::ReadYourWrites));
-        let conclusion = batch.rows[3].checked().and_then(|checked| checked.conclusion(promised));
+        assert!(
+            batch.levels().contains(promised) && !batch.levels().contains(Level::ReadYourWrites)
+        );
+        let conclusion = batch.rows[3]
+            .checked()
+            .and_then(|checked| checked.conclusion(promised));
         assert_eq!(conclusion, Some(Conclusion::Broken));
     }
 
@@ -460,10 +555,16 @@ mod tests {
             row("bad", checked("a: [w x")),
         ];
         batch.group();
-        assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![2, 0, 3], vec![2, 1, 1]));
+        assert_eq!(
+            (batch.order.clone(), batch.alike.clone()),
+            (vec![2, 0, 3], vec![2, 1, 1])
+        );
         batch.settle(0, checked(lost));
         batch.refresh();
-        assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![0, 3], vec![3, 1]));
+        assert_eq!(
+            (batch.order.clone(), batch.alike.clone()),
+            (vec![0, 3], vec![3, 1])
+        );
         batch.group();
         assert_eq!((batch.order.len(), batch.alike.len()), (4, 0));
     }

@@ -23,13 +23,22 @@ pub(super) const MINIMIZING: Duration = Duration::from_secs(5);
 pub(in crate::app) static CHECK_FOLDER: Task<(usize, Outcome)> = Task {
     is_of_history: false,
     end: |app, _| app.with_batch(|batch| batch.done = true),
-    ..Task::new("batch", Failure::Message("The batch ended unexpectedly"), |app, (place, outcome)| {
-        app.with_batch(|batch| batch.settle(place, outcome));
-    })
+    ..Task::new(
+        "batch",
+        Failure::Message("The batch ended unexpectedly"),
+        |app, (place, outcome)| {
+            app.with_batch(|batch| batch.settle(place, outcome));
+        },
+    )
 };
 
 /// Checks the given histories, one after the other, at the levels that apply and at those that were promised.
-pub(super) fn check_all(paths: &[PathBuf], promised: &[Level], control: &Control, outbox: &Outbox<(usize, Outcome)>) {
+pub(super) fn check_all(
+    paths: &[PathBuf],
+    promised: &[Level],
+    control: &Control,
+    outbox: &Outbox<(usize, Outcome)>,
+) {
     control.phase("checking histories", paths.len() as u64);
     for (place, path) in paths.iter().enumerate() {
         if control.check().is_err() {
@@ -53,13 +62,22 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
     };
     let own = own.with_time_limit(MINIMIZING);
     let smallest = simplest_violation(&findings).map(|violation| {
-        let Example { violation, counterexample, .. } = Examples::new(&history, &findings).of(violation, &own);
+        let Example {
+            violation,
+            counterexample,
+            ..
+        } = Examples::new(&history, &findings).of(violation, &own);
         Signature::new(violation.id.pattern, &counterexample)
     });
-    let Findings { levels, patterns, .. } = findings;
+    let Findings {
+        levels, patterns, ..
+    } = findings;
     Outcome::Checked(Box::new(Checked {
         transactions: history.recorded().transactions,
-        conclusions: levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
+        conclusions: levels
+            .iter()
+            .map(|result| (result.level, Conclusion::of(&result.verdict)))
+            .collect(),
         patterns,
         smallest,
         seconds: started.elapsed().as_secs_f64(),
@@ -67,7 +85,11 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
 }
 
 /// A history, checked at the levels that apply and at some others, or why it could not be read.
-pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Result<(History, Findings), String> {
+pub(super) fn checked(
+    path: &Path,
+    others: &[Level],
+    control: &Control,
+) -> Result<(History, Findings), String> {
     if !path.exists() {
         return Err("it is gone".to_owned());
     }
@@ -81,7 +103,10 @@ pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Resul
     levels.extend(others);
     levels.sort_unstable();
     levels.dedup();
-    let options = Options { levels, ..Options::default() };
+    let options = Options {
+        levels,
+        ..Options::default()
+    };
     let findings = audit::check(&history, &options, control, &|_| ());
     Ok((history, findings))
 }
@@ -89,11 +114,19 @@ pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Resul
 impl Signature {
     /// What a violation looks like once minimized.
     pub(super) fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        Signature::new(violation.id.pattern, &audit::minimize(history, violation, control))
+        Signature::new(
+            violation.id.pattern,
+            &audit::minimize(history, violation, control),
+        )
     }
 
     fn new(pattern: Pattern, example: &Counterexample) -> Signature {
         let Shape { text, cycle } = shape(example);
-        Signature { size: example.history.n_transactions(), pattern, shape: text, cycle }
+        Signature {
+            size: example.history.n_transactions(),
+            pattern,
+            shape: text,
+            cycle,
+        }
     }
 }

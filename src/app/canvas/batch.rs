@@ -20,7 +20,10 @@ pub(super) struct Batch {
 impl Batch {
     /// An empty mesh, whose lines have no detail shorter than `shortest` points.
     pub(super) fn with_detail(shortest: f32) -> Batch {
-        Batch { mesh: Mesh::default(), shortest }
+        Batch {
+            mesh: Mesh::default(),
+            shortest,
+        }
     }
 
     /// A filled rectangle.
@@ -29,11 +32,20 @@ impl Batch {
     }
 
     /// A line about as wide as a pixel, with soft sides.
-    pub(super) fn line(&mut self, points: impl IntoIterator<Item = Pos2>, width: f32, colour: Color32) {
+    pub(super) fn line(
+        &mut self,
+        points: impl IntoIterator<Item = Pos2>,
+        width: f32,
+        colour: Color32,
+    ) {
         let mut points = points.into_iter().peekable();
-        let Some(mut from) = points.next() else { return };
+        let Some(mut from) = points.next() else {
+            return;
+        };
         while let Some(to) = points.next() {
-            let is_detail = |next: &Pos2| from.distance(to) < self.shortest || distance(to, (from, *next)) < STRAIGHT;
+            let is_detail = |next: &Pos2| {
+                from.distance(to) < self.shortest || distance(to, (from, *next)) < STRAIGHT
+            };
             if points.peek().is_some_and(is_detail) {
                 continue;
             }
@@ -47,8 +59,16 @@ impl Batch {
         let side: Vec2 = (to - from).normalized().rot90() * half;
         let first = self.mesh.vertices.len() as u32;
         for end in [from, to] {
-            for (at, color) in [(end - side, Color32::TRANSPARENT), (end, colour), (end + side, Color32::TRANSPARENT)] {
-                self.mesh.vertices.push(Vertex { pos: at, uv: WHITE_UV, color });
+            for (at, color) in [
+                (end - side, Color32::TRANSPARENT),
+                (end, colour),
+                (end + side, Color32::TRANSPARENT),
+            ] {
+                self.mesh.vertices.push(Vertex {
+                    pos: at,
+                    uv: WHITE_UV,
+                    color,
+                });
             }
         }
         for near in [first, first + 1] {
@@ -78,20 +98,42 @@ mod tests {
     #[test]
     fn a_line_covers_its_way_and_is_as_wide_as_asked() {
         let mut batch = Batch::with_detail(1.0);
-        batch.line([pos2(0.0, 0.0), pos2(10.0, 0.0), pos2(10.3, 0.1), pos2(10.0, 20.0)], 1.0, Color32::RED);
+        batch.line(
+            [
+                pos2(0.0, 0.0),
+                pos2(10.0, 0.0),
+                pos2(10.3, 0.1),
+                pos2(10.0, 20.0),
+            ],
+            1.0,
+            Color32::RED,
+        );
         let mesh = batch.mesh();
         assert!(mesh.is_valid());
         // Two pieces of six corners: the tiny one in between is part of the first.
         assert_eq!((mesh.vertices.len(), mesh.indices.len()), (12, 24));
-        let (bounds, expected) = (mesh.calc_bounds(), Rect::from_min_max(pos2(0.0, -1.0), pos2(11.0, 20.0)));
-        assert!(bounds.min.distance(expected.min) < STRAIGHT && bounds.max.distance(expected.max) < STRAIGHT);
+        let (bounds, expected) = (
+            mesh.calc_bounds(),
+            Rect::from_min_max(pos2(0.0, -1.0), pos2(11.0, 20.0)),
+        );
+        assert!(
+            bounds.min.distance(expected.min) < STRAIGHT
+                && bounds.max.distance(expected.max) < STRAIGHT
+        );
     }
 
     #[test]
     fn a_line_of_tiny_pieces_still_reaches_its_end() {
         let mut batch = Batch::with_detail(1.0);
-        batch.line((0..=30).map(|n| pos2(n as f32 * 0.1, 0.0)), 1.0, Color32::RED);
-        batch.block(Rect::from_min_max(pos2(1.0, 1.0), pos2(2.0, 2.0)), Color32::GREEN);
+        batch.line(
+            (0..=30).map(|n| pos2(n as f32 * 0.1, 0.0)),
+            1.0,
+            Color32::RED,
+        );
+        batch.block(
+            Rect::from_min_max(pos2(1.0, 1.0), pos2(2.0, 2.0)),
+            Color32::GREEN,
+        );
         let mesh = batch.mesh();
         assert_eq!(mesh.calc_bounds().right(), 3.0);
         assert!(mesh.vertices.len() <= 4 * 6 + 4);
@@ -100,11 +142,19 @@ mod tests {
     #[test]
     fn a_line_that_does_not_bend_is_one_piece_however_many_points_it_has() {
         let mut batch = Batch::with_detail(1.0);
-        batch.line((0..=9).map(|n| pos2(n as f32 * 10.0, n as f32 * 10.0)), 1.0, Color32::RED);
+        batch.line(
+            (0..=9).map(|n| pos2(n as f32 * 10.0, n as f32 * 10.0)),
+            1.0,
+            Color32::RED,
+        );
         assert_eq!(batch.mesh().vertices.len(), 6);
         // One that comes back is not left out.
         let mut batch = Batch::with_detail(1.0);
-        batch.line([pos2(0.0, 0.0), pos2(50.0, 0.0), pos2(20.0, 0.0)], 1.0, Color32::RED);
+        batch.line(
+            [pos2(0.0, 0.0), pos2(50.0, 0.0), pos2(20.0, 0.0)],
+            1.0,
+            Color32::RED,
+        );
         assert_eq!(batch.mesh().calc_bounds().right(), 50.0);
     }
 

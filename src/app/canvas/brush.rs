@@ -99,19 +99,27 @@ impl Brush<'_> {
         // The operations of a card follow it, and so do texts.
         let (mut card, mut inside) = (None, None);
         // A card or a label is in sight with whatever of it is.
-        for mark in scene.marks.iter().filter(|mark| sight.intersects(mark.bounds())) {
+        for mark in scene
+            .marks
+            .iter()
+            .filter(|mark| sight.intersects(mark.bounds()))
+        {
             inside = enclosing(mark, inside);
             if let Some(Target::Transaction(_)) = mark.target {
                 card = mark.target;
             }
             let is_lit = match mark.target {
                 Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
-                Some(Target::Operation(_)) => card.is_none() || self.is_lit(card) || self.is_lit(mark.target),
+                Some(Target::Operation(_)) => {
+                    card.is_none() || self.is_lit(card) || self.is_lit(mark.target)
+                }
                 Some(Target::Transaction(_) | Target::Edge(_)) => self.is_lit(mark.target),
                 _ => true,
             };
-            self.of(mark, inside).draw_mark(mark, inside, self.look.strength(is_lit), out);
-            if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) = (mark.target, &mark.shape)
+            self.of(mark, inside)
+                .draw_mark(mark, inside, self.look.strength(is_lit), out);
+            if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) =
+                (mark.target, &mark.shape)
                 && matches!(mark.role, Role::Card(_))
                 && self.look.marked.contains(&t)
             {
@@ -139,23 +147,36 @@ impl Brush<'_> {
     /// The brush for a mark: that of a label of an edge draws larger, around the label's middle, but not beyond the side
     /// of the canvas.
     fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
-        let is_of_label =
-            matches!(mark.role, Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_));
+        let is_of_label = matches!(
+            mark.role,
+            Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_)
+        );
         let is_of_row = matches!(mark.target, Some(Target::Operation(_)));
         let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
-        let Some(label) = inside.filter(|_| is_of_label && !is_of_row && zoom > self.zoom) else { return *self };
+        let Some(label) = inside.filter(|_| is_of_label && !is_of_row && zoom > self.zoom) else {
+            return *self;
+        };
         let middle = label.center();
-        let mut brush = Brush { zoom, origin: self.point(middle) - middle.to_vec2() * zoom, ..*self };
+        let mut brush = Brush {
+            zoom,
+            origin: self.point(middle) - middle.to_vec2() * zoom,
+            ..*self
+        };
         let (area, canvas) = (brush.area(label).expand(1.0), self.painter.clip_rect());
         if canvas.contains(self.point(middle)) {
-            brush.origin.x += (canvas.left() - area.left()).max(0.0) - (area.right() - canvas.right()).max(0.0);
+            brush.origin.x +=
+                (canvas.left() - area.left()).max(0.0) - (area.right() - canvas.right()).max(0.0);
         }
         brush
     }
 
     /// The role in which a mark is drawn: see [`Weight`].
     fn role(&self, mark: &Mark) -> Role {
-        let emphasis = if self.is_lit(mark.target) { Emphasis::Cycle } else { Emphasis::Evidence };
+        let emphasis = if self.is_lit(mark.target) {
+            Emphasis::Cycle
+        } else {
+            Emphasis::Evidence
+        };
         match (self.look.weight, mark.role) {
             (Weight::OfLit, Role::Edge(relation, _)) => Role::Edge(relation, emphasis),
             (Weight::OfLit, Role::Head(relation, _)) => Role::Head(relation, emphasis),
@@ -167,37 +188,85 @@ impl Brush<'_> {
     fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {
         let is_absent = |o| self.look.absent.operations.contains(&o);
         let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
-        let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
-        let is_later = matches!(mark.target, Some(Target::Operation(o)) if self.look.lit.later.contains(&o));
-        let strength = if is_later { strength.min(self.look.strength(false)) } else { strength };
+        let strength = if is_absent {
+            strength.min(self.look.strength_of(true, false))
+        } else {
+            strength
+        };
+        let is_later =
+            matches!(mark.target, Some(Target::Operation(o)) if self.look.lit.later.contains(&o));
+        let strength = if is_later {
+            strength.min(self.look.strength(false))
+        } else {
+            strength
+        };
         let style = self.look.palette.theme().style(self.role(mark));
         let fade = |colour: Color32| colour.gamma_multiply(strength);
         let fill = style.fill.map(|colour| fade(colour32(colour)));
         match &mark.shape {
             SceneShape::Rect { rect, radius } => {
-                self.rect(mark, (*rect, *radius), Paint { fill, stroke: style.stroke, strength }, out);
+                self.rect(
+                    mark,
+                    (*rect, *radius),
+                    Paint {
+                        fill,
+                        stroke: style.stroke,
+                        strength,
+                    },
+                    out,
+                );
             }
             SceneShape::Line(path) => {
                 let Some(stroke) = style.stroke else { return };
-                let points = path.flatten(12).into_iter().map(|point| self.point(point)).collect();
-                let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
+                let points = path
+                    .flatten(12)
+                    .into_iter()
+                    .map(|point| self.point(point))
+                    .collect();
+                let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) {
+                    1.45
+                } else {
+                    1.0
+                };
                 let wide = if self.hovered { 1.45 } else { wide };
                 self.line(points, &stroke, wide, strength, out);
             }
             SceneShape::Head(points) => {
                 let points = points.map(|point| self.point(point)).to_vec();
-                out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
+                out.push(Shape::convex_polygon(
+                    points,
+                    fill.unwrap_or_default(),
+                    Stroke::NONE,
+                ));
             }
-            SceneShape::Text { at, align, size, bold, text } => {
+            SceneShape::Text {
+                at,
+                align,
+                size,
+                bold,
+                text,
+            } => {
                 let (role, bold) = (mark.role, *bold);
-                let words = Words { role, at: *at, align: *align, size: *size, bold, text, inside };
+                let words = Words {
+                    role,
+                    at: *at,
+                    align: *align,
+                    size: *size,
+                    bold,
+                    text,
+                    inside,
+                };
                 self.text(words, fill.unwrap_or_default(), out);
             }
         }
     }
 
     fn rect(&self, mark: &Mark, (rect, radius): (Rect, f32), paint: Paint, out: &mut Vec<Shape>) {
-        let Paint { fill, stroke, strength } = paint;
+        let Paint {
+            fill,
+            stroke,
+            strength,
+        } = paint;
         let area = self.area(rect);
         let corners = CornerRadius::same((radius * self.zoom).clamp(1.0, 24.0) as u8);
         let palette = &self.look.palette;
@@ -210,22 +279,44 @@ impl Brush<'_> {
             out.push(Shape::rect_filled(area, corners, fill));
         }
         if self.is_lit(mark.target) && matches!(mark.role, Role::Row | Role::ContextRow) {
-            out.push(Shape::rect_filled(area, corners, palette.accent.gamma_multiply(0.28)));
+            out.push(Shape::rect_filled(
+                area,
+                corners,
+                palette.accent.gamma_multiply(0.28),
+            ));
         }
         if let Some(stroke) = stroke {
             let lit = is_card && (self.hovered || self.is_lit(mark.target));
-            let colour = if lit { palette.accent } else { colour32(stroke.color) };
+            let colour = if lit {
+                palette.accent
+            } else {
+                colour32(stroke.color)
+            };
             let width = stroke.width * self.zoom.clamp(0.5, 1.4) + if lit { 0.6 } else { 0.0 };
             let stroke = Stroke::new(width, colour.gamma_multiply(strength));
-            out.push(Shape::Rect(RectShape::stroke(area, corners, stroke, StrokeKind::Middle)));
+            out.push(Shape::Rect(RectShape::stroke(
+                area,
+                corners,
+                stroke,
+                StrokeKind::Middle,
+            )));
         }
     }
 
     /// A flag at the upper right corner of a marked card.
     pub(super) fn draw_flag(&self, rect: Rect, out: &mut Vec<Shape>) {
-        let (foot, size) = (self.area(rect).right_top() - vec2(14.0, 0.0) * self.zoom, 9.0 * self.zoom.clamp(0.6, 1.6));
+        let (foot, size) = (
+            self.area(rect).right_top() - vec2(14.0, 0.0) * self.zoom,
+            9.0 * self.zoom.clamp(0.6, 1.6),
+        );
         let top = foot - vec2(0.0, size * 1.4);
-        let colour = self.look.palette.theme().style(Role::NoteText).fill.map_or(self.look.palette.strong, colour32);
+        let colour = self
+            .look
+            .palette
+            .theme()
+            .style(Role::NoteText)
+            .fill
+            .map_or(self.look.palette.strong, colour32);
         out.push(Shape::line_segment([foot, top], Stroke::new(1.4, colour)));
         let cloth = vec![top, top + vec2(size, size / 2.0), top + vec2(0.0, size)];
         out.push(Shape::convex_polygon(cloth, colour, Stroke::NONE));
@@ -235,18 +326,46 @@ impl Brush<'_> {
     pub(super) fn draw_choice(&self, rect: Rect, out: &mut Vec<Shape>) {
         let area = self.area(rect).expand(4.0);
         let stroke = Stroke::new(2.0, self.look.palette.caution);
-        let corners = [area.left_top(), area.right_top(), area.right_bottom(), area.left_bottom(), area.left_top()];
+        let corners = [
+            area.left_top(),
+            area.right_top(),
+            area.right_bottom(),
+            area.left_bottom(),
+            area.left_top(),
+        ];
         out.extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
     }
 
-    fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {
+    fn line(
+        &self,
+        points: Vec<Pos2>,
+        stroke: &ThemeStroke,
+        wide: f32,
+        strength: f32,
+        out: &mut Vec<Shape>,
+    ) {
         let scale = self.zoom.clamp(0.4, 1.6);
         // Smaller dots cannot be seen.
-        let (dots, least) = if is_dotted(stroke.dash) { (scale.max(1.0), 1.2) } else { (scale, 0.7) };
+        let (dots, least) = if is_dotted(stroke.dash) {
+            (scale.max(1.0), 1.2)
+        } else {
+            (scale, 0.7)
+        };
         let width = (stroke.width * scale * wide).max(least);
         let line = Stroke::new(width, colour32(stroke.color).gamma_multiply(strength));
-        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * dots).collect();
-        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * dots).collect();
+        let lengths: Vec<f32> = stroke
+            .dash
+            .iter()
+            .step_by(2)
+            .map(|length| length * dots)
+            .collect();
+        let gaps: Vec<f32> = stroke
+            .dash
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .map(|gap| gap * dots)
+            .collect();
         let period: f32 = lengths.iter().chain(&gaps).sum();
         for run in in_sight(&points, self.painter.clip_rect().expand(MARGIN + period)) {
             if stroke.dash.is_empty() {
@@ -255,14 +374,21 @@ impl Brush<'_> {
             }
             // Dashes are where they would be if the line were drawn from its beginning.
             let offset = period - run.begin % period;
-            let dashes = Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period);
+            let dashes =
+                Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period);
             // As one shape: there may be hundreds, which would be moved one by one from list to list.
             out.push(Shape::Vec(dashes));
         }
     }
 
     fn text(&self, words: Words<'_>, colour: Color32, out: &mut Vec<Shape>) {
-        let Words { role, align, bold, text, .. } = words;
+        let Words {
+            role,
+            align,
+            bold,
+            text,
+            ..
+        } = words;
         let at = self.point(words.at);
         let on_screen = words.size * self.zoom;
         if on_screen < VISIBLE {
@@ -275,8 +401,16 @@ impl Brush<'_> {
         };
         // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
         let size = ((on_screen * 2.0).round() / 2.0).max(LEGIBLE);
-        let font = if role.is_prose() { FontId::proportional(size) } else { FontId::monospace(size) };
-        let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
+        let font = if role.is_prose() {
+            FontId::proportional(size)
+        } else {
+            FontId::monospace(size)
+        };
+        let room = if on_screen < LEGIBLE {
+            self.room(&words, at)
+        } else {
+            f32::INFINITY
+        };
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
         let is_small = on_screen < smallest(role);
         // How many operations are left out is said in a word where the line has no room.
@@ -286,12 +420,25 @@ impl Brush<'_> {
             // Where words can be read, bars would only distract.
             return;
         }
-        let brief = is_brief.then(|| text.split(' ').take(2).chain(["more"]).collect::<Vec<_>>().join(" "));
+        let brief = is_brief.then(|| {
+            text.split(' ')
+                .take(2)
+                .chain(["more"])
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
         let text = brief.as_deref().unwrap_or(text);
         if is_small && !is_brief || room < size {
             let width = crate::diagram::text_size::width(text, on_screen);
-            let bar = Rect::from_min_size(at - vec2(shift(width), on_screen * 0.18), vec2(width, on_screen * 0.36));
-            out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));
+            let bar = Rect::from_min_size(
+                at - vec2(shift(width), on_screen * 0.18),
+                vec2(width, on_screen * 0.36),
+            );
+            out.push(Shape::rect_filled(
+                bar,
+                CornerRadius::ZERO,
+                colour.gamma_multiply(0.55),
+            ));
             return;
         }
         let shown = match value_at(text).filter(|_| room.is_finite() && !role.is_prose()) {
@@ -301,13 +448,17 @@ impl Brush<'_> {
         let mut job = LayoutJob::single_section(shown, TextFormat::simple(font, colour));
         job.wrap = TextWrapping::truncate_at_width(room);
         let galley = self.painter.layout_job(job);
-        let corner =
-            (at - vec2(shift(galley.size().x), galley.size().y / 2.0)).round_to_pixels(self.painter.pixels_per_point());
+        let corner = (at - vec2(shift(galley.size().x), galley.size().y / 2.0))
+            .round_to_pixels(self.painter.pixels_per_point());
         if bold {
             // As in `style::paint_bold`.
             let pixel = 1.0 / self.painter.pixels_per_point();
-            let second = TextShape::new(corner + vec2(pixel, 0.0), std::sync::Arc::clone(&galley), colour)
-                .with_override_text_color(colour.gamma_multiply(0.6));
+            let second = TextShape::new(
+                corner + vec2(pixel, 0.0),
+                std::sync::Arc::clone(&galley),
+                colour,
+            )
+            .with_override_text_color(colour.gamma_multiply(0.6));
             out.push(Shape::Text(second));
         }
         out.push(Shape::galley(corner, galley, colour));
@@ -315,7 +466,10 @@ impl Brush<'_> {
 
     /// Width for a text that is drawn larger than the picture shrinks it.
     fn room(&self, words: &Words<'_>, at: Pos2) -> f32 {
-        let Some(inside) = words.inside.map(|inside| self.area(inside).shrink2(vec2(2.0, 0.0))) else {
+        let Some(inside) = words
+            .inside
+            .map(|inside| self.area(inside).shrink2(vec2(2.0, 0.0)))
+        else {
             return f32::INFINITY;
         };
         match words.align {
@@ -331,12 +485,17 @@ impl Brush<'_> {
 fn value_at(text: &str) -> Option<usize> {
     let after = |between: &str| text.find(between).map(|at| at + between.len());
     let is_append = text.starts_with("append(");
-    after(") = ").or_else(|| after(") ≠ ")).or_else(|| after(") ").filter(|_| is_append))
+    after(") = ")
+        .or_else(|| after(") ≠ "))
+        .or_else(|| after(") ").filter(|_| is_append))
 }
 
 /// The card or label that a mark is in, when the marks before it were in `before`.
 fn enclosing(mark: &Mark, before: Option<Rect>) -> Option<Rect> {
-    let is_frame = matches!(mark.role, Role::Lane | Role::Card(_) | Role::Bar(..) | Role::Label(..));
+    let is_frame = matches!(
+        mark.role,
+        Role::Lane | Role::Card(_) | Role::Bar(..) | Role::Label(..)
+    );
     match &mark.shape {
         SceneShape::Rect { rect, .. } if is_frame => Some(*rect),
         SceneShape::Text { at, .. } => before.filter(|frame| frame.contains(*at)),

@@ -21,7 +21,11 @@ pub(super) struct CardNode {
 
 impl From<NodeProps<Arc<CardSketch>>> for CardNode {
     fn from(props: NodeProps<Arc<CardSketch>>) -> CardNode {
-        CardNode { sketch: props.payload, hovered: false, look: Arc::new(Look::default()) }
+        CardNode {
+            sketch: props.payload,
+            hovered: false,
+            look: Arc::new(Look::default()),
+        }
     }
 }
 
@@ -41,9 +45,17 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
             hovered: self.hovered,
         };
         let mut shapes = Vec::new();
-        if ctx.painter.clip_rect().intersects(brush.area(self.sketch.rect).expand(4.0)) {
+        if ctx
+            .painter
+            .clip_rect()
+            .intersects(brush.area(self.sketch.rect).expand(4.0))
+        {
             let card = &self.sketch.card;
-            brush.draw(&self.sketch.marks, self.look.strength_of_card(card.transaction), &mut shapes);
+            brush.draw(
+                &self.sketch.marks,
+                self.look.strength_of_card(card.transaction),
+                &mut shapes,
+            );
             if self.look.is_card_chosen(card) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);
             }

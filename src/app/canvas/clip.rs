@@ -66,20 +66,41 @@ mod tests {
     use super::*;
     use egui::pos2;
 
-    const AREA: Rect = Rect { min: pos2(0.0, 0.0), max: pos2(10.0, 10.0) };
+    const AREA: Rect = Rect {
+        min: pos2(0.0, 0.0),
+        max: pos2(10.0, 10.0),
+    };
 
     #[test]
     fn what_is_inside_stays_whole() {
         let line = [pos2(1.0, 1.0), pos2(5.0, 1.0), pos2(5.0, 9.0)];
-        assert_eq!(in_sight(&line, AREA), [VisibleStretch { begin: 0.0, points: line.to_vec() }]);
+        assert_eq!(
+            in_sight(&line, AREA),
+            [VisibleStretch {
+                begin: 0.0,
+                points: line.to_vec()
+            }]
+        );
     }
 
     #[test]
     fn what_leaves_and_comes_back_has_two_parts_that_know_how_far_along_they_are() {
-        let line = [pos2(-5.0, 2.0), pos2(15.0, 2.0), pos2(15.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)];
+        let line = [
+            pos2(-5.0, 2.0),
+            pos2(15.0, 2.0),
+            pos2(15.0, 8.0),
+            pos2(4.0, 8.0),
+            pos2(4.0, 5.0),
+        ];
         let runs = in_sight(&line, AREA);
-        let first = VisibleStretch { begin: 5.0, points: vec![pos2(0.0, 2.0), pos2(10.0, 2.0)] };
-        let second = VisibleStretch { begin: 31.0, points: vec![pos2(10.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)] };
+        let first = VisibleStretch {
+            begin: 5.0,
+            points: vec![pos2(0.0, 2.0), pos2(10.0, 2.0)],
+        };
+        let second = VisibleStretch {
+            begin: 31.0,
+            points: vec![pos2(10.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)],
+        };
         assert_eq!(runs, [first, second]);
     }
 

@@ -33,14 +33,24 @@ impl ArrowEdge {
 
 impl From<EdgeProps<Arc<EdgeSketch>>> for ArrowEdge {
     fn from(props: EdgeProps<Arc<EdgeSketch>>) -> ArrowEdge {
-        ArrowEdge { sketch: props.payload, look: Arc::new(Look::default()) }
+        ArrowEdge {
+            sketch: props.payload,
+            look: Arc::new(Look::default()),
+        }
     }
 }
 
 type CardOf<Ty, Ix> = Node<Arc<CardSketch>, Arc<EdgeSketch>, Ty, Ix, CardNode>;
 
-impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, Ty, Ix, CardNode> for ArrowEdge {
-    fn shapes(&mut self, _start: &CardOf<Ty, Ix>, _end: &CardOf<Ty, Ix>, ctx: &DrawContext<'_>) -> Vec<Shape> {
+impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, Ty, Ix, CardNode>
+    for ArrowEdge
+{
+    fn shapes(
+        &mut self,
+        _start: &CardOf<Ty, Ix>,
+        _end: &CardOf<Ty, Ix>,
+        ctx: &DrawContext<'_>,
+    ) -> Vec<Shape> {
         let mut shapes = Vec::new();
         let brush = Brush {
             painter: ctx.painter,
@@ -49,7 +59,12 @@ impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, 
             look: &self.look,
             hovered: false,
         };
-        if self.is_shown() && ctx.painter.clip_rect().intersects(brush.area(self.sketch.bounds).expand(12.0)) {
+        if self.is_shown()
+            && ctx
+                .painter
+                .clip_rect()
+                .intersects(brush.area(self.sketch.bounds).expand(12.0))
+        {
             brush.draw(&self.sketch.marks, self.strength(), &mut shapes);
         }
         shapes

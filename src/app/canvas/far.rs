@@ -40,9 +40,24 @@ impl Far {
 
     /// Draws all cards and edges, the picture's origin at `origin`. O(parts) when something looks different from before,
     /// else O(1).
-    pub(super) fn draw(&mut self, painter: &Painter, parts: &Parts, look: &Arc<Look>, zoom: f32, origin: Pos2) {
-        if self.mesh.as_ref().is_none_or(|kept| !Arc::ptr_eq(&kept.look, look) || kept.zoom != zoom) {
-            self.mesh = Some(Kept { look: Arc::clone(look), zoom, mesh: mesh(parts, look, zoom) });
+    pub(super) fn draw(
+        &mut self,
+        painter: &Painter,
+        parts: &Parts,
+        look: &Arc<Look>,
+        zoom: f32,
+        origin: Pos2,
+    ) {
+        if self
+            .mesh
+            .as_ref()
+            .is_none_or(|kept| !Arc::ptr_eq(&kept.look, look) || kept.zoom != zoom)
+        {
+            self.mesh = Some(Kept {
+                look: Arc::clone(look),
+                zoom,
+                mesh: mesh(parts, look, zoom),
+            });
             self.placed = None;
         }
         let Some(kept) = &self.mesh else { return };
@@ -60,18 +75,32 @@ impl Far {
 fn mesh(parts: &Parts, look: &Look, zoom: f32) -> Mesh {
     let at = |point: Pos2| (point.to_vec2() * zoom).to_pos2();
     let mut batch = Batch::with_detail(DETAIL);
-    for edge in parts.edges.iter().filter(|edge| !look.hidden.contains(&edge.arrow.relation)) {
+    for edge in parts
+        .edges
+        .iter()
+        .filter(|edge| !look.hidden.contains(&edge.arrow.relation))
+    {
         let lit = look.is_lit(&edge.arrow);
         let strength = look.strength_of_edge(&edge.arrow);
-        let colour = look.palette.relation(edge.arrow.relation).gamma_multiply(strength * 0.7);
+        let colour = look
+            .palette
+            .relation(edge.arrow.relation)
+            .gamma_multiply(strength * 0.7);
         let width = if lit && look.lit.any { 1.6 } else { 0.8 };
         batch.line(edge.far.iter().map(|point| at(*point)), width, colour);
     }
     for card in &parts.cards {
         let lit = look.lit.transactions.contains(&card.card.transaction);
-        let colour = if lit && look.lit.any { look.palette.accent } else { look.palette.weak };
+        let colour = if lit && look.lit.any {
+            look.palette.accent
+        } else {
+            look.palette.weak
+        };
         let area = Rect::from_min_max(at(card.rect.min), at(card.rect.max));
-        batch.block(area, colour.gamma_multiply(look.strength_of_card(card.card.transaction)));
+        batch.block(
+            area,
+            colour.gamma_multiply(look.strength_of_card(card.card.transaction)),
+        );
     }
     batch.mesh()
 }

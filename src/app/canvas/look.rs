@@ -33,8 +33,14 @@ impl Lit {
     /// What belongs to `attention` in `picture`: the step with its edges, the edge with its ends and the steps that
     /// mention it, the card with its edges.
     pub fn new(picture: &Picture, attention: Option<Attention>) -> Lit {
-        let any = !matches!(attention, None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)));
-        let mut lit = Lit { any, ..Lit::default() };
+        let any = !matches!(
+            attention,
+            None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_))
+        );
+        let mut lit = Lit {
+            any,
+            ..Lit::default()
+        };
         let argument = &picture.argument;
         let edges = picture.edges();
         match attention {
@@ -54,22 +60,29 @@ impl Lit {
             }
             Some(Attention::Transaction(transaction)) => {
                 let card = picture.sketch.diagram.together_with(transaction);
-                let touches = |e: &EdgeIndex| card.contains(&edges[*e].from) || card.contains(&edges[*e].to);
+                let touches =
+                    |e: &EdgeIndex| card.contains(&edges[*e].from) || card.contains(&edges[*e].to);
                 // With the cards at their other ends.
                 (0..edges.len()).filter(touches).for_each(|edge| {
                     lit.edges.insert(edge);
                     lit.transactions.extend([edges[edge].from, edges[edge].to]);
                 });
-                lit.steps_about(picture, |step| card.iter().any(|t| step.transactions.contains(t)));
+                lit.steps_about(picture, |step| {
+                    card.iter().any(|t| step.transactions.contains(t))
+                });
                 lit.transactions.extend(card);
             }
             Some(Attention::Operation(operation)) => {
                 lit.operations.insert(operation);
-                let touches =
-                    |e: &EdgeIndex| [edges[*e].from_operation, edges[*e].to_operation].contains(&Some(operation));
+                let touches = |e: &EdgeIndex| {
+                    [edges[*e].from_operation, edges[*e].to_operation].contains(&Some(operation))
+                };
                 let touching: Vec<EdgeIndex> = (0..edges.len()).filter(touches).collect();
-                touching.into_iter().for_each(|edge| lit.edge(picture, edge));
-                lit.transactions.insert(argument.counterexample.history.transaction_of(operation));
+                touching
+                    .into_iter()
+                    .for_each(|edge| lit.edge(picture, edge));
+                lit.transactions
+                    .insert(argument.counterexample.history.transaction_of(operation));
                 lit.steps_about(picture, |step| step.operations.contains(&operation));
             }
         }
@@ -81,26 +94,49 @@ impl Lit {
     /// strong, everything later is paler.
     pub fn at_step(picture: &Picture, attention: Option<Attention>, steps: &[RunStep]) -> Lit {
         let history = &picture.argument.counterexample.history;
-        let is_done = |o: &OperationId| steps.iter().any(|step| step.action == Action::Operation(*o));
-        let acts = |t: &TransactionId| t.is_initial() || steps.iter().any(|step| step.transaction == *t);
+        let is_done = |o: &OperationId| {
+            steps
+                .iter()
+                .any(|step| step.action == Action::Operation(*o))
+        };
+        let acts =
+            |t: &TransactionId| t.is_initial() || steps.iter().any(|step| step.transaction == *t);
         let mut lit = Lit::new(picture, attention);
         lit.operations.retain(is_done);
         let is_past = |edge: &Edge| {
-            let end = |t: TransactionId, o: Option<OperationId>| o.map_or(acts(&t), |o| is_done(&o));
+            let end =
+                |t: TransactionId, o: Option<OperationId>| o.map_or(acts(&t), |o| is_done(&o));
             end(edge.from, edge.from_operation) && end(edge.to, edge.to_operation)
         };
-        lit.edges = (0..picture.edges().len()).filter(|&edge| is_past(&picture.edges()[edge])).collect();
-        lit.transactions = history.transactions().filter(acts).chain([TransactionId::INITIAL]).collect();
-        lit.later = (0..history.n_operations()).map(OperationId::new).filter(|o| !is_done(o)).collect();
+        lit.edges = (0..picture.edges().len())
+            .filter(|&edge| is_past(&picture.edges()[edge]))
+            .collect();
+        lit.transactions = history
+            .transactions()
+            .filter(acts)
+            .chain([TransactionId::INITIAL])
+            .collect();
+        lit.later = (0..history.n_operations())
+            .map(OperationId::new)
+            .filter(|o| !is_done(o))
+            .collect();
         lit.spread(picture);
         let told = &picture.argument.explanation.steps;
-        lit.steps.retain(|step| told.get(*step).is_some_and(|step| step.operations.iter().all(is_done)));
+        lit.steps.retain(|step| {
+            told.get(*step)
+                .is_some_and(|step| step.operations.iter().all(is_done))
+        });
         lit
     }
 
     /// Highlights the cards of folded sessions that contain something highlighted.
     pub fn spread(&mut self, picture: &Picture) {
-        let folded = picture.sketch.diagram.cards.iter().filter(|card| !card.others.is_empty());
+        let folded = picture
+            .sketch
+            .diagram
+            .cards
+            .iter()
+            .filter(|card| !card.others.is_empty());
         let lit = folded.filter(|card| card.others.iter().any(|t| self.transactions.contains(t)));
         let cards: Vec<TransactionId> = lit.map(|card| card.transaction).collect();
         self.transactions.extend(cards);
@@ -110,7 +146,8 @@ impl Lit {
         if let Some(edge) = picture.edges().get(index) {
             self.edges.insert(index);
             self.transactions.extend([edge.from, edge.to]);
-            self.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
+            self.operations
+                .extend(edge.from_operation.into_iter().chain(edge.to_operation));
         }
     }
 
@@ -123,7 +160,8 @@ impl Lit {
         }
         for read in tree.reads_of(place) {
             self.operations.insert(read);
-            self.transactions.insert(argument.counterexample.history.transaction_of(read));
+            self.transactions
+                .insert(argument.counterexample.history.transaction_of(read));
         }
     }
 
@@ -131,22 +169,39 @@ impl Lit {
     pub fn of_layer(picture: &Picture, place: usize) -> Lit {
         let mut lit = Lit::default();
         let interpretation = &picture.argument.interpretation;
-        let Some(Layer { shown, .. }) = interpretation.layers.get(place) else { return lit };
-        let before = place.checked_sub(1).map(|before| interpretation.shown(before)).unwrap_or_default();
+        let Some(Layer { shown, .. }) = interpretation.layers.get(place) else {
+            return lit;
+        };
+        let before = place
+            .checked_sub(1)
+            .map(|before| interpretation.shown(before))
+            .unwrap_or_default();
         lit.edges.extend(shown.edges.difference(&before.edges));
-        lit.transactions.extend(shown.transactions.difference(&before.transactions));
-        lit.operations.extend(shown.operations.difference(&before.operations));
+        lit.transactions
+            .extend(shown.transactions.difference(&before.transactions));
+        lit.operations
+            .extend(shown.operations.difference(&before.operations));
         // The ends of a new edge are highlighted, too.
         let ends = lit.edges.iter().filter_map(|&e| picture.edges().get(e));
-        lit.transactions.extend(ends.flat_map(|edge| [edge.from, edge.to]));
-        lit.any = !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
+        lit.transactions
+            .extend(ends.flat_map(|edge| [edge.from, edge.to]));
+        lit.any =
+            !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
         lit.spread(picture);
         lit
     }
 
-    fn steps_about(&mut self, picture: &Picture, about: impl Fn(&crate::counterexample::Step) -> bool) {
+    fn steps_about(
+        &mut self,
+        picture: &Picture,
+        about: impl Fn(&crate::counterexample::Step) -> bool,
+    ) {
         let steps = picture.argument.explanation.steps.iter().enumerate();
-        self.steps.extend(steps.filter(|(_, step)| about(step)).map(|(place, _)| place));
+        self.steps.extend(
+            steps
+                .filter(|(_, step)| about(step))
+                .map(|(place, _)| place),
+        );
     }
 }
 
@@ -166,8 +221,15 @@ impl Absent {
     pub fn at_layer(picture: &Picture, place: usize) -> Absent {
         let shown = picture.argument.interpretation.shown(place);
         let diagram = &picture.sketch.diagram;
-        let arrows = diagram.arrows.iter().flat_map(|arrow| std::iter::once(arrow.edge).chain(arrow.also.clone()));
-        let rows = diagram.cards.iter().flat_map(|card| &card.rows).map(|row| row.operation);
+        let arrows = diagram
+            .arrows
+            .iter()
+            .flat_map(|arrow| std::iter::once(arrow.edge).chain(arrow.also.clone()));
+        let rows = diagram
+            .cards
+            .iter()
+            .flat_map(|card| &card.rows)
+            .map(|row| row.operation);
         Absent {
             edges: arrows.filter(|edge| !shown.edges.contains(edge)).collect(),
             transactions: diagram
@@ -176,7 +238,9 @@ impl Absent {
                 .filter(|card| !card.transactions().any(|t| shown.transactions.contains(&t)))
                 .map(|card| card.transaction)
                 .collect(),
-            operations: rows.filter(|operation| !shown.operations.contains(operation)).collect(),
+            operations: rows
+                .filter(|operation| !shown.operations.contains(operation))
+                .collect(),
         }
     }
 }
@@ -242,7 +306,11 @@ impl Look {
 
     /// Opacity of something that is lit or not.
     pub fn strength(&self, lit: bool) -> f32 {
-        if self.lit.any && !lit { self.pale * self.opacity } else { self.opacity }
+        if self.lit.any && !lit {
+            self.pale * self.opacity
+        } else {
+            self.opacity
+        }
     }
 
     /// Whether an edge is not present now, nor any other that says the same.
@@ -274,6 +342,10 @@ impl Look {
 
     /// Opacity of something that is present or not, and lit or not.
     pub fn strength_of(&self, absent: bool, lit: bool) -> f32 {
-        if absent { ABSENT * self.opacity } else { self.strength(lit) }
+        if absent {
+            ABSENT * self.opacity
+        } else {
+            self.strength(lit)
+        }
     }
 }

@@ -33,7 +33,9 @@ use card::CardNode;
 use edge::ArrowEdge;
 use egui::epaint::ClippedShape;
 use egui::{CursorIcon, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, WidgetType};
-use egui_graphs::{Graph, GraphView, MetadataFrame, SettingsInteraction, SettingsNavigation, SettingsStyle};
+use egui_graphs::{
+    Graph, GraphView, MetadataFrame, SettingsInteraction, SettingsNavigation, SettingsStyle,
+};
 use far::Far;
 use look::Look;
 use navigation::{Fit, Navigation};
@@ -66,7 +68,14 @@ const FRESH_FRAMES: u8 = 3;
 /// Draws a scene, this many times as large, with its origin at `origin`.
 pub fn paint(painter: &egui::Painter, scene: &Scene, (origin, zoom): (Pos2, f32), look: &Look) {
     let mut shapes = Vec::new();
-    Brush { painter, zoom, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
+    Brush {
+        painter,
+        zoom,
+        origin,
+        look,
+        hovered: false,
+    }
+    .draw_scene(scene, &mut shapes);
     painter.extend(shapes);
 }
 
@@ -180,7 +189,9 @@ impl Canvas {
     /// Moves these transactions into sight, if the canvas shows only a part of the picture and not all of them.
     pub fn reveal(&mut self, transactions: &BTreeSet<TransactionId>) {
         let Some(canvas) = self.last.rect else { return };
-        let Some(area) = self.area_of(transactions) else { return };
+        let Some(area) = self.area_of(transactions) else {
+            return;
+        };
         if !canvas.contains_rect(self.navigation.to_screen_rect(canvas, area)) {
             self.navigation.look_at(area.center());
             self.last.fresh = FRESH_FRAMES;
@@ -189,7 +200,12 @@ impl Canvas {
 
     /// The area of the picture with the cards of these transactions; none if it has none of them.
     fn area_of(&self, transactions: &BTreeSet<TransactionId>) -> Option<Rect> {
-        let cards = self.shown.parts.cards.iter().filter(|card| transactions.contains(&card.card.transaction));
+        let cards = self
+            .shown
+            .parts
+            .cards
+            .iter()
+            .filter(|card| transactions.contains(&card.card.transaction));
         cards.map(|card| card.rect).reduce(|a, b| a.union(b))
     }
 
@@ -216,17 +232,32 @@ impl Canvas {
         cards: Cards,
     ) -> (Answer, Response) {
         let inside = area.shrink(BORDER);
-        ui.scope_builder(egui::UiBuilder::new().max_rect(inside), |ui| self.show(ui, sketch, look, cards)).inner
+        ui.scope_builder(egui::UiBuilder::new().max_rect(inside), |ui| {
+            self.show(ui, sketch, look, cards)
+        })
+        .inner
     }
 
-    fn show(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        sketch: &Arc<Sketch>,
+        look: Look,
+        cards: Cards,
+    ) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
         if self.navigation.prepare(rect.size(), self.bounds())
             && let Some(area) = self.area_of(&look.lit.transactions)
         {
             self.navigation.look_at(area.center());
-            let cards: Vec<Rect> = self.shown.parts.cards.iter().map(|card| card.rect).collect();
+            let cards: Vec<Rect> = self
+                .shown
+                .parts
+                .cards
+                .iter()
+                .map(|card| card.rect)
+                .collect();
             self.navigation.uncover(&cards, area);
         }
         if ui.rect_contains_pointer(rect) && self.navigation.wheel(ui, rect) {
@@ -248,15 +279,28 @@ impl Canvas {
         self.draw_labels(ui, rect, cards);
         self.name_things(ui, rect);
         let bounds = self.bounds();
-        let is_lit = |card: &&Arc<CardSketch>| self.look.lit.transactions.contains(&card.card.transaction);
+        let is_lit =
+            |card: &&Arc<CardSketch>| self.look.lit.transactions.contains(&card.card.transaction);
         let lit = self.shown.parts.cards.iter().filter(is_lit);
-        let lit: Vec<Rect> = lit.map(|card| self.navigation.to_screen_rect(rect, card.rect)).collect();
-        if let Some(at) = self.overview.ui(ui, (rect, bounds), &lit, &self.shown.parts, &self.navigation) {
+        let lit: Vec<Rect> = lit
+            .map(|card| self.navigation.to_screen_rect(rect, card.rect))
+            .collect();
+        if let Some(at) = self.overview.ui(
+            ui,
+            (rect, bounds),
+            &lit,
+            &self.shown.parts,
+            &self.navigation,
+        ) {
             self.navigation.look_at(at);
             self.last.fresh = FRESH_FRAMES;
             ui.request_repaint();
         }
-        let answer = Answer { boxed, moved, ..self.answer(rect, &response) };
+        let answer = Answer {
+            boxed,
+            moved,
+            ..self.answer(rect, &response)
+        };
         (answer, response)
     }
 
@@ -265,7 +309,9 @@ impl Canvas {
         if response.drag_started() && ui.input(|input| input.modifiers.shift) {
             self.boxing = ui.input(|input| input.pointer.press_origin());
         }
-        let Some((from, to)) = self.boxing.zip(response.interact_pointer_pos()) else { return Vec::new() };
+        let Some((from, to)) = self.boxing.zip(response.interact_pointer_pos()) else {
+            return Vec::new();
+        };
         let area = Rect::from_two_pos(from, to);
         let accent = self.look.palette.accent;
         ui.painter_at(rect).rect(
@@ -279,12 +325,24 @@ impl Canvas {
             return Vec::new();
         }
         self.boxing = None;
-        let is_in = |card: &&Arc<CardSketch>| area.intersects(self.navigation.to_screen_rect(rect, card.rect));
-        self.shown.parts.cards.iter().filter(is_in).flat_map(|card| card.card.transactions()).collect()
+        let is_in = |card: &&Arc<CardSketch>| {
+            area.intersects(self.navigation.to_screen_rect(rect, card.rect))
+        };
+        self.shown
+            .parts
+            .cards
+            .iter()
+            .filter(is_in)
+            .flat_map(|card| card.card.transactions())
+            .collect()
     }
 
     fn take_sketch(&mut self, sketch: &Arc<Sketch>) {
-        if self.given.as_ref().is_some_and(|old| Arc::ptr_eq(old, sketch)) {
+        if self
+            .given
+            .as_ref()
+            .is_some_and(|old| Arc::ptr_eq(old, sketch))
+        {
             return;
         }
         let old = self.given.replace(Arc::clone(sketch));
@@ -299,7 +357,11 @@ impl Canvas {
     }
 
     fn bounds(&self) -> Rect {
-        if self.given.is_some() { self.shown.layout.bounds } else { Rect::NOTHING }
+        if self.given.is_some() {
+            self.shown.layout.bounds
+        } else {
+            Rect::NOTHING
+        }
     }
 
     /// Makes the graph of a sketch. O(cards + edges).
@@ -310,10 +372,15 @@ impl Canvas {
         let mut model = Model::new();
         let mut nodes = Vec::with_capacity(parts.cards.len());
         for card in &parts.cards {
-            nodes.push(model.add_node_with_label_and_location(Arc::clone(card), String::new(), card.rect.center()));
+            nodes.push(model.add_node_with_label_and_location(
+                Arc::clone(card),
+                String::new(),
+                card.rect.center(),
+            ));
         }
         for edge in &parts.edges {
-            if let (Some(&from), Some(&to)) = (nodes.get(edge.arrow.from), nodes.get(edge.arrow.to)) {
+            if let (Some(&from), Some(&to)) = (nodes.get(edge.arrow.from), nodes.get(edge.arrow.to))
+            {
                 model.add_edge(from, to, Arc::clone(edge));
             }
         }
@@ -327,7 +394,10 @@ impl Canvas {
     fn note_changes(&mut self, ui: &Ui, rect: Rect, look: Look) {
         let busy = ui.input(|input| {
             let pointer = &input.pointer;
-            !input.events.is_empty() || pointer.is_moving() || pointer.any_down() || pointer.any_released()
+            !input.events.is_empty()
+                || pointer.is_moving()
+                || pointer.any_down()
+                || pointer.any_released()
         });
         let scale = ui.pixels_per_point();
         let fill = ui.fonts(|fonts| fonts.font_atlas_fill_ratio());
@@ -363,11 +433,23 @@ impl Canvas {
         }
     }
 
-    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: &[crate::diagram::scene::Mark], strength: f32) {
+    fn draw_marks(
+        &self,
+        ui: &Ui,
+        rect: Rect,
+        marks: &[crate::diagram::scene::Mark],
+        strength: f32,
+    ) {
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         let origin = self.navigation.to_screen(rect, Pos2::ZERO);
         let zoom = self.navigation.zoom();
-        let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
+        let brush = Brush {
+            painter: &painter,
+            zoom,
+            origin,
+            look: &self.look,
+            hovered: false,
+        };
         let mut shapes = Vec::new();
         brush.draw(marks, strength, &mut shapes);
         painter.extend(shapes);
@@ -375,17 +457,28 @@ impl Canvas {
 
     fn draw(&mut self, ui: &mut Ui, rect: Rect) -> Response {
         self.last.fresh -= 1;
-        let Some(model) = &mut self.model else { return ui.allocate_rect(rect, Sense::hover()) };
+        let Some(model) = &mut self.model else {
+            return ui.allocate_rect(rect, Sense::hover());
+        };
         // egui_graphs adds the movement of its corner since it was last shown to the pan it is given.
-        let drift = self.last.shown_corner.map_or(Vec2::ZERO, |corner| rect.min - corner);
+        let drift = self
+            .last
+            .shown_corner
+            .map_or(Vec2::ZERO, |corner| rect.min - corner);
         let mut frame = MetadataFrame::new(Some(ID.to_owned())).load(ui);
         frame.zoom = self.navigation.zoom();
         frame.pan = self.navigation.pan() - drift;
         frame.save(ui);
         self.last.shown_corner = Some(rect.min);
         let layer = ui.layer_id();
-        let start = ui.graphics(|graphics| graphics.get(layer).map_or(0, |list| list.all_entries().len()));
-        let still = SettingsNavigation::new().with_zoom_and_pan_enabled(false).with_fit_to_screen_enabled(false);
+        let start = ui.graphics(|graphics| {
+            graphics
+                .get(layer)
+                .map_or(0, |list| list.all_entries().len())
+        });
+        let still = SettingsNavigation::new()
+            .with_zoom_and_pan_enabled(false)
+            .with_fit_to_screen_enabled(false);
         let answer = GraphView::<StillState, Still>::new()
             .with_id(Some(ID.to_owned()))
             .with_interactions(&SettingsInteraction::new().with_hover_enabled(true))
@@ -395,7 +488,9 @@ impl Canvas {
         // Only the last fresh frame is repeated.
         if self.last.fresh == 0 {
             self.last.shapes = ui.graphics(|graphics| {
-                graphics.get(layer).map_or(Vec::new(), |list| list.all_entries().skip(start).cloned().collect())
+                graphics.get(layer).map_or(Vec::new(), |list| {
+                    list.all_entries().skip(start).cloned().collect()
+                })
             });
         }
         answer.response
@@ -405,12 +500,27 @@ impl Canvas {
         self.last.fresh = FRESH_FRAMES;
         let response = ui.allocate_rect(rect, Sense::click_and_drag());
         let painter = ui.painter_at(rect);
-        let (zoom, origin) = (self.navigation.zoom(), self.navigation.to_screen(rect, Pos2::ZERO));
-        self.far.draw(&painter, &self.shown.parts, &self.look, zoom, origin);
-        let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
+        let (zoom, origin) = (
+            self.navigation.zoom(),
+            self.navigation.to_screen(rect, Pos2::ZERO),
+        );
+        self.far
+            .draw(&painter, &self.shown.parts, &self.look, zoom, origin);
+        let brush = Brush {
+            painter: &painter,
+            zoom,
+            origin,
+            look: &self.look,
+            hovered: false,
+        };
         let mut frames = Vec::new();
         let chosen = |card: &&Arc<CardSketch>| self.look.is_card_chosen(&card.card);
-        self.shown.parts.cards.iter().filter(chosen).for_each(|card| brush.draw_choice(card.rect, &mut frames));
+        self.shown
+            .parts
+            .cards
+            .iter()
+            .filter(chosen)
+            .for_each(|card| brush.draw_choice(card.rect, &mut frames));
         painter.extend(frames);
         response
     }
@@ -418,7 +528,9 @@ impl Canvas {
     fn repeat(&self, ui: &mut Ui) -> Response {
         let (response, painter) = ui.allocate_painter(ui.available_size(), Sense::click_and_drag());
         for kept in &self.last.shapes {
-            painter.with_clip_rect(kept.clip_rect).add(kept.shape.clone());
+            painter
+                .with_clip_rect(kept.clip_rect)
+                .add(kept.shape.clone());
         }
         response
     }
@@ -432,9 +544,13 @@ impl Canvas {
         movable: bool,
     ) -> Option<(TransactionId, Pos2)> {
         if response.drag_started() {
-            let pressed = ui.input(|input| input.pointer.press_origin()).filter(|_| movable);
+            let pressed = ui
+                .input(|input| input.pointer.press_origin())
+                .filter(|_| movable);
             let card = pressed.and_then(|at| self.card_at(rect, at));
-            let at = card.and_then(|card| self.shown.parts.cards.get(card)).map(|card| card.rect.min);
+            let at = card
+                .and_then(|card| self.shown.parts.cards.get(card))
+                .map(|card| card.rect.min);
             self.dragged = card.zip(at).map(|(card, at)| Dragged { card, at });
         }
         if response.dragged() && response.drag_delta() != Vec2::ZERO {
@@ -459,7 +575,11 @@ impl Canvas {
     fn drag(&mut self, dragged: Dragged, way: Vec2) {
         let at = dragged.at + way;
         self.dragged = Some(Dragged { at, ..dragged });
-        if let Some(given) = self.given.as_ref().filter(|given| given.diagram.arrows.len() <= FOLLOWING) {
+        if let Some(given) = self
+            .given
+            .as_ref()
+            .filter(|given| given.diagram.arrows.len() <= FOLLOWING)
+        {
             self.build(Arc::new(given.moved(dragged.card, at)));
         }
     }
@@ -467,33 +587,60 @@ impl Canvas {
     /// Draws the dragged card where it would be dropped, if it is not already there.
     fn draw_dragged(&self, ui: &Ui, rect: Rect) {
         let Some(dragged) = self.dragged else { return };
-        let Some(card) = self.shown.parts.cards.get(dragged.card).filter(|card| card.rect.min != dragged.at) else {
+        let Some(card) = self
+            .shown
+            .parts
+            .cards
+            .get(dragged.card)
+            .filter(|card| card.rect.min != dragged.at)
+        else {
             return;
         };
-        let area = self.navigation.to_screen_rect(rect, Rect::from_min_size(dragged.at, card.rect.size()));
+        let area = self
+            .navigation
+            .to_screen_rect(rect, Rect::from_min_size(dragged.at, card.rect.size()));
         let palette = &self.look.palette;
         let stroke = egui::Stroke::new(1.5, palette.accent);
         let ground = palette.accent.gamma_multiply(0.15);
-        ui.painter_at(rect).rect(area, 4.0, ground, stroke, egui::StrokeKind::Middle);
+        ui.painter_at(rect)
+            .rect(area, 4.0, ground, stroke, egui::StrokeKind::Middle);
     }
 
     fn card_at(&self, rect: Rect, at: Pos2) -> Option<usize> {
         let at = self.navigation.to_picture(rect, at);
         // Later cards are drawn above earlier ones.
-        self.shown.parts.cards.iter().rposition(|card| card.rect.contains(at))
+        self.shown
+            .parts
+            .cards
+            .iter()
+            .rposition(|card| card.rect.contains(at))
     }
 
     /// Where the label and the line of an edge are on the screen, in a canvas at `rect`.
     pub fn edge_of(&self, rect: Rect, edge: EdgeIndex) -> Option<(Rect, Vec<Pos2>)> {
-        let found = self.shown.parts.edges.iter().find(|sketch| sketch.arrow.edge == edge)?;
-        let line = found.far.iter().map(|point| self.navigation.to_screen(rect, *point)).collect();
+        let found = self
+            .shown
+            .parts
+            .edges
+            .iter()
+            .find(|sketch| sketch.arrow.edge == edge)?;
+        let line = found
+            .far
+            .iter()
+            .map(|point| self.navigation.to_screen(rect, *point))
+            .collect();
         Some((self.navigation.to_screen_rect(rect, found.label), line))
     }
 
     /// Where the cards are on the screen, in a canvas at `rect`.
     pub fn cards(&self, rect: Rect) -> impl Iterator<Item = (TransactionId, Rect)> + '_ {
         let cards = self.shown.parts.cards.iter();
-        cards.map(move |card| (card.card.transaction, self.navigation.to_screen_rect(rect, card.rect)))
+        cards.map(move |card| {
+            (
+                card.card.transaction,
+                self.navigation.to_screen_rect(rect, card.rect),
+            )
+        })
     }
 
     /// The edge nearest to a point, among those within reach. O(edges).
@@ -501,27 +648,45 @@ impl Canvas {
         let reach = REACH / self.navigation.zoom().max(0.02);
         let at = self.navigation.to_picture(rect, at);
         let shown = |edge: &&Arc<EdgeSketch>| !self.look.hidden.contains(&edge.arrow.relation);
-        let near = self.shown.parts.edges.iter().filter(|edge| edge.bounds.expand(reach).contains(at)).filter(shown);
+        let near = self
+            .shown
+            .parts
+            .edges
+            .iter()
+            .filter(|edge| edge.bounds.expand(reach).contains(at))
+            .filter(shown);
         let distances = near.map(|edge| (distance_to_line(at, &edge.points), edge));
         let nearest = distances.min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest.filter(|(distance, _)| *distance <= reach).map(|(_, edge)| edge)
+        nearest
+            .filter(|(distance, _)| *distance <= reach)
+            .map(|(_, edge)| edge)
     }
 
     fn attention_at(&self, rect: Rect, at: Pos2) -> Option<Attention> {
         let in_picture = self.navigation.to_picture(rect, at);
         let shown = |edge: &&Arc<EdgeSketch>| !self.look.hidden.contains(&edge.arrow.relation);
-        if let Some(edge) =
-            self.shown.parts.edges.iter().rev().filter(shown).find(|edge| edge.label.contains(in_picture))
+        if let Some(edge) = self
+            .shown
+            .parts
+            .edges
+            .iter()
+            .rev()
+            .filter(shown)
+            .find(|edge| edge.label.contains(in_picture))
         {
             return Some(Attention::Edge(edge.arrow.edge));
         }
-        if let Some(card) = self.card_at(rect, at).and_then(|card| self.shown.parts.cards.get(card)) {
+        if let Some(card) = self
+            .card_at(rect, at)
+            .and_then(|card| self.shown.parts.cards.get(card))
+        {
             return Some(match card.at(in_picture) {
                 Some(Target::Operation(operation)) => Attention::Operation(operation),
                 _ => Attention::Transaction(card.card.transaction),
             });
         }
-        self.edge_at(rect, at).map(|edge| Attention::Edge(edge.arrow.edge))
+        self.edge_at(rect, at)
+            .map(|edge| Attention::Edge(edge.arrow.edge))
     }
 
     fn draw_labels(&self, ui: &Ui, rect: Rect, cards: Cards) {
@@ -530,13 +695,18 @@ impl Canvas {
             return;
         }
         // Of many edges, only those that are lit have labels where these have to be larger than the picture shrinks them.
-        let is_crowded = cards == Cards::Fixed && size < brush::LEGIBLE && !self.look.lit.edges.is_empty();
+        let is_crowded =
+            cards == Cards::Fixed && size < brush::LEGIBLE && !self.look.lit.edges.is_empty();
         let Some(model) = &self.model else { return };
         for (_, edge) in model.edges_iter() {
             let display = edge.display();
             let area = self.navigation.to_screen_rect(rect, display.sketch.label);
             let is_pale = is_crowded && display.strength() < 1.0;
-            if display.is_shown() && !is_pale && !self.look.is_absent(&display.sketch.arrow) && area.intersects(rect) {
+            if display.is_shown()
+                && !is_pale
+                && !self.look.is_absent(&display.sketch.arrow)
+                && area.intersects(rect)
+            {
                 self.draw_marks(ui, rect, &display.sketch.label_marks, display.strength());
             }
         }
@@ -557,32 +727,60 @@ impl Canvas {
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name()));
         };
         let cards = self.shown.parts.cards.iter().enumerate();
-        let cards = cards.filter(|(_, sketch)| !self.look.absent.transactions.contains(&sketch.card.transaction));
-        let cards = cards.filter_map(|(place, sketch)| in_sight(sketch.rect).map(|area| (place, sketch, area)));
+        let cards = cards.filter(|(_, sketch)| {
+            !self
+                .look
+                .absent
+                .transactions
+                .contains(&sketch.card.transaction)
+        });
+        let cards = cards
+            .filter_map(|(place, sketch)| in_sight(sketch.rect).map(|area| (place, sketch, area)));
         for (place, sketch, area) in cards.take(NAMED) {
             let card = &sketch.card;
             name(ui.id().with(("card", place)), area, &|| {
                 let rows: Vec<&str> = card.rows.iter().map(|row| row.text.as_str()).collect();
-                format!("Transaction {}, {}: {}", card.title, card.status, rows.join(", "))
+                format!(
+                    "Transaction {}, {}: {}",
+                    card.title,
+                    card.status,
+                    rows.join(", ")
+                )
             });
         }
-        let title = |card: usize| self.shown.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
+        let title = |card: usize| {
+            self.shown
+                .parts
+                .cards
+                .get(card)
+                .map_or("", |card| card.card.title.as_str())
+        };
         let edges = self.shown.parts.edges.iter().enumerate();
-        let is_there =
-            |edge: &EdgeSketch| !self.look.is_absent(&edge.arrow) && !self.look.hidden.contains(&edge.arrow.relation);
+        let is_there = |edge: &EdgeSketch| {
+            !self.look.is_absent(&edge.arrow) && !self.look.hidden.contains(&edge.arrow.relation)
+        };
         let edges = edges.filter(|(_, edge)| is_there(edge));
-        let edges = edges.filter_map(|(place, edge)| in_sight(edge.label).map(|area| (place, edge, area)));
+        let edges =
+            edges.filter_map(|(place, edge)| in_sight(edge.label).map(|area| (place, edge, area)));
         for (place, edge, area) in edges.take(NAMED) {
             let arrow = &edge.arrow;
             name(ui.id().with(("edge", place)), area, &|| {
-                format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to))
+                format!(
+                    "Edge {} from {} to {}",
+                    arrow.label,
+                    title(arrow.from),
+                    title(arrow.to)
+                )
             });
         }
     }
 
     fn answer(&mut self, rect: Rect, response: &Response) -> Answer {
         let pointer = response.hover_pos();
-        let mut answer = Answer { hovered: pointer.and_then(|at| self.attention_at(rect, at)), ..Answer::default() };
+        let mut answer = Answer {
+            hovered: pointer.and_then(|at| self.attention_at(rect, at)),
+            ..Answer::default()
+        };
         if response.double_clicked() {
             answer.double_clicked = answer.hovered;
         }

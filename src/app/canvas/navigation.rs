@@ -79,9 +79,15 @@ impl Navigation {
             self.fitted = Some(how);
             let free = (size - Vec2::splat(2.0 * FIT_MARGIN)).max(Vec2::splat(10.0));
             let most = FIT_ZOOM.0 * (size.x / FIT_ZOOM.1).clamp(1.0, FIT_MORE);
-            let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(most);
+            let zoom = (free.x / bounds.width())
+                .min(free.y / bounds.height())
+                .min(most);
             let is_too_small = zoom < READABLE.0 && zoom * MOST_CANVASES >= READABLE.1;
-            let zoom = if how == Fit::ToRead && is_too_small { READABLE.1 } else { zoom };
+            let zoom = if how == Fit::ToRead && is_too_small {
+                READABLE.1
+            } else {
+                zoom
+            };
             self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
             // Centred horizontally if all of it has room, but aligned to the top: that is where reading begins.
             let spare = size.x - bounds.width() * self.zoom;
@@ -107,11 +113,23 @@ impl Navigation {
         let canvas = Rect::from_min_size(Pos2::ZERO, self.size);
         let seen = self.to_screen_rect(canvas, seen);
         let cards = cards.iter().map(|card| self.to_screen_rect(canvas, *card));
-        let cards: Vec<Rect> = cards.filter(|card| card.x_range().intersects(canvas.x_range())).collect();
-        let n_cut = |way: f32| cards.iter().filter(|card| card.top() + way < 0.0 && card.bottom() + way > 0.0).count();
-        let ways = cards.iter().flat_map(|card| [FIT_MARGIN / 2.0 - card.top(), -card.bottom()]);
-        let ways = ways.filter(|way| seen.top() + way >= 0.0 && seen.bottom() + way <= canvas.bottom());
-        let best = ways.chain([0.0]).min_by(|a, b| n_cut(*a).cmp(&n_cut(*b)).then(a.abs().total_cmp(&b.abs())));
+        let cards: Vec<Rect> = cards
+            .filter(|card| card.x_range().intersects(canvas.x_range()))
+            .collect();
+        let n_cut = |way: f32| {
+            cards
+                .iter()
+                .filter(|card| card.top() + way < 0.0 && card.bottom() + way > 0.0)
+                .count()
+        };
+        let ways = cards
+            .iter()
+            .flat_map(|card| [FIT_MARGIN / 2.0 - card.top(), -card.bottom()]);
+        let ways =
+            ways.filter(|way| seen.top() + way >= 0.0 && seen.bottom() + way <= canvas.bottom());
+        let best = ways
+            .chain([0.0])
+            .min_by(|a, b| n_cut(*a).cmp(&n_cut(*b)).then(a.abs().total_cmp(&b.abs())));
         self.move_by(vec2(0.0, best.unwrap_or(0.0)));
     }
 
@@ -136,7 +154,8 @@ impl Navigation {
     fn keep_in_sight(&mut self) {
         if self.bounds.is_positive() {
             let low = Vec2::splat(KEEP_IN_SIGHT) - self.bounds.max.to_vec2() * self.zoom;
-            let high = self.size - Vec2::splat(KEEP_IN_SIGHT) - self.bounds.min.to_vec2() * self.zoom;
+            let high =
+                self.size - Vec2::splat(KEEP_IN_SIGHT) - self.bounds.min.to_vec2() * self.zoom;
             self.pan = self.pan.max(low).min(high.max(low));
         }
     }
@@ -144,8 +163,13 @@ impl Navigation {
     /// Handles the mouse wheel: plain, it pans; with Ctrl (or a pinch), it zooms around the pointer. Returns whether it
     /// did.
     pub fn wheel(&mut self, ui: &Ui, rect: Rect) -> bool {
-        let (factor, way, pointer) =
-            ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta(), input.pointer.hover_pos()));
+        let (factor, way, pointer) = ui.input(|input| {
+            (
+                input.zoom_delta(),
+                input.smooth_scroll_delta(),
+                input.pointer.hover_pos(),
+            )
+        });
         if factor != 1.0 {
             let fixed = pointer.map_or(rect.size() / 2.0, |pointer| pointer - rect.min);
             self.zoom_about(fixed, factor);
@@ -162,7 +186,10 @@ impl Navigation {
 
     /// A rectangle of the picture on the screen.
     pub fn to_screen_rect(&self, canvas: Rect, area: Rect) -> Rect {
-        Rect::from_min_max(self.to_screen(canvas, area.min), self.to_screen(canvas, area.max))
+        Rect::from_min_max(
+            self.to_screen(canvas, area.min),
+            self.to_screen(canvas, area.max),
+        )
     }
 
     /// A point of the screen in the picture.
@@ -176,7 +203,10 @@ mod tests {
     use super::*;
     use egui::pos2;
 
-    const CANVAS: Rect = Rect { min: pos2(100.0, 50.0), max: pos2(900.0, 650.0) };
+    const CANVAS: Rect = Rect {
+        min: pos2(100.0, 50.0),
+        max: pos2(900.0, 650.0),
+    };
 
     fn fitted(bounds: Rect) -> Navigation {
         let mut navigation = Navigation::default();
@@ -192,7 +222,10 @@ mod tests {
             let navigation = fitted(bounds);
             let on_screen = navigation.to_screen_rect(CANVAS, bounds);
             let bounded = navigation.zoom() <= *ZOOM.start();
-            assert!(bounded || CANVAS.contains_rect(on_screen), "{width} x {height}: {on_screen:?}");
+            assert!(
+                bounded || CANVAS.contains_rect(on_screen),
+                "{width} x {height}: {on_screen:?}"
+            );
         }
     }
 
@@ -223,7 +256,11 @@ mod tests {
             (navigation.zoom(), navigation.to_screen_rect(CANVAS, bounds))
         };
         let (zoom, on_screen) = to_read(500.0, 1500.0);
-        assert!(zoom == READABLE.1 && on_screen.top() >= CANVAS.top() && on_screen.left() >= CANVAS.left());
+        assert!(
+            zoom == READABLE.1
+                && on_screen.top() >= CANVAS.top()
+                && on_screen.left() >= CANVAS.left()
+        );
         let (zoom, on_screen) = to_read(2000.0, 300.0);
         assert!(zoom == READABLE.1 && on_screen.left() >= CANVAS.left());
         // One that has far too much is shown whole.

@@ -5,7 +5,10 @@ use super::navigation::Navigation;
 use super::sketch::Parts;
 use crate::app::style::Palette;
 use egui::epaint::Mesh;
-use egui::{Align2, CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align2, CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
+    vec2,
+};
 use std::sync::Arc;
 
 /// Maximum sizes of the map, in points: the second where it would cover something at the first.
@@ -18,7 +21,12 @@ const DETAIL: f32 = 3.0;
 /// It takes at most this share of the height.
 const SHARE: f32 = 0.5;
 /// The corners in which it can be, the usual one first.
-const CORNERS: [Align2; 4] = [Align2::RIGHT_BOTTOM, Align2::LEFT_BOTTOM, Align2::RIGHT_TOP, Align2::LEFT_TOP];
+const CORNERS: [Align2; 4] = [
+    Align2::RIGHT_BOTTOM,
+    Align2::LEFT_BOTTOM,
+    Align2::RIGHT_TOP,
+    Align2::LEFT_TOP,
+];
 
 /// The map, kept while it looks the same.
 #[derive(Default)]
@@ -44,20 +52,31 @@ impl Overview {
         parts: &Parts,
         navigation: &Navigation,
     ) -> Option<Pos2> {
-        let cards = || parts.cards.iter().map(|card| navigation.to_screen_rect(canvas, card.rect));
+        let cards = || {
+            parts
+                .cards
+                .iter()
+                .map(|card| navigation.to_screen_rect(canvas, card.rect))
+        };
         if !bounds.is_positive() || cards().all(|card| canvas.contains_rect(card)) {
             return None;
         }
         let palette = Palette::of(ui);
         let is_held = ui.input(|input| input.pointer.any_down());
-        let areas = SIZES.map(|size| CORNERS.map(|corner| map_area(canvas, (bounds, size), corner)));
+        let areas =
+            SIZES.map(|size| CORNERS.map(|corner| map_area(canvas, (bounds, size), corner)));
         let covered = |map: &Rect, things: &mut dyn Iterator<Item = Rect>| {
-            let common = things.map(|thing| map.intersect(thing)).filter(Rect::is_positive);
+            let common = things
+                .map(|thing| map.intersect(thing))
+                .filter(Rect::is_positive);
             common.map(|common| common.area()).sum::<f32>()
         };
         let covers_lit = |map: &Rect| covered(map, &mut lit.iter().copied());
-        let kept = self.place.filter(|(size, corner)| is_held || covers_lit(&areas[*size][*corner]) == 0.0);
-        let places = (0..SIZES.len()).flat_map(|size| (0..CORNERS.len()).map(move |corner| (size, corner)));
+        let kept = self
+            .place
+            .filter(|(size, corner)| is_held || covers_lit(&areas[*size][*corner]) == 0.0);
+        let places =
+            (0..SIZES.len()).flat_map(|size| (0..CORNERS.len()).map(move |corner| (size, corner)));
         let (size, corner) = kept.or_else(|| {
             let cost = |(size, corner): (usize, usize)| {
                 let map = &areas[size][corner];
@@ -77,18 +96,36 @@ impl Overview {
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Overview map"));
         let painter = ui.painter_at(map.expand(1.0));
         painter.rect_filled(map, CornerRadius::same(4), palette.panel);
-        if self.kept.as_ref().is_none_or(|(area, of, _)| *area != map || *of != palette) {
+        if self
+            .kept
+            .as_ref()
+            .is_none_or(|(area, of, _)| *area != map || *of != palette)
+        {
             self.kept = Some((map, palette, Arc::new(mesh(map, bounds, parts, &palette))));
         }
         if let Some((.., mesh)) = &self.kept {
             painter.add(Shape::Mesh(Arc::clone(mesh)));
         }
-        let sight =
-            Rect::from_min_max(navigation.to_picture(canvas, canvas.min), navigation.to_picture(canvas, canvas.max));
+        let sight = Rect::from_min_max(
+            navigation.to_picture(canvas, canvas.min),
+            navigation.to_picture(canvas, canvas.max),
+        );
         let sight = on_map(map, bounds, sight).intersect(map);
-        painter.rect_stroke(sight, CornerRadius::same(2), Stroke::new(1.6, palette.accent), StrokeKind::Inside);
-        painter.rect_stroke(map, CornerRadius::same(4), Stroke::new(1.0, palette.line), StrokeKind::Inside);
-        let wanted = (response.dragged() || response.clicked()).then(|| response.interact_pointer_pos()).flatten();
+        painter.rect_stroke(
+            sight,
+            CornerRadius::same(2),
+            Stroke::new(1.6, palette.accent),
+            StrokeKind::Inside,
+        );
+        painter.rect_stroke(
+            map,
+            CornerRadius::same(4),
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Inside,
+        );
+        let wanted = (response.dragged() || response.clicked())
+            .then(|| response.interact_pointer_pos())
+            .flatten();
         wanted.map(|at| bounds.min + (at - map.min) / scale(map, bounds))
     }
 }
@@ -112,8 +149,15 @@ fn on_map(map: Rect, bounds: Rect, area: Rect) -> Rect {
 fn mesh(map: Rect, bounds: Rect, parts: &Parts, palette: &Palette) -> Mesh {
     let mut batch = Batch::with_detail(DETAIL);
     for edge in &parts.edges {
-        let points = edge.far.iter().map(|point| map.min + (*point - bounds.min) * scale(map, bounds));
-        batch.line(points, 0.7, palette.relation(edge.arrow.relation).gamma_multiply(0.7));
+        let points = edge
+            .far
+            .iter()
+            .map(|point| map.min + (*point - bounds.min) * scale(map, bounds));
+        batch.line(
+            points,
+            0.7,
+            palette.relation(edge.arrow.relation).gamma_multiply(0.7),
+        );
     }
     for card in &parts.cards {
         batch.block(on_map(map, bounds, card.rect).expand(0.5), palette.weak);

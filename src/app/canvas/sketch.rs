@@ -64,7 +64,11 @@ impl Sketch {
     /// thousands of cards, so not within a frame.
     pub fn new(diagram: Diagram, layout: Layout) -> Sketch {
         let parts = Parts::new(&diagram, &layout);
-        Sketch { diagram, layout, parts }
+        Sketch {
+            diagram,
+            layout,
+            parts,
+        }
     }
 
     /// Whether the other shows the same with few cards moved: then the view need not change.
@@ -85,7 +89,11 @@ impl Parts {
     fn new(diagram: &Diagram, layout: &Layout) -> Parts {
         let whole = scene(diagram, layout);
         let boxes = diagram.cards.iter().zip(&layout.cards);
-        let cards = boxes.map(|(card, space)| CardSketch { card: card.clone(), rect: space.rect, marks: Vec::new() });
+        let cards = boxes.map(|(card, space)| CardSketch {
+            card: card.clone(),
+            rect: space.rect,
+            marks: Vec::new(),
+        });
         let mut cards: Vec<CardSketch> = cards.collect();
         let routes = diagram.arrows.iter().zip(&layout.routes);
         let edges = routes.map(|(arrow, route)| EdgeSketch {
@@ -123,7 +131,11 @@ impl CardSketch {
             Shape::Rect { rect, .. } => rect.contains(point),
             _ => false,
         };
-        self.marks.iter().rev().find(hit).and_then(|mark| mark.target)
+        self.marks
+            .iter()
+            .rev()
+            .find(hit)
+            .and_then(|mark| mark.target)
     }
 }
 
@@ -136,8 +148,8 @@ mod tests {
     use crate::relations::{Edge, Reason, Relation};
 
     fn sketch() -> Sketch {
-        let history =
-            crate::formats::text::parse("a: [w x 1] [w x 2]\nb: [r x 1]\n").expect("a history in our notation");
+        let history = crate::formats::text::parse("a: [w x 1] [w x 2]\nb: [r x 1]\n")
+            .expect("a history in our notation");
         assert!(Control::new().check().is_ok());
         let t: Vec<_> = history.transactions().collect();
         let edge = |from, to, relation, because| Edge {
@@ -181,9 +193,17 @@ mod tests {
                 _ => false,
             };
             assert!(card.marks.iter().all(own), "{}", card.card.title);
-            assert_eq!(card.at(card.rect.min + egui::vec2(4.0, 4.0)), Some(Target::Transaction(card.card.transaction)));
+            assert_eq!(
+                card.at(card.rect.min + egui::vec2(4.0, 4.0)),
+                Some(Target::Transaction(card.card.transaction))
+            );
         }
-        assert!(parts.edges.iter().all(|edge| edge.marks.len() == 2 && edge.label_marks.len() == 2));
+        assert!(
+            parts
+                .edges
+                .iter()
+                .all(|edge| edge.marks.len() == 2 && edge.label_marks.len() == 2)
+        );
         assert!(!parts.lanes.is_empty());
     }
 

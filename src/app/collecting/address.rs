@@ -42,7 +42,10 @@ pub struct Address {
 impl Address {
     /// As the user types it.
     pub fn typed(text: impl Into<String>) -> Address {
-        Address { shown: text.into(), whole: None }
+        Address {
+            shown: text.into(),
+            whole: None,
+        }
     }
 
     /// The text shown in the field.
@@ -103,7 +106,9 @@ fn with_password(address: &str, password: &str) -> String {
 /// A text as encoded in addresses: all but letters, digits and four marks as bytes (RFC 3986, section 2).
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
         _ => format!("%{byte:02X}"),
     };
     text.bytes().map(byte).collect()
@@ -119,8 +124,14 @@ mod tests {
         for (typed, shown) in [
             ("postgres://me:secret@h:5432/d", "postgres://me@h:5432/d"),
             ("redis://:secret@h", "redis://@h"),
-            ("postgres:host=h password=secret user=u", "postgres:host=h password=… user=u"),
-            ("postgres://h/d?user=u&password=secret", "postgres://h/d?user=u&password=…"),
+            (
+                "postgres:host=h password=secret user=u",
+                "postgres:host=h password=… user=u",
+            ),
+            (
+                "postgres://h/d?user=u&password=secret",
+                "postgres://h/d?user=u&password=…",
+            ),
         ] {
             let mut address = Address::typed(typed);
             address.hide();
@@ -137,10 +148,19 @@ mod tests {
     #[test]
     fn a_password_typed_apart_is_put_in() {
         let with = |address: &str| Address::typed(address).with(&Secret::new("a/b@c'"));
-        assert_eq!(with("mysql://me@h:3306/d"), "mysql://me:a%2Fb%40c%27@h:3306/d");
+        assert_eq!(
+            with("mysql://me@h:3306/d"),
+            "mysql://me:a%2Fb%40c%27@h:3306/d"
+        );
         assert_eq!(with("redis://h:6379"), "redis://:a%2Fb%40c%27@h:6379");
-        assert_eq!(with("postgres:host=h user=u"), "postgres:host=h user=u password='a/b@c\\''");
+        assert_eq!(
+            with("postgres:host=h user=u"),
+            "postgres:host=h user=u password='a/b@c\\''"
+        );
         assert_eq!(without_password(&with("mysql://me@h/d")), "mysql://me@h/d");
-        assert_eq!(without_password(&with("postgres:host=h user=u")), "postgres:host=h user=u password=…");
+        assert_eq!(
+            without_password(&with("postgres:host=h user=u")),
+            "postgres:host=h user=u password=…"
+        );
     }
 }

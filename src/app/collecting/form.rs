@@ -124,7 +124,9 @@ impl Field {
 
     /// Its row in the table.
     pub fn row(self) -> &'static FieldRow {
-        ROWS.iter().find(|row| row.field == self).unwrap_or(&ROWS[0])
+        ROWS.iter()
+            .find(|row| row.field == self)
+            .unwrap_or(&ROWS[0])
     }
 }
 
@@ -154,12 +156,24 @@ pub struct Form {
 impl Form {
     /// Initial values, or as last used: `words` are what [`kept`](Form::kept) returned. Histories go to `folder`.
     pub fn new(words: BTreeMap<String, String>, folder: PathBuf) -> Form {
-        let mut form = Form { folder, ..Form::default() };
+        let mut form = Form {
+            folder,
+            ..Form::default()
+        };
         for (name, word) in words {
-            match (name.strip_prefix("Servers of "), name.strip_prefix("Address of ")) {
-                (Some(database), _) => drop(form.servers.insert(database.to_owned(), servers::read(&word))),
+            match (
+                name.strip_prefix("Servers of "),
+                name.strip_prefix("Address of "),
+            ) {
+                (Some(database), _) => drop(
+                    form.servers
+                        .insert(database.to_owned(), servers::read(&word)),
+                ),
                 // As earlier versions kept it.
-                (_, Some(database)) => drop(form.servers.insert(database.to_owned(), vec![Server::typed(word)])),
+                (_, Some(database)) => drop(
+                    form.servers
+                        .insert(database.to_owned(), vec![Server::typed(word)]),
+                ),
                 _ => drop(form.words.insert(name, word)),
             }
         }
@@ -179,7 +193,10 @@ impl Form {
     /// The text in a field.
     pub fn word(&self, field: Field) -> &str {
         if field == Field::Address {
-            return self.servers().first().map_or("", |server| server.address.shown());
+            return self
+                .servers()
+                .first()
+                .map_or("", |server| server.address.shown());
         }
         let word = self.words.get(&self.name(field)).map(String::as_str);
         match (word, field) {
@@ -200,7 +217,10 @@ impl Form {
             return;
         }
         let known = collect::database(&word).ok().filter(|_| word.contains(':'));
-        if let Some(row) = known.filter(|row| self.database().is_some_and(|chosen| chosen.name != row.name)) {
+        if let Some(row) = known.filter(|row| {
+            self.database()
+                .is_some_and(|chosen| chosen.name != row.name)
+        }) {
             self.set(Field::Database, row.name.to_owned());
         }
         let mut servers = self.servers().to_vec();
@@ -213,12 +233,15 @@ impl Form {
 
     /// The servers of the selected database; none before an address was filled in.
     pub fn servers(&self) -> &[Server] {
-        self.servers.get(self.word(Field::Database)).map_or(&[], Vec::as_slice)
+        self.servers
+            .get(self.word(Field::Database))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Sets the servers of the selected database.
     pub fn set_servers(&mut self, servers: Vec<Server>) {
-        self.servers.insert(self.word(Field::Database).to_owned(), servers);
+        self.servers
+            .insert(self.word(Field::Database).to_owned(), servers);
     }
 
     /// What breaks while a workload runs on a database.
@@ -233,7 +256,10 @@ impl Form {
 
     /// Hides passwords.
     pub fn hide_passwords(&mut self) {
-        self.servers.values_mut().flatten().for_each(|server| server.address.hide());
+        self.servers
+            .values_mut()
+            .flatten()
+            .for_each(|server| server.address.hide());
     }
 
     /// Whether an address of the selected database has a hidden password.
@@ -243,12 +269,16 @@ impl Form {
 
     /// The password for the selected database.
     pub fn password(&self) -> Secret {
-        self.passwords.get(self.word(Field::Database)).cloned().unwrap_or_default()
+        self.passwords
+            .get(self.word(Field::Database))
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// Sets the password for the selected database.
     pub fn set_password(&mut self, password: Secret) {
-        self.passwords.insert(self.word(Field::Database).to_owned(), password);
+        self.passwords
+            .insert(self.word(Field::Database).to_owned(), password);
     }
 
     fn name(&self, field: Field) -> String {
@@ -261,21 +291,32 @@ impl Form {
 
     /// The selected database; none is a store model.
     pub fn database(&self) -> Option<&'static Database> {
-        DATABASES.iter().find(|row| row.name == self.word(Field::Database))
+        DATABASES
+            .iter()
+            .find(|row| row.name == self.word(Field::Database))
     }
 
     /// The available isolation levels, strongest first, with the codes of what each promises.
     pub fn isolations(&self) -> Vec<(&'static str, Option<&'static str>)> {
         match self.database() {
-            Some(database) => database.isolations.iter().map(|level| (level.name, level.promises)).collect(),
-            None => Model::ALL.into_iter().map(|model| (model.name(), Some(model.promises()))).collect(),
+            Some(database) => database
+                .isolations
+                .iter()
+                .map(|level| (level.name, level.promises))
+                .collect(),
+            None => Model::ALL
+                .into_iter()
+                .map(|model| (model.name(), Some(model.promises())))
+                .collect(),
         }
     }
 
     /// What is promised at the selected isolation level.
     pub fn promise(&self) -> Option<Level> {
         let isolations = self.isolations();
-        let chosen = isolations.iter().find(|(name, _)| *name == self.word(Field::Isolation));
+        let chosen = isolations
+            .iter()
+            .find(|(name, _)| *name == self.word(Field::Isolation));
         chosen.and_then(|(_, promise)| promise.and_then(|code| code.parse().ok()))
     }
 
@@ -295,19 +336,29 @@ impl Form {
 
     /// The selected faults, and how often each happens.
     pub fn faults(&self) -> Vec<Injection> {
-        self.word(Field::Faults).split(',').filter_map(|word| word.trim().parse().ok()).collect()
+        self.word(Field::Faults)
+            .split(',')
+            .filter_map(|word| word.trim().parse().ok())
+            .collect()
     }
 
     /// The word for these faults.
     pub fn faults_word(faults: &[Injection]) -> String {
-        faults.iter().map(|i| format!("{}={}", i.fault.name, i.times)).collect::<Vec<_>>().join(",")
+        faults
+            .iter()
+            .map(|i| format!("{}={}", i.fault.name, i.times))
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     /// The word with one more fault: the one at this index of the table.
     pub fn with_fault(&self, place: usize) -> String {
         let mut faults = self.faults();
         if let Some(fault) = FAULTS.get(place) {
-            match faults.iter_mut().find(|injection| injection.fault.name == fault.name) {
+            match faults
+                .iter_mut()
+                .find(|injection| injection.fault.name == fault.name)
+            {
                 Some(injection) => injection.times = injection.times.saturating_add(1),
                 None => faults.push(Injection { fault, times: 1 }),
             }
@@ -333,17 +384,25 @@ impl Form {
     /// Everything a run needs, or what is wrong with a field.
     pub fn order(&self, purpose: Purpose) -> Result<Order, Trouble> {
         let isolation = self.word(Field::Isolation);
-        let mut isolations: Vec<&'static str> = self.isolations().into_iter().map(|(name, _)| name).collect();
+        let mut isolations: Vec<&'static str> = self
+            .isolations()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
         if purpose != Purpose::Compare {
             isolations.retain(|name| *name == isolation);
         }
-        let targets = isolations.into_iter().map(|name| self.target(name)).collect::<Result<Vec<_>, _>>()?;
+        let targets = isolations
+            .into_iter()
+            .map(|name| self.target(name))
+            .collect::<Result<Vec<_>, _>>()?;
         let level = match self.word(Field::Level) {
             PROMISED => None,
             word => Some(word.parse().map_err(|text| at(Field::Level, text))?),
         };
         if purpose == Purpose::Hunt && level.is_none() && self.servers().len() > 1 {
-            let text = "what is promised is for one server: choose what to check across all of them";
+            let text =
+                "what is promised is for one server: choose what to check across all of them";
             return Err(at(Field::Level, text));
         }
         if purpose == Purpose::Hunt && level.is_none() && self.promise().is_none() {
@@ -382,41 +441,74 @@ impl Form {
 
     fn target(&self, isolation: &'static str) -> Result<Target, Trouble> {
         let Some(database) = self.database() else {
-            let parse = |word: &str| word.parse::<Injection>().map_err(|text| at(Field::Faults, text));
-            let words = self.word(Field::Faults).split(',').map(str::trim).filter(|word| !word.is_empty());
-            let model = isolation.parse().map_err(|text| at(Field::Isolation, text))?;
-            return Ok(Target::Store { model, faults: words.map(parse).collect::<Result<_, _>>()? });
+            let parse = |word: &str| {
+                word.parse::<Injection>()
+                    .map_err(|text| at(Field::Faults, text))
+            };
+            let words = self
+                .word(Field::Faults)
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
+            let model = isolation
+                .parse()
+                .map_err(|text| at(Field::Isolation, text))?;
+            return Ok(Target::Store {
+                model,
+                faults: words.map(parse).collect::<Result<_, _>>()?,
+            });
         };
         let servers = self.addresses(database)?;
         let retries = self.number(Field::Retries, 0, 1000)? as u32;
-        let clients = ClientOptions { retries, patience: PATIENCE, ..ClientOptions::default() };
+        let clients = ClientOptions {
+            retries,
+            patience: PATIENCE,
+            ..ClientOptions::default()
+        };
         let seconds = |field| match self.breaks.is_empty() {
             true => Ok(Duration::ZERO),
-            false => {
-                self.parsed(field).and_then(|time| Duration::try_from_secs_f64(time).map_err(|_| at(field, SECONDS)))
-            }
+            false => self
+                .parsed(field)
+                .and_then(|time| Duration::try_from_secs_f64(time).map_err(|_| at(field, SECONDS))),
         };
         let (every, lasting) = (seconds(Field::Every)?, seconds(Field::Lasting)?);
-        let faults = FaultPlan { forms: self.breaks.clone(), every, lasting };
-        Ok(Target::Database { servers, isolation: Some(isolation.to_owned()), clients, faults })
+        let faults = FaultPlan {
+            forms: self.breaks.clone(),
+            every,
+            lasting,
+        };
+        Ok(Target::Database {
+            servers,
+            isolation: Some(isolation.to_owned()),
+            clients,
+            faults,
+        })
     }
 
     /// The addresses of the servers.
     fn addresses(&self, database: &Database) -> Result<Vec<collect::Address>, Trouble> {
         let only = [Server::default()];
-        let servers = if self.servers().is_empty() { &only } else { self.servers() };
+        let servers = if self.servers().is_empty() {
+            &only
+        } else {
+            self.servers()
+        };
         let is_file = database.schemes.contains(&"sqlite");
         let address = |server: &Server| {
             let address = server.address(&self.password(), if is_file { "sqlite" } else { "" });
             let address = address.map_err(|text| at(Field::Address, text))?;
             if address.url.is_empty() {
-                return Err(at(Field::Address, format!("where is the database? {}", database.example)));
+                return Err(at(
+                    Field::Address,
+                    format!("where is the database? {}", database.example),
+                ));
             }
             match collect::database(&address.url) {
                 Err(error) => Err(at(Field::Address, error)),
-                Ok(row) if row.name != database.name => {
-                    Err(at(Field::Address, format!("an address of {}, not of {}", row.name, database.name)))
-                }
+                Ok(row) if row.name != database.name => Err(at(
+                    Field::Address,
+                    format!("an address of {}, not of {}", row.name, database.name),
+                )),
                 Ok(_) => Ok(address),
             }
         };
@@ -425,23 +517,43 @@ impl Form {
 
     fn parsed<T: FromStr<Err: ToString>>(&self, field: Field) -> Result<T, Trouble> {
         // A hidden field cannot be corrected.
-        let word = if self.asks_for(field) { self.word(field) } else { field.row().default };
-        word.trim().parse().map_err(|error: T::Err| at(field, error.to_string()))
+        let word = if self.asks_for(field) {
+            self.word(field)
+        } else {
+            field.row().default
+        };
+        word.trim()
+            .parse()
+            .map_err(|error: T::Err| at(field, error.to_string()))
     }
 
     fn number(&self, field: Field, least: u64, most: u64) -> Result<u64, Trouble> {
-        let number = self.parsed(field).ok().filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| at(field, format!("expected a whole number of at least {least}")))
+        let number = self
+            .parsed(field)
+            .ok()
+            .filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| {
+            at(
+                field,
+                format!("expected a whole number of at least {least}"),
+            )
+        })
     }
 
     fn share(&self, field: Field) -> Result<f64, Trouble> {
-        let share = self.parsed(field).ok().filter(|share| (0.0..=1.0).contains(share));
+        let share = self
+            .parsed(field)
+            .ok()
+            .filter(|share| (0.0..=1.0).contains(share));
         share.ok_or_else(|| at(field, "expected a number from 0 to 1"))
     }
 }
 
 fn at(field: Field, text: impl ToString) -> Trouble {
-    Trouble { field: Some(field), text: text.to_string() }
+    Trouble {
+        field: Some(field),
+        text: text.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -450,7 +562,9 @@ mod tests {
 
     fn form(words: &[(Field, &str)]) -> Form {
         let mut form = Form::new(BTreeMap::new(), PathBuf::from("histories"));
-        words.iter().for_each(|(field, word)| form.set(*field, (*word).to_owned()));
+        words
+            .iter()
+            .for_each(|(field, word)| form.set(*field, (*word).to_owned()));
         form
     }
 
@@ -458,22 +572,49 @@ mod tests {
     fn every_field_has_a_row_and_what_stands_in_it_at_first_is_understood() {
         for row in Field::table() {
             assert!(
-                std::ptr::eq(row.field.row(), row) && !row.about.is_empty() && !row.about.ends_with('.'),
+                std::ptr::eq(row.field.row(), row)
+                    && !row.about.is_empty()
+                    && !row.about.ends_with('.'),
                 "{row:?}"
             );
         }
         let order = form(&[]).order(Purpose::Run).expect("nothing is missing");
-        assert_eq!(format!("{:?}", order.workload), format!("{:?}", Workload::default()));
-        assert_eq!(order.path(7, "immediate"), PathBuf::from("histories/sqlite-immediate-general-seed-7.edn"));
-        assert_eq!((order.targets.len(), order.rounds, order.level), (1, ROUNDS, None));
-        assert_eq!(form(&[]).order(Purpose::Compare).map(|order| order.targets.len()), Ok(2));
-        let timed = form(&[(Field::Seconds, "60")]).order(Purpose::Hunt).expect("nothing is missing");
-        assert_eq!((timed.rounds, timed.time), (u64::MAX, Some(Duration::from_secs(60))));
+        assert_eq!(
+            format!("{:?}", order.workload),
+            format!("{:?}", Workload::default())
+        );
+        assert_eq!(
+            order.path(7, "immediate"),
+            PathBuf::from("histories/sqlite-immediate-general-seed-7.edn")
+        );
+        assert_eq!(
+            (order.targets.len(), order.rounds, order.level),
+            (1, ROUNDS, None)
+        );
+        assert_eq!(
+            form(&[])
+                .order(Purpose::Compare)
+                .map(|order| order.targets.len()),
+            Ok(2)
+        );
+        let timed = form(&[(Field::Seconds, "60")])
+            .order(Purpose::Hunt)
+            .expect("nothing is missing");
+        assert_eq!(
+            (timed.rounds, timed.time),
+            (u64::MAX, Some(Duration::from_secs(60)))
+        );
     }
 
     #[test]
     fn what_is_wrong_is_said_of_its_field() {
-        let error = |words: &[(Field, &str)], purpose| form(words).order(purpose).map(|_| ()).expect_err("wrong").field;
+        let error = |words: &[(Field, &str)], purpose| {
+            form(words)
+                .order(purpose)
+                .map(|_| ())
+                .expect_err("wrong")
+                .field
+        };
         for (field, word) in [
             (Field::Sessions, "0"),
             (Field::Transactions, "many"),
@@ -489,26 +630,57 @@ mod tests {
             assert_eq!(error(&[(field, word)], Purpose::Run), Some(field), "{word}");
         }
         let mysql = [(Field::Database, "MySQL or MariaDB")];
-        assert_eq!(error(&mysql, Purpose::Run), Some(Field::Address), "it has no address yet");
-        let nothing = [mysql[0], (Field::Address, "mysql://h/d"), (Field::Isolation, "read-uncommitted")];
-        assert!(form(&nothing).order(Purpose::Run).is_ok(), "it can be recorded");
-        assert_eq!(error(&nothing, Purpose::Hunt), Some(Field::Level), "but there is nothing to hunt for");
+        assert_eq!(
+            error(&mysql, Purpose::Run),
+            Some(Field::Address),
+            "it has no address yet"
+        );
+        let nothing = [
+            mysql[0],
+            (Field::Address, "mysql://h/d"),
+            (Field::Isolation, "read-uncommitted"),
+        ];
+        assert!(
+            form(&nothing).order(Purpose::Run).is_ok(),
+            "it can be recorded"
+        );
+        assert_eq!(
+            error(&nothing, Purpose::Hunt),
+            Some(Field::Level),
+            "but there is nothing to hunt for"
+        );
     }
 
     #[test]
     fn each_database_keeps_its_address_and_its_level_and_no_password() {
-        let mut form =
-            form(&[(Field::Address, "sqlite:a.db"), (Field::Isolation, "immediate"), (Field::File, "x.edn")]);
+        let mut form = form(&[
+            (Field::Address, "sqlite:a.db"),
+            (Field::Isolation, "immediate"),
+            (Field::File, "x.edn"),
+        ]);
         form.set(Field::Address, "postgres://me:secret@h/d".to_owned());
         assert_eq!(form.word(Field::Database), "PostgreSQL");
-        assert_eq!((form.word(Field::Isolation), form.promise()), ("serializable", Some(Level::Serializability)));
+        assert_eq!(
+            (form.word(Field::Isolation), form.promise()),
+            ("serializable", Some(Level::Serializability))
+        );
         form.set_password(Secret::new("other"));
         let kept = form.kept();
-        assert!(kept.values().all(|word| !word.contains("secret") && !word.contains("other")), "{kept:?}");
-        assert!(!kept.contains_key(Field::File.row().name), "what is there already is not recorded to again");
+        assert!(
+            kept.values()
+                .all(|word| !word.contains("secret") && !word.contains("other")),
+            "{kept:?}"
+        );
+        assert!(
+            !kept.contains_key(Field::File.row().name),
+            "what is there already is not recorded to again"
+        );
         let mut again = Form::new(kept, PathBuf::new());
         assert_eq!(again.word(Field::Address), "postgres://me@h/d");
         again.set(Field::Database, "SQLite".to_owned());
-        assert_eq!((again.word(Field::Address), again.word(Field::Isolation)), ("sqlite:a.db", "immediate"));
+        assert_eq!(
+            (again.word(Field::Address), again.word(Field::Isolation)),
+            ("sqlite:a.db", "immediate")
+        );
     }
 }

@@ -49,7 +49,11 @@ impl Collecting {
 
     /// Takes back what was wrong with a field: it was changed.
     fn forget_error(&mut self, field: Field) {
-        if self.error.as_ref().is_some_and(|error| error.field == Some(field)) {
+        if self
+            .error
+            .as_ref()
+            .is_some_and(|error| error.field == Some(field))
+        {
             self.error = None;
         }
     }
@@ -62,7 +66,9 @@ impl Collecting {
 
 /// Where histories go by default: next to the list of recent files.
 pub(super) fn folder(recent: Option<&std::path::Path>) -> PathBuf {
-    let beside = recent.and_then(std::path::Path::parent).map(|folder| folder.join("histories"));
+    let beside = recent
+        .and_then(std::path::Path::parent)
+        .map(|folder| folder.join("histories"));
     beside.unwrap_or_else(|| std::env::temp_dir().join("isoscope-histories"))
 }
 
@@ -93,7 +99,9 @@ impl App {
         collect.error = None;
         collect.run = Some(CollectRun::new(purpose, order.table()));
         let pool = self.pool.clone();
-        self.start(&COLLECT, move |control, outbox| work::run(&order, &pool, control, outbox));
+        self.start(&COLLECT, move |control, outbox| {
+            work::run(&order, &pool, control, outbox)
+        });
     }
 
     /// Notes how the run ended, and shows what it found.
@@ -110,7 +118,12 @@ impl App {
                 collect.error = Some(Trouble { field: None, text });
             }
         }
-        if run.stage != Stage::Failed && collect.error.as_ref().is_some_and(|error| error.field.is_none()) {
+        if run.stage != Stage::Failed
+            && collect
+                .error
+                .as_ref()
+                .is_some_and(|error| error.field.is_none())
+        {
             // That a run goes on is true no more.
             collect.error = None;
         }
@@ -122,7 +135,9 @@ impl App {
         let collect = &self.state.collect;
         let Some(run) = &collect.run else { return };
         let wanted = run.stage == Stage::Done && run.purpose != Purpose::Compare;
-        let Some(row) = run.best().filter(|row| wanted && row.is_violated()) else { return };
+        let Some(row) = run.best().filter(|row| wanted && row.is_violated()) else {
+            return;
+        };
         if self.state.cover == Some(Cover::Collect) && collect.form.is_on(Field::OpenViolated) {
             self.open_collected(None);
         } else if let Some(path) = &row.path {
@@ -134,18 +149,36 @@ impl App {
     /// Opens the history of a round, at its violation if it has one; without an index, the round that matters most,
     /// which may still be in progress.
     pub(super) fn open_collected(&mut self, place: Option<usize>) {
-        let Some(run) = &self.state.collect.run else { return };
+        let Some(run) = &self.state.collect.run else {
+            return;
+        };
         let row = match place {
             Some(place) => run.rows.get(place),
             None if run.is_running() => None,
             None => run.best(),
         };
-        let at_work = run.round.as_ref().filter(|_| place.is_none()).map(|(_, path)| path.clone());
-        let Some(path) = row.and_then(|row| row.path.clone()).or(at_work) else { return };
+        let at_work = run
+            .round
+            .as_ref()
+            .filter(|_| place.is_none())
+            .map(|(_, path)| path.clone());
+        let Some(path) = row.and_then(|row| row.path.clone()).or(at_work) else {
+            return;
+        };
         let checked = row.and_then(|row| row.checked.as_ref());
-        let identity = checked.and_then(|checked| checked.violation.as_ref()).map(|(identity, _)| identity.clone());
-        let wish = Some(RestoreTarget { identity, quiet: true, ..RestoreTarget::default() });
-        self.look(paths::Request { path, wish, ..paths::Request::default() });
+        let identity = checked
+            .and_then(|checked| checked.violation.as_ref())
+            .map(|(identity, _)| identity.clone());
+        let wish = Some(RestoreTarget {
+            identity,
+            quiet: true,
+            ..RestoreTarget::default()
+        });
+        self.look(paths::Request {
+            path,
+            wish,
+            ..paths::Request::default()
+        });
     }
 
     /// Stops the run; what is recorded is kept. Returns whether there was one.
@@ -155,16 +188,29 @@ impl App {
 
     /// Writes the table of rounds next to their histories.
     pub(super) fn write_rounds(&mut self) {
-        let Some(run) = self.state.collect.run.as_ref().filter(|run| !run.rows.is_empty()) else {
-            self.state.tell(Tone::Note, "There is no table yet: no round is over");
+        let Some(run) = self
+            .state
+            .collect
+            .run
+            .as_ref()
+            .filter(|run| !run.rows.is_empty())
+        else {
+            self.state
+                .tell(Tone::Note, "There is no table yet: no round is over");
             return;
         };
         let (path, text) = (run.table.clone(), run.csv());
         self.files.push(Arc::clone(&self.wake), move || {
             let path = order::free(&path);
             Some(match write_whole(&path, text.as_bytes()) {
-                Ok(()) => Banner { text: format!("Written: {}", path.display()), tone: Tone::Done },
-                Err(error) => Banner { text: error, tone: Tone::Problem },
+                Ok(()) => Banner {
+                    text: format!("Written: {}", path.display()),
+                    tone: Tone::Done,
+                },
+                Err(error) => Banner {
+                    text: error,
+                    tone: Tone::Problem,
+                },
             })
         });
     }

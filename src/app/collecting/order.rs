@@ -47,7 +47,10 @@ impl Order {
     pub fn path(&self, seed: u64, isolation: &str) -> PathBuf {
         let Some(file) = &self.file else {
             let kind = self.workload.kind;
-            return self.folder.join(format!("{}-{isolation}-{kind}-seed-{seed}.edn", self.database));
+            return self.folder.join(format!(
+                "{}-{isolation}-{kind}-seed-{seed}.edn",
+                self.database
+            ));
         };
         let more = match self.purpose {
             Purpose::Run => return file.clone(),
@@ -59,7 +62,10 @@ impl Order {
 
     /// The file for a table of all rounds.
     pub fn table(&self) -> PathBuf {
-        let name = format!("{}-levels-{}-seed-{}.csv", self.database, self.workload.kind, self.workload.seed);
+        let name = format!(
+            "{}-levels-{}-seed-{}.csv",
+            self.database, self.workload.kind, self.workload.seed
+        );
         match &self.file {
             Some(file) => next_to(file, "-levels").with_extension("csv"),
             None => self.folder.join(name),
@@ -68,21 +74,31 @@ impl Order {
 
     /// The plan of a hunt.
     pub fn plan(&self) -> Plan {
-        Plan { workload: self.workload, rounds: self.rounds, time: self.time, keep: self.keep }
+        Plan {
+            workload: self.workload,
+            rounds: self.rounds,
+            time: self.time,
+            keep: self.keep,
+        }
     }
 }
 
 /// The path with `more` after its name and before its extension.
 fn next_to(path: &Path, more: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let ending = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
+    let ending = path.extension().map_or(String::new(), |ending| {
+        format!(".{}", ending.to_string_lossy())
+    });
     path.with_file_name(format!("{stem}{more}{ending}"))
 }
 
 /// The path, or a numbered one next to it if it is taken.
 pub fn free(path: &Path) -> PathBuf {
-    let is_free = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) || !path.exists();
-    let mut names = std::iter::once(path.to_owned()).chain((2..10_000).map(|n| next_to(path, &format!("-{n}"))));
+    let is_free = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) || !path.exists()
+    };
+    let mut names = std::iter::once(path.to_owned())
+        .chain((2..10_000).map(|n| next_to(path, &format!("-{n}"))));
     names.find(is_free).unwrap_or_else(|| path.to_owned())
 }
 

@@ -20,7 +20,10 @@ pub struct Server {
 impl Server {
     /// The only server, at this address as typed.
     pub fn typed(address: impl Into<String>) -> Server {
-        Server { address: Address::typed(address), ..Server::default() }
+        Server {
+            address: Address::typed(address),
+            ..Server::default()
+        }
     }
 
     /// As a run needs it, with `password` where none was typed, at the address `url` if its own is empty. Errors: the
@@ -33,9 +36,18 @@ impl Server {
             "" => None,
             _ => Some(number().ok_or_else(|| format!("{sessions} is no number of sessions"))?),
         };
-        let url = if typed.trim().is_empty() { url } else { typed.trim() };
+        let url = if typed.trim().is_empty() {
+            url
+        } else {
+            typed.trim()
+        };
         let name = (!name.is_empty()).then(|| name.to_owned());
-        Ok(collect::Address { name, read_only: self.read_only, sessions, ..collect::Address::only(url) })
+        Ok(collect::Address {
+            name,
+            read_only: self.read_only,
+            sessions,
+            ..collect::Address::only(url)
+        })
     }
 }
 
@@ -62,12 +74,29 @@ mod tests {
             ..Server::typed("postgres://me:secret@h/d")
         };
         let again = read(&kept(std::slice::from_ref(&standby)));
-        assert_eq!(again, [Server { address: Address::typed("postgres://me@h/d"), ..standby.clone() }]);
-        let address = again[0].address(&Secret::new("other"), "").expect("it is complete");
-        assert_eq!((address.name.as_deref(), address.read_only, address.sessions), (Some("standby"), true, Some(2)));
+        assert_eq!(
+            again,
+            [Server {
+                address: Address::typed("postgres://me@h/d"),
+                ..standby.clone()
+            }]
+        );
+        let address = again[0]
+            .address(&Secret::new("other"), "")
+            .expect("it is complete");
+        assert_eq!(
+            (address.name.as_deref(), address.read_only, address.sessions),
+            (Some("standby"), true, Some(2))
+        );
         assert_eq!(address.url, "postgres://me:other@h/d");
-        let wrong = Server { sessions: "many".to_owned(), ..standby };
-        assert_eq!(wrong.address(&Secret::default(), ""), Err("many is no number of sessions".to_owned()));
+        let wrong = Server {
+            sessions: "many".to_owned(),
+            ..standby
+        };
+        assert_eq!(
+            wrong.address(&Secret::default(), ""),
+            Err("many is no number of sessions".to_owned())
+        );
         assert!(read("nonsense").is_empty());
     }
 }

@@ -53,12 +53,20 @@ impl Checked {
 
     /// The weakest violated level.
     pub fn weakest(&self) -> Option<Level> {
-        self.levels.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
+        self.levels
+            .iter()
+            .filter(|(_, c)| *c == Conclusion::Broken)
+            .map(|(level, _)| *level)
+            .min()
     }
 
     /// The conclusion over all levels.
     pub fn conclusion(&self) -> Conclusion {
-        let any = |wanted: Conclusion| self.levels.iter().any(|(_, conclusion)| *conclusion == wanted);
+        let any = |wanted: Conclusion| {
+            self.levels
+                .iter()
+                .any(|(_, conclusion)| *conclusion == wanted)
+        };
         match (any(Conclusion::Broken), any(Conclusion::Open)) {
             (true, _) => Conclusion::Broken,
             (false, true) => Conclusion::Open,
@@ -73,7 +81,11 @@ impl Checked {
 
     /// `2 × lost update, 1 × write skew`, by pattern.
     pub fn patterns_text(&self) -> String {
-        let words: Vec<String> = self.patterns.iter().map(|(pattern, n)| format!("{n} × {pattern}")).collect();
+        let words: Vec<String> = self
+            .patterns
+            .iter()
+            .map(|(pattern, n)| format!("{n} × {pattern}"))
+            .collect();
         words.join(", ")
     }
 }
@@ -113,8 +125,13 @@ impl FinishedRound {
 
     /// Whether a promised level is violated.
     pub fn breaks_promise(&self) -> bool {
-        let Some((promise, checked)) = self.promise.zip(self.checked.as_ref()) else { return false };
-        checked.levels.iter().any(|(level, c)| *c == Conclusion::Broken && promise.implies(*level))
+        let Some((promise, checked)) = self.promise.zip(self.checked.as_ref()) else {
+            return false;
+        };
+        checked
+            .levels
+            .iter()
+            .any(|(level, c)| *c == Conclusion::Broken && promise.implies(*level))
     }
 }
 
@@ -182,7 +199,10 @@ impl CollectRun {
 
     /// Whether the run is in progress.
     pub fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Opening | Stage::Recording | Stage::Checking)
+        matches!(
+            self.stage,
+            Stage::Opening | Stage::Recording | Stage::Checking
+        )
     }
 
     /// A round begins.
@@ -201,9 +221,17 @@ impl CollectRun {
         self.snapshot = Some(all);
         self.faults = faults;
         let Some(sample) = sample else { return };
-        let behind = self.live.newest().filter(|live| live.status.delivered > 0).map(|live| live.behind[0]);
+        let behind = self
+            .live
+            .newest()
+            .filter(|live| live.status.delivered > 0)
+            .map(|live| live.behind[0]);
         let violated = self.live.newest().and_then(|live| live.weakest());
-        let sample = Sample { behind, violated, ..sample };
+        let sample = Sample {
+            behind,
+            violated,
+            ..sample
+        };
         let (every, since) = &mut self.thinned;
         *since += 1;
         if *since < *every {
@@ -225,21 +253,34 @@ impl CollectRun {
     /// The most interesting round: the newest with a violation, else the newest that has a file.
     pub fn best(&self) -> Option<&FinishedRound> {
         let mut there = self.rows.iter().rev().filter(|row| row.path.is_some());
-        there.clone().find(|row| row.is_violated()).or_else(|| there.next())
+        there
+            .clone()
+            .find(|row| row.is_violated())
+            .or_else(|| there.next())
     }
 
     /// The table as comma-separated values.
     pub fn csv(&self) -> String {
-        let levels: Vec<Level> =
-            Level::ALL.into_iter().filter(|level| self.verdicts(*level).next().is_some()).collect();
+        let levels: Vec<Level> = Level::ALL
+            .into_iter()
+            .filter(|level| self.verdicts(*level).next().is_some())
+            .collect();
         let mut text = "isolation,promise,seed,committed,aborted,unknown,throughput_per_second,abort_rate,median_ms,\
                         p99_ms,check_seconds,weakest_violated"
             .to_owned();
-        levels.iter().for_each(|level| text.push_str(&format!(",{level}")));
+        levels
+            .iter()
+            .for_each(|level| text.push_str(&format!(",{level}")));
         text.push_str(",anomalies,history,error\n");
         for row in &self.rows {
             let code = |level: Option<Level>| level.map_or("", Level::code);
-            let _ = write!(text, "{},{},{},", row.isolation, code(row.promise), row.seed);
+            let _ = write!(
+                text,
+                "{},{},{},",
+                row.isolation,
+                code(row.promise),
+                row.seed
+            );
             match &row.snapshot {
                 Some(s) => {
                     let _ = write!(
@@ -257,23 +298,45 @@ impl CollectRun {
                 None => text.push_str(",,,,,,,"),
             }
             let checked = row.checked.as_ref();
-            let seconds = checked.map_or(String::new(), |checked| format!("{:.6}", checked.seconds));
-            let _ = write!(text, "{seconds},{}", code(checked.and_then(Checked::weakest)));
+            let seconds =
+                checked.map_or(String::new(), |checked| format!("{:.6}", checked.seconds));
+            let _ = write!(
+                text,
+                "{seconds},{}",
+                code(checked.and_then(Checked::weakest))
+            );
             for level in &levels {
-                let conclusion = checked.and_then(|c| c.levels.iter().find(|(other, _)| other == level));
-                let _ = write!(text, ",{}", conclusion.map_or("", |(_, conclusion)| conclusion.word()));
+                let conclusion =
+                    checked.and_then(|c| c.levels.iter().find(|(other, _)| other == level));
+                let _ = write!(
+                    text,
+                    ",{}",
+                    conclusion.map_or("", |(_, conclusion)| conclusion.word())
+                );
             }
             let patterns = checked.map_or(String::new(), |c| c.patterns_text().replace(", ", "; "));
-            let path = row.path.as_ref().map_or(String::new(), |path| path.display().to_string());
+            let path = row
+                .path
+                .as_ref()
+                .map_or(String::new(), |path| path.display().to_string());
             let error = row.error.clone().unwrap_or_default();
-            let _ = writeln!(text, ",{},{},{}", quoted(&patterns), quoted(&path), quoted(&error));
+            let _ = writeln!(
+                text,
+                ",{},{},{}",
+                quoted(&patterns),
+                quoted(&path),
+                quoted(&error)
+            );
         }
         text
     }
 
     fn verdicts(&self, level: Level) -> impl Iterator<Item = Conclusion> {
         let checked = self.rows.iter().filter_map(|row| row.checked.as_ref());
-        checked.flat_map(|checked| &checked.levels).filter(move |(other, _)| *other == level).map(|(_, c)| *c)
+        checked
+            .flat_map(|checked| &checked.levels)
+            .filter(move |(other, _)| *other == level)
+            .map(|(_, c)| *c)
     }
 }
 
@@ -304,17 +367,34 @@ mod tests {
         };
         let path = Some(PathBuf::from(format!("a, \"{isolation}\".edn")));
         let (isolation, promise) = (isolation.to_owned(), Some(Level::SnapshotIsolation));
-        FinishedRound { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), error: None }
+        FinishedRound {
+            seed: 7,
+            isolation,
+            promise,
+            path,
+            snapshot: None,
+            checked: Some(checked),
+            error: None,
+        }
     }
 
     #[test]
     fn the_table_is_written_as_comma_separated_values() {
         let mut run = CollectRun::new(Purpose::Compare, PathBuf::new());
-        run.rows = vec![row("strict", Conclusion::Holds), row("weak", Conclusion::Broken)];
+        run.rows = vec![
+            row("strict", Conclusion::Holds),
+            row("weak", Conclusion::Broken),
+        ];
         let csv = run.csv();
         let lines: Vec<&str> = csv.lines().collect();
-        assert!(lines[0].ends_with("weakest_violated,SI,anomalies,history,error"), "{csv}");
-        assert!(lines[1].contains(",0.500000,,satisfied,,\"a, \"\"strict\"\".edn\","), "{csv}");
+        assert!(
+            lines[0].ends_with("weakest_violated,SI,anomalies,history,error"),
+            "{csv}"
+        );
+        assert!(
+            lines[1].contains(",0.500000,,satisfied,,\"a, \"\"strict\"\".edn\","),
+            "{csv}"
+        );
         assert!(lines[2].contains(",0.500000,SI,violated,"), "{csv}");
         assert_eq!(run.best().map(|row| row.isolation.as_str()), Some("weak"));
     }

@@ -51,12 +51,20 @@ pub enum Message {
 }
 
 /// A run of what the form says.
-pub(in crate::app) static COLLECT: Task<Message> =
-    Task { is_of_history: false, end: App::end_run, ..Task::new("collect", Failure::Silent, receive) };
+pub(in crate::app) static COLLECT: Task<Message> = Task {
+    is_of_history: false,
+    end: App::end_run,
+    ..Task::new("collect", Failure::Silent, receive)
+};
 
 /// Does what the form says.
 pub(super) fn run(order: &Order, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
-    let work = Work { order, pool, control, outbox };
+    let work = Work {
+        order,
+        pool,
+        control,
+        outbox,
+    };
     let result = match order.purpose {
         Purpose::Run | Purpose::Compare => work.each_once(),
         Purpose::Hunt => work.hunt(),
@@ -68,7 +76,10 @@ pub(super) fn run(order: &Order, pool: &Pool, control: &Control, outbox: &Outbox
             HuntError::Target(_) | HuntError::NoAnswer { .. } => Some(Field::Address),
             _ => None,
         };
-        outbox.send(Message::Failed(Trouble { field, text: one_line(&error.to_string()) }));
+        outbox.send(Message::Failed(Trouble {
+            field,
+            text: one_line(&error.to_string()),
+        }));
     }
 }
 
@@ -138,7 +149,9 @@ impl Work<'_> {
 
     /// Runs it with one seed after another until a violation appears.
     fn hunt(&self) -> Result<(), HuntError> {
-        let Some(target) = self.order.targets.first() else { return Ok(()) };
+        let Some(target) = self.order.targets.first() else {
+            return Ok(());
+        };
         let opened = self.open(target)?;
         let levels = self.levels(&opened);
         let mut hunt = Hunt::new(self.order.plan());
@@ -147,10 +160,15 @@ impl Work<'_> {
             make_folder(&round.path)?;
             let seed = round.workload.seed;
             self.begin(&opened, seed, &round.path);
-            let recorded = self.watched(&round.path, levels.as_deref(), Some(&round.control), |statistics, live| {
-                hunt.record(&opened, &round, statistics, live)
-            })?;
-            let Some(snapshot) = recorded else { return Ok(()) };
+            let recorded = self.watched(
+                &round.path,
+                levels.as_deref(),
+                Some(&round.control),
+                |statistics, live| hunt.record(&opened, &round, statistics, live),
+            )?;
+            let Some(snapshot) = recorded else {
+                return Ok(());
+            };
             let mut row = self.row(&opened, seed, &round.path);
             row.snapshot = Some(snapshot);
             let judged = self.judge(&round.path, levels.as_deref(), &mut row);
@@ -189,7 +207,10 @@ impl Work<'_> {
 
     fn begin(&self, opened: &Opened, seed: u64, path: &Path) {
         let row = self.row(opened, seed, path);
-        self.outbox.send(Message::Begun(row.name(self.order.purpose), path.to_owned()));
+        self.outbox.send(Message::Begun(
+            row.name(self.order.purpose),
+            path.to_owned(),
+        ));
     }
 
     fn row(&self, opened: &Opened, seed: u64, path: &Path) -> FinishedRound {
@@ -222,7 +243,11 @@ impl Work<'_> {
             // All levels are shown: the weaker ones cost nothing as long as the stronger ones hold.
             let mut options = follow::Options::default();
             options.levels.extend(levels.unwrap_or_default());
-            let live = levels.map(|_| Live { options, to_the_end: false, hear: &mut hear });
+            let live = levels.map(|_| Live {
+                options,
+                to_the_end: false,
+                hear: &mut hear,
+            });
             let result = record(&statistics, live);
             drop(sampled);
             result
@@ -230,20 +255,36 @@ impl Work<'_> {
     }
 
     /// Passes on what is known of the recording. Whether to go on.
-    fn hear(&self, news: News<'_>, stops: Option<&Control>, listener: &mut Listener) -> ControlFlow<()> {
-        listener.hear(news).into_iter().for_each(|snapshot| self.outbox.send(Message::Live(snapshot)));
+    fn hear(
+        &self,
+        news: News<'_>,
+        stops: Option<&Control>,
+        listener: &mut Listener,
+    ) -> ControlFlow<()> {
+        listener
+            .hear(news)
+            .into_iter()
+            .for_each(|snapshot| self.outbox.send(Message::Live(snapshot)));
         let is_over = listener.is_violated() && stops.is_some();
         if let Some(recording) = stops.filter(|_| is_over) {
             recording.stop();
         }
-        if is_over || self.control.check().is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if is_over || self.control.check().is_err() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Measures until the other end of `end` is dropped, and then once more.
     fn sample(&self, statistics: &Statistics, end: Receiver<()>) {
         let mut before = Counts::default();
         loop {
-            let pause = if before.elapsed() < BEGINNING { FIRST_SAMPLE } else { SAMPLE };
+            let pause = if before.elapsed() < BEGINNING {
+                FIRST_SAMPLE
+            } else {
+                SAMPLE
+            };
             let goes_on = end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout);
             let now = statistics.counts();
             let since = now.since(&before);
@@ -258,7 +299,11 @@ impl Work<'_> {
                 behind: None,
                 violated: None,
             });
-            self.outbox.send(Message::Sample(sample, now.since(&Counts::default()), statistics.faults()));
+            self.outbox.send(Message::Sample(
+                sample,
+                now.since(&Counts::default()),
+                statistics.faults(),
+            ));
             before = now;
             if !goes_on {
                 return;
@@ -267,7 +312,12 @@ impl Work<'_> {
     }
 
     /// Checks the recording and adds the result to the row. A cancelled run is not checked.
-    fn judge(&self, path: &Path, levels: Option<&[Level]>, row: &mut FinishedRound) -> Option<Judged> {
+    fn judge(
+        &self,
+        path: &Path,
+        levels: Option<&[Level]>,
+        row: &mut FinishedRound,
+    ) -> Option<Judged> {
         self.control.check().ok()?;
         self.outbox.send(Message::Checking);
         let control = self.control.branch().with_time_limit(EACH);
@@ -287,19 +337,39 @@ impl Work<'_> {
 }
 
 fn checked(judged: &Judged) -> Checked {
-    let Judged { history, findings, seconds } = judged;
+    let Judged {
+        history,
+        findings,
+        seconds,
+    } = judged;
     let violation = hunt::simplest_violation(findings);
     Checked {
         transactions: history.recorded().transactions,
-        levels: findings.levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
+        levels: findings
+            .levels
+            .iter()
+            .map(|result| (result.level, Conclusion::of(&result.verdict)))
+            .collect(),
         patterns: findings.patterns.clone(),
-        violation: violation.map(|violation| (catalogue::identity(history, violation), title(history, violation))),
+        violation: violation.map(|violation| {
+            (
+                catalogue::identity(history, violation),
+                title(history, violation),
+            )
+        }),
         seconds: *seconds,
     }
 }
 
 fn make_folder(path: &Path) -> Result<(), HuntError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    std::fs::create_dir_all(folder)
-        .map_err(|error| HuntError::File { path: folder.display().to_string(), problem: error.to_string() })
+    let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| HuntError::File {
+        path: folder.display().to_string(),
+        problem: error.to_string(),
+    })
 }

@@ -14,8 +14,8 @@ use crate::health::Kind;
 use crate::relations::Relation;
 use crate::report::grouped;
 use egui::{
-    Align2, CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
-    vec2,
+    Align2, CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, WidgetType, vec2,
 };
 
 /// What an arrow behind the name of a pattern means.
@@ -28,7 +28,10 @@ pub const FILTER_ID: &str = "anomaly filter";
 pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let palette = Palette::of(ui);
-    let total: u64 = document.catalogue.as_ref().map_or(0, |c| c.findings.patterns.values().sum());
+    let total: u64 = document
+        .catalogue
+        .as_ref()
+        .map_or(0, |c| c.findings.patterns.values().sum());
     ui.horizontal(|ui| {
         let label = style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
         bookmarks_ui(ui, document, requests);
@@ -61,14 +64,17 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     ui.add_space(2.0);
     health_line_ui(ui, document, requests);
     match (&document.catalogue, document.tree.catalogue()) {
-        (Some(known), Some(listed)) if !known.entries.is_empty() => list_ui(ui, document, listed, requests),
+        (Some(known), Some(listed)) if !known.entries.is_empty() => {
+            list_ui(ui, document, listed, requests)
+        }
         (Some(known), None) if !known.entries.is_empty() => drop(style::note(ui, "Listing…")),
         (Some(_), _) if document.complete && document.results.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
-        (Some(_), _) if document.complete => {
-            drop(ui.colored_label(palette.caution, "No anomalies found; some levels are undecided."))
-        }
+        (Some(_), _) if document.complete => drop(ui.colored_label(
+            palette.caution,
+            "No anomalies found; some levels are undecided.",
+        )),
         _ => drop(style::note(
             ui,
             match document.phase {
@@ -84,13 +90,23 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
 
 /// How many anomalies are bookmarked, in the heading: a line of its own would move the list below the pointer.
 fn bookmarks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let marked = document.notes.values().filter(|note| note.bookmarked).count();
+    let marked = document
+        .notes
+        .values()
+        .filter(|note| note.bookmarked)
+        .count();
     if marked > 0 {
         let word = "is:bookmarked";
-        let on = crate::app::filter::words(document.tree.filter()).iter().any(|w| w == word);
+        let on = crate::app::filter::words(document.tree.filter())
+            .iter()
+            .any(|w| w == word);
         if chip_ui(
             ui,
-            (&format!("⚑ {marked}"), &format!("{marked} bookmarked"), "bookmarked"),
+            (
+                &format!("⚑ {marked}"),
+                &format!("{marked} bookmarked"),
+                "bookmarked",
+            ),
             Palette::of(ui).caution,
             on,
         ) {
@@ -102,16 +118,35 @@ fn bookmarks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 /// The worst finding that casts doubt on everything below, if there is any.
 fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let Some(health) = &document.trust.health else { return };
-    let Some(worst) = super::health::worst(health) else { return };
+    let Some(health) = &document.trust.health else {
+        return;
+    };
+    let Some(worst) = super::health::worst(health) else {
+        return;
+    };
     ui.spacing_mut().item_spacing.y = 0.0;
     let colour = super::health::doubts_colour(health, &palette);
     let (text, end) = ("History health", super::health::doubts_text(health));
-    let row = ListRow { text, end, indent: -8.0, colour, size: style::BODY, selected: false, triangle: None };
+    let row = ListRow {
+        text,
+        end,
+        indent: -8.0,
+        colour,
+        size: style::BODY,
+        selected: false,
+        triangle: None,
+    };
     let heading = row.ui(ui, true);
     let (end, size) = (String::new(), style::BODY);
-    let row =
-        ListRow { text: worst.title(), end, indent: 14.0, colour: palette.text, size, selected: false, triangle: None };
+    let row = ListRow {
+        text: worst.title(),
+        end,
+        indent: 14.0,
+        colour: palette.text,
+        size,
+        selected: false,
+        triangle: None,
+    };
     let line = row.ui(ui, false);
     let hover = super::tooltip(Command::Show(Page::Health));
     if heading.on_hover_text(&hover).clicked() || line.on_hover_text(&hover).clicked() {
@@ -166,7 +201,11 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 )
             };
             button.widget_info(spoken);
-            on_click(&button.on_hover_text(super::tooltip(Command::GroupBy)), Request::GroupBy(by), requests);
+            on_click(
+                &button.on_hover_text(super::tooltip(Command::GroupBy)),
+                Request::GroupBy(by),
+                requests,
+            );
         }
     });
     if document.tree.is_similar() && !document.tree.order().is_empty() {
@@ -179,17 +218,31 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
         let words = crate::app::filter::words(filter);
-        let fields = words.iter().filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
+        let fields = words
+            .iter()
+            .filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
         for word in fields {
             let palette = Palette::of(ui);
             let text = word.replacen(':', " ", 1);
-            if chip_ui(ui, (&format!("{text} ×"), &text, &text), palette.accent, true) {
+            if chip_ui(
+                ui,
+                (&format!("{text} ×"), &text, &text),
+                palette.accent,
+                true,
+            ) {
                 requests.push(Request::Filter(toggle_word(filter, word)));
             }
         }
-        style::note(ui, "edges").on_hover_text("Only anomalies with edges of these relations are listed");
-        let in_time = document.history.as_ref().is_some_and(|history| history.has_times());
-        for relation in Relation::ALL.into_iter().filter(|r| in_time || *r != Relation::RealTime) {
+        style::note(ui, "edges")
+            .on_hover_text("Only anomalies with edges of these relations are listed");
+        let in_time = document
+            .history
+            .as_ref()
+            .is_some_and(|history| history.has_times());
+        for relation in Relation::ALL
+            .into_iter()
+            .filter(|r| in_time || *r != Relation::RealTime)
+        {
             let word = format!("edge:{}", relation.code());
             let on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
             let colour = Palette::of(ui).relation(relation);
@@ -202,12 +255,27 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 /// A button for one word of the filter: its text, its name for screen readers, and what it is.
-fn chip_ui(ui: &mut Ui, (text, spoken, hint): (&str, &str, &str), colour: egui::Color32, on: bool) -> bool {
+fn chip_ui(
+    ui: &mut Ui,
+    (text, spoken, hint): (&str, &str, &str),
+    colour: egui::Color32,
+    on: bool,
+) -> bool {
     let palette = Palette::of(ui);
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
+    let galley =
+        ui.painter()
+            .layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
     let (area, response) = ui.allocate_exact_size(galley.size() + vec2(14.0, 6.0), Sense::click());
-    let fill = if on { palette.tint(colour) } else { palette.panel };
-    let line = if on || response.hovered() { colour } else { palette.line };
+    let fill = if on {
+        palette.tint(colour)
+    } else {
+        palette.panel
+    };
+    let line = if on || response.hovered() {
+        colour
+    } else {
+        palette.line
+    };
     ui.painter().rect(
         area,
         CornerRadius::same(9),
@@ -215,26 +283,45 @@ fn chip_ui(ui: &mut Ui, (text, spoken, hint): (&str, &str, &str), colour: egui::
         Stroke::new(if on { 1.6 } else { 1.0 }, line),
         StrokeKind::Inside,
     );
-    ui.painter().galley(area.center() - galley.size() / 2.0, galley, colour);
-    response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {spoken}")));
-    response.on_hover_text(format!("Only anomalies with this: {hint}")).clicked()
+    ui.painter()
+        .galley(area.center() - galley.size() / 2.0, galley, colour);
+    response.widget_info(|| {
+        WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {spoken}"))
+    });
+    response
+        .on_hover_text(format!("Only anomalies with this: {hint}"))
+        .clicked()
 }
 
 fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
     let lines = document.tree.lines();
     if let Some(id) = named(document).filter(|id| catalogue.place(*id).is_none())
-        && ui.button(format!("Show {id} (counted but not listed)")).clicked()
+        && ui
+            .button(format!("Show {id} (counted but not listed)"))
+            .clicked()
     {
         requests.push(Request::ShowInstance(id));
     }
     if lines.is_empty() {
         let hidden: u64 = catalogue.findings.patterns.values().sum();
-        style::note(ui, format!("No anomalies match the filter; {} are hidden.", grouped(hidden)));
-        on_click(&ui.button("Clear the filter"), Request::Filter(String::new()), requests);
+        style::note(
+            ui,
+            format!(
+                "No anomalies match the filter; {} are hidden.",
+                grouped(hidden)
+            ),
+        );
+        on_click(
+            &ui.button("Clear the filter"),
+            Request::Filter(String::new()),
+            requests,
+        );
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let mut area = ScrollArea::vertical().id_salt("anomalies").auto_shrink(false);
+    let mut area = ScrollArea::vertical()
+        .id_salt("anomalies")
+        .auto_shrink(false);
     let wanted = document.selected.filter(|_| document.reveal.selected);
     if let Some(line) = wanted.and_then(|id| document.tree.line_of(id)) {
         let id = ui.make_persistent_id(egui::Id::new("anomalies"));
@@ -265,14 +352,31 @@ fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
         Branch::Pattern(pattern) => *pattern == Pattern::ThinAirRead,
         _ => false,
     };
-    let finding = document.trust.health.as_ref().and_then(|health| health.finding(Kind::CutOff));
-    finding.filter(|_| is_about).map_or(0, |finding| finding.count)
+    let finding = document
+        .trust
+        .health
+        .as_ref()
+        .and_then(|health| health.finding(Kind::CutOff));
+    finding
+        .filter(|_| is_about)
+        .map_or(0, |finding| finding.count)
 }
 
-fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+fn line_ui(
+    ui: &mut Ui,
+    line: &ListLine,
+    document: &Document,
+    catalogue: &Catalogue,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     match line {
-        ListLine::Branch { branch, text, count, open } => {
+        ListLine::Branch {
+            branch,
+            text,
+            count,
+            open,
+        } => {
             let (depth, colour, size) = match branch {
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
@@ -287,20 +391,37 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
                 n => format!("{}, {} in doubt", grouped(*count), grouped(n)),
             };
             let has_arrow = text.contains('→');
-            let row = ListRow { text, end, indent, colour, size, selected: false, triangle: Some(*open) };
+            let row = ListRow {
+                text,
+                end,
+                indent,
+                colour,
+                size,
+                selected: false,
+                triangle: Some(*open),
+            };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::AnomalyGroup(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::AnomalyGroup(GroupBy::Cause, _) => {
+                    "Anomalies with one root cause".to_owned()
+                }
                 Branch::AnomalyGroup(GroupBy::Component, _) => {
                     "Anomalies that share transactions, directly or through others".to_owned()
                 }
                 Branch::AnomalyGroup(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
-                    let adya = row.adya.map(|name| format!(" · {name}")).unwrap_or_default();
-                    let shown = if has_arrow { &format!("\n{SHOWN_IN_ITS_PLACE}") } else { "" };
+                    let adya = row
+                        .adya
+                        .map(|name| format!(" · {name}"))
+                        .unwrap_or_default();
+                    let shown = if has_arrow {
+                        &format!("\n{SHOWN_IN_ITS_PLACE}")
+                    } else {
+                        ""
+                    };
                     format!("{}: {}\n{}{adya}{shown}", row.name, row.meaning, row.source)
                 }
                 Branch::Group(..) => "Instances with one root cause".to_owned(),
@@ -313,14 +434,25 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
                     counted(n as usize, "read")
                 ),
             };
-            on_click(&response.on_hover_text(hover), Request::Toggle(*branch), requests);
+            on_click(
+                &response.on_hover_text(hover),
+                Request::Toggle(*branch),
+                requests,
+            );
         }
         ListLine::Instance { entry, depth } => {
-            let Some(entry) = catalogue.entries.get(*entry) else { return };
+            let Some(entry) = catalogue.entries.get(*entry) else {
+                return;
+            };
             let selected = document.selected == Some(entry.id);
             let drawn = document.drawn.get(&entry.id);
-            let simpler = drawn.map(|drawn| drawn.shown).filter(|shown| *shown != entry.id).or(entry.simpler);
-            let (label, size) = drawn.map_or((&entry.label, entry.size), |drawn| (&drawn.label, drawn.size));
+            let simpler = drawn
+                .map(|drawn| drawn.shown)
+                .filter(|shown| *shown != entry.id)
+                .or(entry.simpler);
+            let (label, size) = drawn.map_or((&entry.label, entry.size), |drawn| {
+                (&drawn.label, drawn.size)
+            });
             let colour = match (selected, simpler.is_some()) {
                 (true, _) => palette.strong,
                 (false, true) => palette.weak,
@@ -333,10 +465,24 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
                 (None, n, false) => format!("{n} txns"),
             };
             let indent = *depth as f32 * 14.0;
-            let row = ListRow { text: label, end, indent, colour, size: style::BODY, selected, triangle: None };
+            let row = ListRow {
+                text: label,
+                end,
+                indent,
+                colour,
+                size: style::BODY,
+                selected,
+                triangle: None,
+            };
             let response = row.ui(ui, false);
-            let note = simpler.map(|simpler| format!("\nContains {simpler}, which explains it")).unwrap_or_default();
-            if document.notes.get(&entry.identity).is_some_and(|note| note.bookmarked) {
+            let note = simpler
+                .map(|simpler| format!("\nContains {simpler}, which explains it"))
+                .unwrap_or_default();
+            if document
+                .notes
+                .get(&entry.identity)
+                .is_some_and(|note| note.bookmarked)
+            {
                 // A small flag in the margin.
                 let at = response.rect.left_center() + vec2(indent + 5.0, 0.0);
                 let flag = vec![
@@ -346,9 +492,17 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
                     at + vec2(0.0, 2.0),
                     at + vec2(-3.0, 5.0),
                 ];
-                ui.painter().add(egui::Shape::convex_polygon(flag, palette.caution, Stroke::NONE));
+                ui.painter().add(egui::Shape::convex_polygon(
+                    flag,
+                    palette.caution,
+                    Stroke::NONE,
+                ));
             }
-            let own = document.notes.get(&entry.identity).map(|note| note.text.trim()).filter(|text| !text.is_empty());
+            let own = document
+                .notes
+                .get(&entry.identity)
+                .map(|note| note.text.trim())
+                .filter(|text| !text.is_empty());
             let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
             if response.hovered() && !selected {
                 // Its transactions are highlighted in the other views.
@@ -356,16 +510,40 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
             }
             response.context_menu(|ui| only_ui(ui, document, entry, requests));
             let hint = "\nRight click: only those with its pattern, key or sessions";
-            if response.on_hover_text(format!("{} {label}{note}{own}{hint}", entry.id)).clicked() {
+            if response
+                .on_hover_text(format!("{} {label}{note}{own}{hint}", entry.id))
+                .clicked()
+            {
                 requests.push(Request::Select(entry.id));
             }
         }
-        ListLine::More { pattern, listed, counted } => {
+        ListLine::More {
+            pattern,
+            listed,
+            counted,
+        } => {
             let text = format!("List {} more", grouped((counted - listed).min(AT_ONCE)));
-            let (end, colour, size) = (format!("{} listed", grouped(*listed)), palette.accent, style::BODY);
-            let row = ListRow { text: &text, end, indent: 28.0, colour, size, selected: false, triangle: None };
-            let hint = "Where one cause shows in many instances, only one of them is listed initially.\n";
-            if row.ui(ui, false).on_hover_text(format!("{hint}{}", super::tooltip(Command::ListMore))).clicked() {
+            let (end, colour, size) = (
+                format!("{} listed", grouped(*listed)),
+                palette.accent,
+                style::BODY,
+            );
+            let row = ListRow {
+                text: &text,
+                end,
+                indent: 28.0,
+                colour,
+                size,
+                selected: false,
+                triangle: None,
+            };
+            let hint =
+                "Where one cause shows in many instances, only one of them is listed initially.\n";
+            if row
+                .ui(ui, false)
+                .on_hover_text(format!("{hint}{}", super::tooltip(Command::ListMore)))
+                .clicked()
+            {
                 requests.push(Request::ListMore(*pattern));
             }
         }
@@ -375,16 +553,26 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
 /// Filter words that match an anomaly.
 fn only_ui(ui: &mut Ui, document: &Document, entry: &Entry, requests: &mut Requests) {
     let mut offer = |ui: &mut Ui, word: String| {
-        if ui.button(format!("Only {}", word.replacen(':', " ", 1))).clicked() {
+        if ui
+            .button(format!("Only {}", word.replacen(':', " ", 1)))
+            .clicked()
+        {
             let filter = document.tree.filter();
             let has = crate::app::filter::words(filter).contains(&word);
-            let filter = if has { filter.to_owned() } else { toggle_word(filter, &word) };
+            let filter = if has {
+                filter.to_owned()
+            } else {
+                toggle_word(filter, &word)
+            };
             requests.push(Request::Filter(filter));
             ui.close();
         }
     };
     offer(ui, format!("pattern:{}", entry.id.pattern.row().id));
-    let fields = entry.search.split('|').filter(|field| field.starts_with("key:") || field.starts_with("session:"));
+    let fields = entry
+        .search
+        .split('|')
+        .filter(|field| field.starts_with("key:") || field.starts_with("session:"));
     fields.take(8).for_each(|field| offer(ui, field.to_owned()));
 }
 
@@ -402,9 +590,12 @@ struct ListRow<'a> {
 impl ListRow<'_> {
     fn ui(&self, ui: &mut Ui, bold: bool) -> egui::Response {
         let palette = Palette::of(ui);
-        let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+        let (area, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
         let spoken = || format!("{} {}", self.text, self.end);
-        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, self.selected, spoken()));
+        response.widget_info(|| {
+            WidgetInfo::selected(WidgetType::SelectableLabel, true, self.selected, spoken())
+        });
         if !ui.is_rect_visible(area) {
             return response;
         }
@@ -421,16 +612,32 @@ impl ListRow<'_> {
             painter.rect_filled(area, CornerRadius::same(4), palette.raised);
         }
         if let Some(open) = self.triangle {
-            paint_triangle(painter, area.left_center() + vec2(self.indent + 6.0, 0.0), open, palette.weak);
+            paint_triangle(
+                painter,
+                area.left_center() + vec2(self.indent + 6.0, 0.0),
+                open,
+                palette.weak,
+            );
         }
         let end_font = FontId::proportional(style::SMALL);
-        let end =
-            painter.text(area.right_center() - vec2(6.0, 0.0), Align2::RIGHT_CENTER, &self.end, end_font, palette.weak);
+        let end = painter.text(
+            area.right_center() - vec2(6.0, 0.0),
+            Align2::RIGHT_CENTER,
+            &self.end,
+            end_font,
+            palette.weak,
+        );
         let left = area.left() + self.indent + 15.0;
         let room = (end.left() - 6.0 - left).max(10.0);
-        let galley = style::cut(painter, self.text, FontId::proportional(self.size), self.colour, room);
-        let at =
-            Rect::from_min_size(area.min, area.size()).left_center() + vec2(left - area.left(), -galley.size().y / 2.0);
+        let galley = style::cut(
+            painter,
+            self.text,
+            FontId::proportional(self.size),
+            self.colour,
+            room,
+        );
+        let at = Rect::from_min_size(area.min, area.size()).left_center()
+            + vec2(left - area.left(), -galley.size().y / 2.0);
         match bold {
             true => style::paint_bold(painter, at, galley, self.colour),
             false => {

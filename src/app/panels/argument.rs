@@ -11,7 +11,8 @@ use crate::app::vocabulary::Attention;
 use crate::checkers::C4Pattern;
 use crate::counterexample::{Step, StepRole, narrate};
 use egui::{
-    Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
+    Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui,
+    WidgetInfo, WidgetType, vec2,
 };
 
 /// Indentation of a case relative to what it is a case of.
@@ -25,7 +26,9 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
             true => {
                 "No read contradicts any level asked for. The Order page (7) shows an order that explains them all."
             }
-            false if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
+            false if document.is_busy() => {
+                "The first anomaly is explained here as soon as it is found."
+            }
             false => "Select an anomaly to see why it is one.",
         };
         let text = super::awaited(document, otherwise);
@@ -36,46 +39,53 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         return;
     };
     let stale = document.current_picture().is_none();
-    ScrollArea::vertical().id_salt("argument").auto_shrink(false).show(ui, |ui| {
-        ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
-        let lit = super::scene::lit(document, picture);
-        heading_ui(ui, picture);
-        if let Some(doubt) = &picture.argument.explanation.doubt {
-            ui.label(RichText::new(doubt).size(style::SMALL).color(Palette::of(ui).caution));
-        }
-        ui.horizontal_wrapped(|ui| {
-            for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
-                super::command_button_ui(ui, command, requests);
+    ScrollArea::vertical()
+        .id_salt("argument")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
+            let lit = super::scene::lit(document, picture);
+            heading_ui(ui, picture);
+            if let Some(doubt) = &picture.argument.explanation.doubt {
+                ui.label(
+                    RichText::new(doubt)
+                        .size(style::SMALL)
+                        .color(Palette::of(ui).caution),
+                );
             }
-        });
-        super::notes::notes_ui(ui, document, requests);
-        ui.add_space(GAP);
-        let mut heading = String::new();
-        for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
-            ui.horizontal_top(|ui| {
-                // A case is a block of its own, indented relative to what it is a case of.
-                ui.add_space(CASE_INDENT * step.depth() as f32);
-                ui.vertical(|ui| {
-                    if step.heading() != heading {
-                        heading = step.heading();
-                        style::bold(ui, &heading, style::HEADING, Palette::of(ui).strong);
-                    }
-                    step_ui(ui, picture, place, step, &lit, document, requests);
-                });
+            ui.horizontal_wrapped(|ui| {
+                for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
+                    super::command_button_ui(ui, command, requests);
+                }
             });
-        }
-        ui.add_space(2.0);
-        super::cases::cases_ui(ui, picture, document, requests);
-        style::note(ui, &picture.argument.explanation.size);
-        rule(ui);
-        facts_ui(ui, picture);
-        rule(ui);
-        super::answer::why_ui(ui, picture, state, document, requests);
-        rule(ui);
-        super::what_if::what_if_ui(ui, document, requests);
-        rule(ui);
-        raw_lines_ui(ui, document, &lit, requests);
-    });
+            super::notes::notes_ui(ui, document, requests);
+            ui.add_space(GAP);
+            let mut heading = String::new();
+            for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
+                ui.horizontal_top(|ui| {
+                    // A case is a block of its own, indented relative to what it is a case of.
+                    ui.add_space(CASE_INDENT * step.depth() as f32);
+                    ui.vertical(|ui| {
+                        if step.heading() != heading {
+                            heading = step.heading();
+                            style::bold(ui, &heading, style::HEADING, Palette::of(ui).strong);
+                        }
+                        step_ui(ui, picture, place, step, &lit, document, requests);
+                    });
+                });
+            }
+            ui.add_space(2.0);
+            super::cases::cases_ui(ui, picture, document, requests);
+            style::note(ui, &picture.argument.explanation.size);
+            rule(ui);
+            facts_ui(ui, picture);
+            rule(ui);
+            super::answer::why_ui(ui, picture, state, document, requests);
+            rule(ui);
+            super::what_if::what_if_ui(ui, document, requests);
+            rule(ui);
+            raw_lines_ui(ui, document, &lit, requests);
+        });
 }
 
 fn rule(ui: &mut Ui) {
@@ -88,15 +98,33 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     let palette = Palette::of(ui);
     let argument = &picture.argument;
     let example = &argument.counterexample;
-    style::bold(ui, &argument.explanation.title, style::TITLE, palette.strong);
+    style::bold(
+        ui,
+        &argument.explanation.title,
+        style::TITLE,
+        palette.strong,
+    );
     ui.label(RichText::new(&argument.explanation.summary).color(palette.text));
     if argument.shown != argument.id {
-        style::note(ui, format!("Shown as {}, which {} contains.", argument.shown, argument.id));
+        style::note(
+            ui,
+            format!(
+                "Shown as {}, which {} contains.",
+                argument.shown, argument.id
+            ),
+        );
     }
     if let Some(weakest) = example.violation.levels.weakest() {
         let pattern = example.violation.id.pattern;
         let named = pattern_text(pattern).replace("  ", " ");
-        style::note(ui, format!("{named}: violates {} ({}).", weakest.spoken(), weakest.code()));
+        style::note(
+            ui,
+            format!(
+                "{named}: violates {} ({}).",
+                weakest.spoken(),
+                weakest.code()
+            ),
+        );
     }
     ui.add_space(GAP);
 }
@@ -107,11 +135,20 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let example = &argument.counterexample;
     style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
     let explanation = &argument.explanation;
-    for fact in explanation.facts().into_iter().filter(|fact| Some(fact) != explanation.doubt.as_ref()) {
+    for fact in explanation
+        .facts()
+        .into_iter()
+        .filter(|fact| Some(fact) != explanation.doubt.as_ref())
+    {
         style::note(ui, fact);
     }
     let codes = &argument.explanation.codes;
-    let others = example.violation.also.iter().map(String::as_str).filter(|name| !codes.contains(name));
+    let others = example
+        .violation
+        .also
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !codes.contains(name));
     let of_c4 = |name: &str| C4Pattern::all().find(|pattern| pattern.id() == name);
     let (in_c4, others): (Vec<&str>, Vec<&str>) = others.partition(|name| of_c4(name).is_some());
     let also = match others.join(", ") {
@@ -121,9 +158,17 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     style::note(ui, format!("In the literature: {codes}{also}"));
     if !in_c4.is_empty() {
         let named = in_c4.into_iter().filter_map(of_c4);
-        let named: Vec<String> = named.map(|pattern| format!("TAP-{} ({pattern:?})", pattern.letter())).collect();
+        let named: Vec<String> = named
+            .map(|pattern| format!("TAP-{} ({pattern:?})", pattern.letter()))
+            .collect();
         // Its letters are not those of the list.
-        style::note(ui, format!("In the numbering of the C4 paper, they match {}.", named.join(", ")));
+        style::note(
+            ui,
+            format!(
+                "In the numbering of the C4 paper, they match {}.",
+                named.join(", ")
+            ),
+        );
     }
 }
 
@@ -132,7 +177,11 @@ fn step_colour(picture: &Picture, step: &Step, palette: &Palette) -> Color32 {
         return palette.bad;
     }
     let edges = &picture.argument.counterexample.violation.edges;
-    let relation = step.edges.last().and_then(|&edge| edges.get(edge)).map(|edge| edge.relation);
+    let relation = step
+        .edges
+        .last()
+        .and_then(|&edge| edges.get(edge))
+        .map(|edge| edge.relation);
     relation.map_or(palette.weak, |relation| palette.relation(relation))
 }
 
@@ -149,19 +198,36 @@ fn step_ui(
     let colour = step_colour(picture, step, &palette);
     let attention = Attention::Step(place);
     let is_lit = lit.steps.contains(&place);
-    let line = if document.argument.pinned == Some(attention) { colour } else { Color32::TRANSPARENT };
+    let line = if document.argument.pinned == Some(attention) {
+        colour
+    } else {
+        Color32::TRANSPARENT
+    };
     let frame = Frame::new()
         .inner_margin(Margin::symmetric(8, 4))
-        .outer_margin(Margin { left: -8, right: 0, top: 0, bottom: -3 })
+        .outer_margin(Margin {
+            left: -8,
+            right: 0,
+            top: 0,
+            bottom: -3,
+        })
         .corner_radius(CornerRadius::same(6))
-        .fill(if is_lit { palette.raised } else { Color32::TRANSPARENT })
+        .fill(if is_lit {
+            palette.raised
+        } else {
+            Color32::TRANSPARENT
+        })
         .stroke(Stroke::new(1.2, line));
     let shown = frame.show(ui, |ui| {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let (disc, _) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::hover());
             ui.painter().circle_filled(disc.center(), 9.5, colour);
-            let ink = if palette.dark { palette.ground } else { Color32::WHITE };
+            let ink = if palette.dark {
+                palette.ground
+            } else {
+                Color32::WHITE
+            };
             let number = (place + 1).to_string();
             ui.painter().text(
                 disc.center(),
@@ -172,12 +238,20 @@ fn step_ui(
             );
             ui.vertical(|ui| {
                 ui.add_space(2.0);
-                ui.add(egui::Label::new(sentence(step, &palette)).wrap().selectable(false));
+                ui.add(
+                    egui::Label::new(sentence(step, &palette))
+                        .wrap()
+                        .selectable(false),
+                );
             });
         });
         ui.set_min_width(ui.available_width());
     });
-    let response = ui.interact(shown.response.rect, ui.id().with(("step", place)), Sense::click());
+    let response = ui.interact(
+        shown.response.rect,
+        ui.id().with(("step", place)),
+        Sense::click(),
+    );
     response.widget_info(|| {
         WidgetInfo::selected(
             WidgetType::SelectableLabel,

@@ -18,25 +18,40 @@ pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     }
     let palette = Palette::of(ui);
     let corner = egui::vec2(-14.0, -36.0);
-    let area = egui::Area::new(egui::Id::new("messages")).anchor(egui::Align2::RIGHT_BOTTOM, corner);
+    let area =
+        egui::Area::new(egui::Id::new("messages")).anchor(egui::Align2::RIGHT_BOTTOM, corner);
     area.order(egui::Order::Foreground).show(ui.ctx(), |ui| {
         ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - 40.0));
-        let frame = Frame::new().fill(palette.panel).corner_radius(CornerRadius::same(6));
+        let frame = Frame::new()
+            .fill(palette.panel)
+            .corner_radius(CornerRadius::same(6));
         frame.shadow(ui.visuals().popup_shadow).show(ui, |ui| {
-            egui::ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| all_ui(ui, state, requests));
+            egui::ScrollArea::vertical()
+                .max_height(HEIGHT)
+                .show(ui, |ui| all_ui(ui, state, requests));
         });
     });
 }
 
 /// Whether the page shows this message itself: why the file could not be read.
 fn is_on_page(state: &State, banner: &Banner) -> bool {
-    let why = state.document.as_ref().filter(|_| state.page != Page::Health).and_then(|d| d.unreadable.as_ref());
+    let why = state
+        .document
+        .as_ref()
+        .filter(|_| state.page != Page::Health)
+        .and_then(|d| d.unreadable.as_ref());
     why.is_some_and(|why| why.text == banner.text)
 }
 
 fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    for (place, banner) in state.banners.iter().enumerate().filter(|(_, banner)| !is_on_page(state, banner)).rev() {
+    for (place, banner) in state
+        .banners
+        .iter()
+        .enumerate()
+        .filter(|(_, banner)| !is_on_page(state, banner))
+        .rev()
+    {
         let (word, colour) = match banner.tone {
             Tone::Done => ("Done", palette.good),
             Tone::Note => ("Note", palette.accent),
@@ -54,13 +69,24 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 ui.scope(|ui| {
                     ui.set_max_width(room);
                     let label = ui.add(
-                        egui::Label::new(RichText::new(&banner.text).color(palette.strong)).wrap().selectable(true),
+                        egui::Label::new(RichText::new(&banner.text).color(palette.strong))
+                            .wrap()
+                            .selectable(true),
                     );
-                    label.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &banner.text));
+                    label
+                        .widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &banner.text));
                 });
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    on_click(&ui.small_button("Dismiss"), Request::Dismiss(place), requests);
-                    if ui.small_button("Copy").on_hover_text("Put this message on the clipboard").clicked() {
+                    on_click(
+                        &ui.small_button("Dismiss"),
+                        Request::Dismiss(place),
+                        requests,
+                    );
+                    if ui
+                        .small_button("Copy")
+                        .on_hover_text("Put this message on the clipboard")
+                        .clicked()
+                    {
                         requests.push(Request::Copy(banner.text.clone()));
                     }
                 });

@@ -8,7 +8,8 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette, ROW, counted, duration};
 use crate::report::grouped;
 use egui::{
-    Align2, CornerRadius, FontId, Key, Modifiers, Rect, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, CornerRadius, FontId, Key, Modifiers, Rect, ScrollArea, Sense, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 /// Share of the width that each column takes.
@@ -37,13 +38,27 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut R
 fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        style::bold_line(ui, &format!("Histories in {}", batch.folder.display()), style::HEADING, palette.strong);
+        style::bold_line(
+            ui,
+            &format!("Histories in {}", batch.folder.display()),
+            style::HEADING,
+            palette.strong,
+        );
         let progress = match batch.done {
             true => histories(batch.rows.len()),
-            false => format!("{} of {} checked", grouped(batch.n_known() as u64), grouped(batch.rows.len() as u64)),
+            false => format!(
+                "{} of {} checked",
+                grouped(batch.n_known() as u64),
+                grouped(batch.rows.len() as u64)
+            ),
         };
         style::note(ui, progress);
-        if !batch.done && ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
+        if !batch.done
+            && ui
+                .button("Cancel")
+                .on_hover_text(super::tooltip(Command::Escape))
+                .clicked()
+        {
             requests.push(Request::Stop);
         }
         let mut filter = batch.filter.clone();
@@ -52,7 +67,8 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(280.0);
         let response = ui.add(field);
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Filter histories"));
+        response
+            .widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Filter histories"));
         if focus_filter {
             response.request_focus();
         }
@@ -60,7 +76,12 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
             requests.push(Request::BatchFilter(filter));
         }
         let group = egui::Button::selectable(batch.grouped, "Group similar");
-        on_click(&ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)), Request::GroupHistories, requests);
+        on_click(
+            &ui.add(group)
+                .on_hover_text(super::tooltip(Command::GroupBy)),
+            Request::GroupHistories,
+            requests,
+        );
         style::note(ui, "click opens, Shift+click compares two");
     });
 }
@@ -71,10 +92,14 @@ fn histories(n: usize) -> String {
 
 fn keys(ui: &Ui, batch: &Batch, requests: &mut Requests) {
     // An overlay above the table gets the keys.
-    let covered = ui.memory(|memory| memory.focused().is_some() || memory.top_modal_layer().is_some());
+    let covered =
+        ui.memory(|memory| memory.focused().is_some() || memory.top_modal_layer().is_some());
     if !covered
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))
-        && let Some(row) = batch.order.get(batch.chosen).and_then(|&row| batch.rows.get(row))
+        && let Some(row) = batch
+            .order
+            .get(batch.chosen)
+            .and_then(|&row| batch.rows.get(row))
     {
         requests.push(Request::OpenFile(row.path.clone()));
     }
@@ -87,7 +112,11 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
     for (column, width) in Column::ALL.into_iter().zip(widths) {
         let cell = Rect::from_min_size(pos2(x, area.top()), vec2(*width, ROW));
         x += width;
-        let response = ui.interact(cell, ui.id().with(("column", column.title())), Sense::click());
+        let response = ui.interact(
+            cell,
+            ui.id().with(("column", column.title())),
+            Sense::click(),
+        );
         // Groups have an order of their own.
         let sorted = batch.sort == column && !batch.grouped;
         let arrow = match (sorted, batch.descending) {
@@ -95,16 +124,38 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
             (true, false) => " ▲",
             (true, true) => " ▼",
         };
-        let colour = if sorted || response.hovered() { palette.accent } else { palette.weak };
+        let colour = if sorted || response.hovered() {
+            palette.accent
+        } else {
+            palette.weak
+        };
         let font = FontId::proportional(style::SMALL);
-        let text = if column == Column::Verdict { arrow.to_owned() } else { format!("{}{arrow}", column.title()) };
-        let at = if column == Column::Verdict { cell.left_center() - vec2(14.0, 0.0) } else { cell.left_center() };
-        ui.painter().text(at, Align2::LEFT_CENTER, text.trim_start(), font, colour);
+        let text = if column == Column::Verdict {
+            arrow.to_owned()
+        } else {
+            format!("{}{arrow}", column.title())
+        };
+        let at = if column == Column::Verdict {
+            cell.left_center() - vec2(14.0, 0.0)
+        } else {
+            cell.left_center()
+        };
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, text.trim_start(), font, colour);
         if column == Column::Verdict {
             level_codes(ui, batch.levels(), cell);
         }
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sort by {}", column.title())));
-        if response.on_hover_text("Sort by this; click again to reverse").clicked() {
+        response.widget_info(|| {
+            WidgetInfo::labeled(
+                WidgetType::Button,
+                true,
+                format!("Sort by {}", column.title()),
+            )
+        });
+        if response
+            .on_hover_text("Sort by this; click again to reverse")
+            .clicked()
+        {
             requests.push(Request::BatchSort(column));
         }
     }
@@ -112,10 +163,15 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
 
 fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let Some((at, row)) = batch.order.get(place).and_then(|&at| batch.rows.get(at).map(|row| (at, row))) else {
+    let Some((at, row)) = batch
+        .order
+        .get(place)
+        .and_then(|&at| batch.rows.get(at).map(|row| (at, row)))
+    else {
         return;
     };
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 3.0), Sense::click());
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), ROW + 3.0), Sense::click());
     let corners = CornerRadius::same(4);
     if batch.compared.contains(&at) {
         ui.painter().rect_filled(area, corners, palette.selected);
@@ -124,7 +180,12 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
     }
     if place == batch.chosen {
         // What the keyboard is at has a frame; what the pointer is at is filled.
-        ui.painter().rect_stroke(area, corners, (1.5, palette.accent), egui::StrokeKind::Inside);
+        ui.painter().rect_stroke(
+            area,
+            corners,
+            (1.5, palette.accent),
+            egui::StrokeKind::Inside,
+        );
     }
     let mut lefts = [0.0; 6];
     let mut x = area.left() + 6.0;
@@ -138,11 +199,21 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             pos2(lefts[column] + widths[column] - 6.0, area.bottom()),
         );
         let font = FontId::proportional(style::BODY);
-        ui.painter_at(clip).text(pos2(lefts[column], area.center().y), Align2::LEFT_CENTER, text, font, colour);
+        ui.painter_at(clip).text(
+            pos2(lefts[column], area.center().y),
+            Align2::LEFT_CENTER,
+            text,
+            font,
+            colour,
+        );
     };
     match batch.alike.get(place) {
         Some(&n) if n > 1 => {
-            text(0, &format!("{}, smallest: {}", histories(n), row.name), palette.text);
+            text(
+                0,
+                &format!("{}, smallest: {}", histories(n), row.name),
+                palette.text,
+            );
         }
         _ => text(0, &row.name, palette.text),
     }
@@ -154,7 +225,13 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
         Outcome::Failed(message) => {
             let room = Rect::from_min_max(pos2(lefts[1], area.top()), area.max);
             let font = FontId::proportional(style::SMALL);
-            ui.painter_at(room).text(room.left_center(), Align2::LEFT_CENTER, message, font, palette.bad);
+            ui.painter_at(room).text(
+                room.left_center(),
+                Align2::LEFT_CENTER,
+                message,
+                font,
+                palette.bad,
+            );
             format!("failed: {message}")
         }
         Outcome::Checked(checked) => {
@@ -166,17 +243,30 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
                 checked,
             );
             text(3, &grouped(checked.anomalies()), palette.text);
-            let smallest = checked.smallest.as_ref().map(Signature::text).unwrap_or_default();
+            let smallest = checked
+                .smallest
+                .as_ref()
+                .map(Signature::text)
+                .unwrap_or_default();
             if let Some(signature) = &checked.smallest {
-                let picture = Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
+                let picture =
+                    Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
                 small_cycle(ui.painter(), &palette, picture, &signature.cycle);
-                let room =
-                    Rect::from_min_max(pos2(picture.right() + 8.0, area.top()), pos2(lefts[5] - 6.0, area.bottom()));
+                let room = Rect::from_min_max(
+                    pos2(picture.right() + 8.0, area.top()),
+                    pos2(lefts[5] - 6.0, area.bottom()),
+                );
                 elided(ui, room, &smallest);
             }
             text(5, &duration(checked.seconds), palette.weak);
-            let weakest = checked.weakest_broken().map_or("nothing violated".to_owned(), |l| format!("{l} violated"));
-            if smallest.is_empty() { weakest } else { format!("{weakest}, {smallest}") }
+            let weakest = checked
+                .weakest_broken()
+                .map_or("nothing violated".to_owned(), |l| format!("{l} violated"));
+            if smallest.is_empty() {
+                weakest
+            } else {
+                format!("{weakest}, {smallest}")
+            }
         }
     };
     let name = format!("History {}: {spoken}", row.name);

@@ -7,7 +7,9 @@ use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::app::vocabulary::{Attention, Focus, Stage};
 use crate::counterexample::{CaseNode, CaseTree};
-use egui::{Color32, CornerRadius, Frame, Label, Margin, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Color32, CornerRadius, Frame, Label, Margin, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
+};
 
 /// Indentation of a case relative to the one around it.
 const INDENT: f32 = 14.0;
@@ -16,7 +18,9 @@ const DEEPEST: usize = 8;
 
 /// Draws the tree, if there is one.
 pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Requests) {
-    let Some(tree) = &picture.argument.cases else { return };
+    let Some(tree) = &picture.argument.cases else {
+        return;
+    };
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         style::bold_line(ui, "Cases", style::HEADING, palette.strong);
@@ -35,23 +39,49 @@ pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &
 /// question.
 fn visible(tree: &CaseTree, document: &Document) -> Vec<usize> {
     let is_open = |place: &usize| *place == 0 || document.argument.open_cases.contains(place);
-    tree.in_order(0).into_iter().filter(|&place| tree.around(place).iter().skip(1).all(is_open)).collect()
+    tree.in_order(0)
+        .into_iter()
+        .filter(|&place| tree.around(place).iter().skip(1).all(is_open))
+        .collect()
 }
 
-fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requests: &mut Requests) {
+fn case_ui(
+    ui: &mut Ui,
+    tree: &CaseTree,
+    place: usize,
+    document: &Document,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let node = &tree.nodes[place];
     let attention = Attention::Case(place);
-    let is_chosen = document.argument.stage == Stage::Case(place) || document.argument.pinned == Some(attention);
+    let is_chosen = document.argument.stage == Stage::Case(place)
+        || document.argument.pinned == Some(attention);
     let is_lit = is_chosen || document.argument.hovered == Some(attention);
     let depth = tree.around(place).len() - 1;
     let left = INDENT * depth.min(DEEPEST) as f32;
     let frame = Frame::new()
         .inner_margin(Margin::symmetric(6, 3))
-        .outer_margin(Margin { left: left as i8, right: 0, top: 0, bottom: -2 })
+        .outer_margin(Margin {
+            left: left as i8,
+            right: 0,
+            top: 0,
+            bottom: -2,
+        })
         .corner_radius(CornerRadius::same(6))
-        .fill(if is_lit { palette.raised } else { Color32::TRANSPARENT })
-        .stroke(Stroke::new(1.2, if is_chosen { palette.accent } else { Color32::TRANSPARENT }));
+        .fill(if is_lit {
+            palette.raised
+        } else {
+            Color32::TRANSPARENT
+        })
+        .stroke(Stroke::new(
+            1.2,
+            if is_chosen {
+                palette.accent
+            } else {
+                Color32::TRANSPARENT
+            },
+        ));
     let mut corner = egui::Pos2::ZERO;
     let shown = frame.show(ui, |ui| {
         ui.horizontal_top(|ui| {
@@ -61,10 +91,20 @@ fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requ
         });
         ui.set_min_width(ui.available_width());
     });
-    let response = ui.interact(shown.response.rect, ui.id().with(("case", place)), Sense::click());
-    let name = if node.label.is_empty() { "All cases".to_owned() } else { format!("Case {}", node.label) };
+    let response = ui.interact(
+        shown.response.rect,
+        ui.id().with(("case", place)),
+        Sense::click(),
+    );
+    let name = if node.label.is_empty() {
+        "All cases".to_owned()
+    } else {
+        format!("Case {}", node.label)
+    };
     let info = format!("{name}: {}", node.text);
-    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, info.as_str()));
+    response.widget_info(|| {
+        WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, info.as_str())
+    });
     if response.hovered() {
         requests.push(Request::Focus(Focus::Hover(attention)));
     }
@@ -80,15 +120,27 @@ fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requ
 }
 
 /// The triangle that opens or folds the cases inside.
-fn branch_ui(ui: &mut Ui, corner: egui::Pos2, place: usize, name: &str, document: &Document, requests: &mut Requests) {
+fn branch_ui(
+    ui: &mut Ui,
+    corner: egui::Pos2,
+    place: usize,
+    name: &str,
+    document: &Document,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let open = document.argument.open_cases.contains(&place);
     let area = egui::Rect::from_min_size(corner, vec2(14.0, 18.0)).expand(2.0);
     let response = ui.interact(area, ui.id().with(("branch", place)), Sense::click());
     super::paint_triangle(ui.painter(), area.center(), open, palette.text);
     let verb = if open { "Fold" } else { "Open" };
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{verb} {name}")));
-    on_click(&response.on_hover_text("Show or fold the cases inside this one"), Request::ToggleCase(place), requests);
+    response
+        .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{verb} {name}")));
+    on_click(
+        &response.on_hover_text("Show or fold the cases inside this one"),
+        Request::ToggleCase(place),
+        requests,
+    );
 }
 
 fn words(node: &CaseNode, palette: &Palette) -> egui::text::LayoutJob {
@@ -102,15 +154,25 @@ fn words(node: &CaseNode, palette: &Palette) -> egui::text::LayoutJob {
     }
     job.append(&node.text, 0.0, format(palette.text));
     if !node.reads.is_empty() {
-        let reads = if node.reads.len() == 1 { "a read" } else { "reads" };
-        job.append(&format!(" Then {reads} cannot be: {}.", node.reads[0].0), 0.0, format(palette.bad));
+        let reads = if node.reads.len() == 1 {
+            "a read"
+        } else {
+            "reads"
+        };
+        job.append(
+            &format!(" Then {reads} cannot be: {}.", node.reads[0].0),
+            0.0,
+            format(palette.bad),
+        );
     }
     job
 }
 
 /// What the picture shows instead of the whole argument, if it does.
 pub fn drawn_case(picture: &Picture) -> Option<String> {
-    let Scope::Case(place) = picture.shows.scope else { return None };
+    let Scope::Case(place) = picture.shows.scope else {
+        return None;
+    };
     let label = &picture.argument.cases.as_ref()?.nodes.get(place)?.label;
     Some(format!("drawn is case {label} alone"))
 }

@@ -8,34 +8,54 @@ use crate::app::style::{self, Palette, ROW};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Level, ViolationId};
 use crate::report::grouped;
-use egui::{Align2, Color32, FontId, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use egui::{
+    Align2, Color32, FontId, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
+};
 use std::path::PathBuf;
 
 /// Width of the two columns of counts, in points.
 const COUNT: f32 = 80.0;
 
 /// Draws the page.
-pub(super) fn comparison_ui(ui: &mut Ui, batch: &Batch, compared: [usize; 2], requests: &mut Requests) {
+pub(super) fn comparison_ui(
+    ui: &mut Ui,
+    batch: &Batch,
+    compared: [usize; 2],
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         style::bold_line(ui, "Compared", style::HEADING, palette.strong);
-        if ui.button("Back to the table").on_hover_text("Back to the table of all histories (Esc)").clicked() {
+        if ui
+            .button("Back to the table")
+            .on_hover_text("Back to the table of all histories (Esc)")
+            .clicked()
+        {
             requests.push(Request::EndComparison);
         }
     });
-    let [Some(first), Some(second)] = compared.map(|row| batch.rows.get(row)) else { return };
+    let [Some(first), Some(second)] = compared.map(|row| batch.rows.get(row)) else {
+        return;
+    };
     heads_ui(ui, [first, second], requests);
     ui.add_space(10.0);
-    let (Outcome::Checked(left), Outcome::Checked(right)) = (&first.outcome, &second.outcome) else { return };
+    let (Outcome::Checked(left), Outcome::Checked(right)) = (&first.outcome, &second.outcome)
+    else {
+        return;
+    };
     for (text, is_better) in judgements(left, right) {
         ui.colored_label(if is_better { palette.good } else { palette.bad }, text);
     }
     ui.add_space(6.0);
-    ScrollArea::vertical().id_salt("comparison").auto_shrink(false).show(ui, |ui| {
-        patterns_ui(ui, left, right);
-        ui.add_space(14.0);
-        shapes_ui(ui, batch, [first, second], requests);
-    });
+    ScrollArea::vertical()
+        .id_salt("comparison")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            patterns_ui(ui, left, right);
+            ui.add_space(14.0);
+            shapes_ui(ui, batch, [first, second], requests);
+        });
 }
 
 /// The two histories with their verdicts, one below the other.
@@ -45,23 +65,39 @@ fn heads_ui(ui: &mut Ui, rows: [&BatchRow; 2], requests: &mut Requests) {
     let levels_width = ui.available_width() - name_width - 2.0 * COUNT;
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let levels_at = |area: Rect| {
-        Rect::from_min_size(pos2(area.left() + name_width + COUNT, area.top()), vec2(levels_width, area.height()))
+        Rect::from_min_size(
+            pos2(area.left() + name_width + COUNT, area.top()),
+            vec2(levels_width, area.height()),
+        )
     };
     let checked = rows.iter().filter_map(|row| row.checked());
-    let levels = checked.flat_map(|checked| checked.conclusions.iter().map(|(level, _)| *level)).collect();
+    let levels = checked
+        .flat_map(|checked| checked.conclusions.iter().map(|(level, _)| *level))
+        .collect();
     level_codes(ui, levels, levels_at(area));
     let font = FontId::proportional(style::SMALL);
     let at = pos2(area.left() + name_width, area.center().y);
-    ui.painter().text(at, Align2::LEFT_CENTER, "transactions", font, palette.weak);
+    ui.painter()
+        .text(at, Align2::LEFT_CENTER, "transactions", font, palette.weak);
     for (row, place) in rows.into_iter().zip(["before", "after"]) {
-        let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 4.0), Sense::click());
+        let (area, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), ROW + 4.0), Sense::click());
         if response.hovered() {
             ui.painter().rect_filled(area, 4, palette.hovered);
         }
         let write = |x: f32, text: &str, colour: Color32| {
-            let room = Rect::from_min_max(pos2(x, area.top()), pos2(area.left() + name_width - 8.0, area.bottom()));
+            let room = Rect::from_min_max(
+                pos2(x, area.top()),
+                pos2(area.left() + name_width - 8.0, area.bottom()),
+            );
             let at = pos2(x, area.center().y);
-            ui.painter_at(room).text(at, Align2::LEFT_CENTER, text, FontId::proportional(style::BODY), colour);
+            ui.painter_at(room).text(
+                at,
+                Align2::LEFT_CENTER,
+                text,
+                FontId::proportional(style::BODY),
+                colour,
+            );
         };
         write(area.left() + 6.0, place, palette.weak);
         write(area.left() + 62.0, &row.name, palette.strong);
@@ -70,15 +106,26 @@ fn heads_ui(ui: &mut Ui, rows: [&BatchRow; 2], requests: &mut Requests) {
             Outcome::Checked(checked) => {
                 let text = grouped(checked.transactions as u64);
                 let font = FontId::proportional(style::BODY);
-                ui.painter().text(after_name, Align2::LEFT_CENTER, text, font, palette.text);
+                ui.painter()
+                    .text(after_name, Align2::LEFT_CENTER, text, font, palette.text);
                 levels_ui(ui, levels_at(area), levels, checked);
-                checked.weakest_broken().map_or("nothing violated".to_owned(), |level| format!("{level} violated"))
+                checked
+                    .weakest_broken()
+                    .map_or("nothing violated".to_owned(), |level| {
+                        format!("{level} violated")
+                    })
             }
             Outcome::Waiting => "being checked…".to_owned(),
             Outcome::Failed(why) => why.clone(),
         };
         if !matches!(row.outcome, Outcome::Checked(_)) {
-            ui.painter().text(after_name, Align2::LEFT_CENTER, &said, FontId::proportional(style::BODY), palette.bad);
+            ui.painter().text(
+                after_name,
+                Align2::LEFT_CENTER,
+                &said,
+                FontId::proportional(style::BODY),
+                palette.bad,
+            );
         }
         let name = format!("Open {place}: {}, {said}", row.name);
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
@@ -94,15 +141,26 @@ fn judgements(left: &Checked, right: &Checked) -> Vec<(String, bool)> {
         let is = |c: &Checked, level: Level, conclusion| c.conclusion(level) == Some(conclusion);
         let both = [Conclusion::Holds, Conclusion::Broken];
         let changed = right.conclusions.iter().filter(|(level, now)| {
-            *now == conclusion && both.iter().any(|before| *before != conclusion && is(left, *level, *before))
+            *now == conclusion
+                && both
+                    .iter()
+                    .any(|before| *before != conclusion && is(left, *level, *before))
         });
         changed.map(|(level, _)| level.code()).collect()
     };
     let said = |levels: Vec<&str>, what: &str, is_better| {
         (!levels.is_empty()).then(|| (format!("{what}: {}", levels.join(", ")), is_better))
     };
-    let worse = said(became(Conclusion::Broken), "Violated only after the change", false);
-    let better = said(became(Conclusion::Holds), "Violated only before the change", true);
+    let worse = said(
+        became(Conclusion::Broken),
+        "Violated only after the change",
+        false,
+    );
+    let better = said(
+        became(Conclusion::Holds),
+        "Violated only before the change",
+        true,
+    );
     worse.into_iter().chain(better).collect()
 }
 
@@ -118,18 +176,39 @@ fn change(palette: &Palette, [before, after]: [u64; 2]) -> (&'static str, Color3
 }
 
 /// One line of a table: how a count changed, the counts, and what is counted, drawn by the caller.
-fn line_ui(ui: &mut Ui, counts: [u64; 2], what: &str, draw: impl FnOnce(&Ui, Rect)) -> egui::Response {
+fn line_ui(
+    ui: &mut Ui,
+    counts: [u64; 2],
+    what: &str,
+    draw: impl FnOnce(&Ui, Rect),
+) -> egui::Response {
     let palette = Palette::of(ui);
     let (word, colour) = change(&palette, counts);
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 2.0), Sense::click());
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), ROW + 2.0), Sense::click());
     if response.hovered() {
         ui.painter().rect_filled(area, 4, palette.hovered);
     }
     let font = FontId::proportional(style::BODY);
-    ui.painter().text(area.left_center() + vec2(6.0, 0.0), Align2::LEFT_CENTER, word, font.clone(), colour);
+    ui.painter().text(
+        area.left_center() + vec2(6.0, 0.0),
+        Align2::LEFT_CENTER,
+        word,
+        font.clone(),
+        colour,
+    );
     for (place, count) in counts.into_iter().enumerate() {
-        let right = pos2(area.left() + 50.0 + COUNT * (place + 1) as f32, area.center().y);
-        ui.painter().text(right, Align2::RIGHT_CENTER, grouped(count), font.clone(), palette.text);
+        let right = pos2(
+            area.left() + 50.0 + COUNT * (place + 1) as f32,
+            area.center().y,
+        );
+        ui.painter().text(
+            right,
+            Align2::RIGHT_CENTER,
+            grouped(count),
+            font.clone(),
+            palette.text,
+        );
     }
     let rest = Rect::from_min_max(pos2(area.left() + 74.0 + 2.0 * COUNT, area.top()), area.max);
     draw(ui, rest);
@@ -143,9 +222,13 @@ fn table_head(ui: &mut Ui, title: &str) {
     style::bold_line(ui, title, style::BODY, palette.strong);
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     for (place, word) in ["before", "after"].into_iter().enumerate() {
-        let right = pos2(area.left() + 50.0 + COUNT * (place + 1) as f32, area.center().y);
+        let right = pos2(
+            area.left() + 50.0 + COUNT * (place + 1) as f32,
+            area.center().y,
+        );
         let font = FontId::proportional(style::SMALL);
-        ui.painter().text(right, Align2::RIGHT_CENTER, word, font, palette.weak);
+        ui.painter()
+            .text(right, Align2::RIGHT_CENTER, word, font, palette.weak);
     }
 }
 
@@ -159,10 +242,20 @@ fn patterns_ui(ui: &mut Ui, left: &Checked, right: &Checked) {
     table_head(ui, "Anomalies by class");
     for (pattern, before, after) in patterns {
         let row = pattern.row();
-        let name = if row.id.len() < 6 { format!("{}  {}", row.id, row.title) } else { row.title.to_owned() };
+        let name = if row.id.len() < 6 {
+            format!("{}  {}", row.id, row.title)
+        } else {
+            row.title.to_owned()
+        };
         line_ui(ui, [before, after], &name, |ui, area| {
             let font = FontId::proportional(style::BODY);
-            ui.painter().text(area.left_center(), Align2::LEFT_CENTER, &name, font, Palette::of(ui).text);
+            ui.painter().text(
+                area.left_center(),
+                Align2::LEFT_CENTER,
+                &name,
+                font,
+                Palette::of(ui).text,
+            );
         })
         .on_hover_text(row.meaning);
     }
@@ -186,8 +279,9 @@ fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&BatchRow; 2], requests: &mut Re
     }
     if shapes.others != [0, 0] {
         let [before, after] = shapes.others.map(grouped);
-        let text =
-            format!("Not compared by shape, as only some of each class are reduced: {before} before, {after} after");
+        let text = format!(
+            "Not compared by shape, as only some of each class are reduced: {before} before, {after} after"
+        );
         style::note(ui, text);
     }
 }
@@ -197,16 +291,31 @@ fn shape_ui(ui: &mut Ui, shape: &ComparedShape, rows: [&BatchRow; 2], requests: 
     let text = shape.signature.text();
     let response = line_ui(ui, shape.counts, &text, |ui, area| {
         let picture = Rect::from_min_size(area.min, vec2(96.0, area.height()));
-        small_cycle(ui.painter(), &Palette::of(ui), picture, &shape.signature.cycle);
-        elided(ui, Rect::from_min_max(pos2(picture.right() + 10.0, area.top()), area.max), &text);
+        small_cycle(
+            ui.painter(),
+            &Palette::of(ui),
+            picture,
+            &shape.signature.cycle,
+        );
+        elided(
+            ui,
+            Rect::from_min_max(pos2(picture.right() + 10.0, area.top()), area.max),
+            &text,
+        );
     });
     let place = usize::from(shape.first[1].is_some());
     let Some(id) = shape.first[place] else { return };
-    let response = response.on_hover_text(format!("{text}\nA click opens {id} of {}", rows[place].name));
+    let response = response.on_hover_text(format!(
+        "{text}\nA click opens {id} of {}",
+        rows[place].name
+    ));
     response.context_menu(|ui| {
         for (row, id) in rows.into_iter().zip(shape.first) {
             let Some(id) = id else { continue };
-            if ui.button(RichText::new(format!("Open {id} of {}", row.name))).clicked() {
+            if ui
+                .button(RichText::new(format!("Open {id} of {}", row.name)))
+                .clicked()
+            {
                 requests.push(Request::OpenFile(link(row, id)));
                 ui.close();
             }

@@ -32,14 +32,25 @@ pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
     let need = |zoom: f32| AROUND + need(&picture.lanes, width, zoom);
     let spare = |zoom: f32| room.y - AROUND_GRAPH - graph.y * (room.x / graph.x.max(1.0)).min(zoom);
     // A smaller graph is only worth it for all rows.
-    let all = [(READABLE, 1.0), (DENSE, SMALLEST_GRAPH)].into_iter().find(|(rows, graph)| need(*rows) <= spare(*graph));
+    let all = [(READABLE, 1.0), (DENSE, SMALLEST_GRAPH)]
+        .into_iter()
+        .find(|(rows, graph)| need(*rows) <= spare(*graph));
     let most = room.y * 0.6;
-    let height = all.map_or_else(|| usual.max(spare(1.0).min(most)), |(rows, _)| need(rows).min(most));
+    let height = all.map_or_else(
+        || usual.max(spare(1.0).min(most)),
+        |(rows, _)| need(rows).min(most),
+    );
     height.max(if is_wide { usual } else { 170.0 }).round()
 }
 
 /// Draws the page of a key: its versions, and if they are few the anomaly over time and all sessions below them.
-pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, lanes: &mut LanesView, requests: &mut Requests) {
+pub fn key_page_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    lanes: &mut LanesView,
+    requests: &mut Requests,
+) {
     versions_ui(ui, state, document, requests);
     if !are_few(ui, document) || ui.available_height() <= BELOW_FEW {
         return;
@@ -56,16 +67,27 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
     ui.take_available_height();
     ui.spacing_mut().item_spacing.y = 2.0;
     let Some(picture) = document.current_picture() else {
-        style::note(ui, "The transactions of the selected anomaly over time, and the versions of its key.");
+        style::note(
+            ui,
+            "The transactions of the selected anomaly over time, and the versions of its key.",
+        );
         return;
     };
     let (id, size) = (ui.id().with("shows versions"), ui.available_size());
     let is_one = size.x < BOTH.x && size.y < BOTH.y;
-    let mut versions = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or_default();
+    let mut versions = ui
+        .data(|data| data.get_temp::<bool>(id))
+        .unwrap_or_default();
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        for (of, name) in [(false, "By session"), (true, "Versions")].into_iter().filter(|_| is_one) {
-            if ui.add(egui::Button::selectable(versions == of, name)).clicked() {
+        for (of, name) in [(false, "By session"), (true, "Versions")]
+            .into_iter()
+            .filter(|_| is_one)
+        {
+            if ui
+                .add(egui::Button::selectable(versions == of, name))
+                .clicked()
+            {
                 versions = of;
             }
         }
@@ -82,8 +104,12 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
     if size.x >= BOTH.x {
         let (height, left) = (ui.available_height(), (size.x - GAP) * SHARE);
         ui.horizontal_top(|ui| {
-            column_ui(ui, left, height, |ui| sequence_ui(ui, shown, picture, 1.0, requests));
-            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, BELOW, requests));
+            column_ui(ui, left, height, |ui| {
+                sequence_ui(ui, shown, picture, 1.0, requests)
+            });
+            column_ui(ui, ui.available_width(), height, |ui| {
+                key_ui(ui, shown, BELOW, requests)
+            });
         });
     } else if is_one && versions {
         key_ui(ui, shown, BELOW, requests);

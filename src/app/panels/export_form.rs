@@ -21,10 +21,17 @@ pub fn export_ui(
     let answer = super::sheet("export", ui).show(ui.ctx(), |ui| {
         ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
         let is_order = form.view == Page::Order;
-        let title = if is_order { "Save this order" } else { "Export this anomaly" };
+        let title = if is_order {
+            "Save this order"
+        } else {
+            "Export this anomaly"
+        };
         style::bold(ui, title, style::TITLE, palette.strong);
         ui.add_space(6.0);
-        for row in EXPORTERS.iter().filter(|row| !is_order || row.kind.is_of_orders()) {
+        for row in EXPORTERS
+            .iter()
+            .filter(|row| !is_order || row.kind.is_of_orders())
+        {
             ui.horizontal(|ui| {
                 style::frame_choices(ui);
                 if ui.radio(form.kind == row.kind, row.name).clicked() {
@@ -51,31 +58,54 @@ pub fn export_ui(
             {
                 form.kind = kind;
             }
-            if ui.button("Choose…").on_hover_text("Choose the file in a dialog").clicked() {
+            if ui
+                .button("Choose…")
+                .on_hover_text("Choose the file in a dialog")
+                .clicked()
+            {
                 requests.push(Request::ChooseExportPath(form.kind));
             }
         });
         if waiting {
             ui.horizontal(|ui| {
                 style::note(ui, "A dialog of the system is open.");
-                on_click(&ui.small_button("Use the built-in one"), Request::UseOwnDialog, requests);
+                on_click(
+                    &ui.small_button("Use the built-in one"),
+                    Request::UseOwnDialog,
+                    requests,
+                );
             });
         }
         ui.add_space(10.0);
         ui.horizontal(|ui| {
             let is_known = document.is_some_and(|document| document.view(form.view).is_some());
-            let fits = if is_order { form.kind.is_of_orders() } else { is_known || !form.kind.is_picture() };
+            let fits = if is_order {
+                form.kind.is_of_orders()
+            } else {
+                is_known || !form.kind.is_picture()
+            };
             let ready = !form.path.trim().is_empty() && fits;
             let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
             let unfocused = ui.memory(|memory| memory.focused().is_none());
             let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));
             if button.clicked() || enter {
-                requests.push(Request::WriteExport(form.kind, PathBuf::from(form.path.trim())));
+                requests.push(Request::WriteExport(
+                    form.kind,
+                    PathBuf::from(form.path.trim()),
+                ));
             }
-            on_click(&ui.button("Cancel"), Request::Run(Command::Escape), requests);
+            on_click(
+                &ui.button("Cancel"),
+                Request::Run(Command::Escape),
+                requests,
+            );
         });
     });
-    on_click(&answer.backdrop_response, Request::Run(Command::Escape), requests);
+    on_click(
+        &answer.backdrop_response,
+        Request::Run(Command::Escape),
+        requests,
+    );
 }
 
 /// The pages that a picture can show, as far as they are known.
@@ -86,7 +116,10 @@ fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
         for page in [Page::Graph, Page::Lanes, Page::Key, Page::Matrix] {
             let is_there = document.is_some_and(|document| document.view(page).is_some());
             let row = page.row();
-            let button = ui.add_enabled(is_there, egui::RadioButton::new(form.view == page, row.name));
+            let button = ui.add_enabled(
+                is_there,
+                egui::RadioButton::new(form.view == page, row.name),
+            );
             if button.on_hover_text(row.tooltip).clicked() {
                 form.view = page;
             }
@@ -96,17 +129,20 @@ fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
 
 /// Says that a system dialog is open somewhere, and offers the built-in one.
 pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
-    egui::Area::new(Id::new("waiting for dialog")).anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0]).show(
-        ui.ctx(),
-        |ui| {
+    egui::Area::new(Id::new("waiting for dialog"))
+        .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0])
+        .show(ui.ctx(), |ui| {
             egui::Frame::popup(ui.style()).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     style::note(ui, "A dialog of the system is open.");
-                    on_click(&ui.button("Use the built-in one"), Request::UseOwnDialog, requests);
+                    on_click(
+                        &ui.button("Use the built-in one"),
+                        Request::UseOwnDialog,
+                        requests,
+                    );
                 });
             });
-        },
-    );
+        });
 }
 
 /// What a kind of export is for.
@@ -132,7 +168,10 @@ pub fn kind_of(path: &str) -> Option<ExportKind> {
 pub fn with_extension(path: &str, kind: ExportKind) -> String {
     match (path.is_empty(), kind_of(path)) {
         (true, _) => String::new(),
-        (false, Some(_)) => Path::new(path).with_extension(kind.extension()).display().to_string(),
+        (false, Some(_)) => Path::new(path)
+            .with_extension(kind.extension())
+            .display()
+            .to_string(),
         (false, None) => format!("{path}.{}", kind.extension()),
     }
 }
@@ -146,8 +185,14 @@ mod tests {
         let [a, b] = [ExportKind::Svg, ExportKind::Png];
         let path = format!("dir.v2/anomaly.{}", a.extension());
         assert_eq!(kind_of(&path), Some(a));
-        assert_eq!(with_extension(&path, b), format!("dir.v2/anomaly.{}", b.extension()));
-        assert_eq!(with_extension("plain", b), format!("plain.{}", b.extension()));
+        assert_eq!(
+            with_extension(&path, b),
+            format!("dir.v2/anomaly.{}", b.extension())
+        );
+        assert_eq!(
+            with_extension("plain", b),
+            format!("plain.{}", b.extension())
+        );
         assert_eq!(kind_of("x.unknown"), None);
     }
 }

@@ -20,40 +20,54 @@ pub fn state_ui(ui: &mut Ui, following: &Following, requests: &mut Requests) {
         .on_hover_text(following.path.display().to_string());
     match (error, following.goes_on) {
         (Some(why), _) => drop(ui.label(RichText::new(why).color(palette.bad))),
-        (None, true) => {
-            drop(style::note(ui, "Followed while it grows: what is appended is read, nothing is read again"))
-        }
+        (None, true) => drop(style::note(
+            ui,
+            "Followed while it grows: what is appended is read, nothing is read again",
+        )),
         (None, false) => drop(ui.label(RichText::new("No longer followed").color(palette.caution))),
     }
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
-        if following.goes_on && ui.button("Stop following").on_hover_text("What is known stays").clicked() {
+        if following.goes_on
+            && ui
+                .button("Stop following")
+                .on_hover_text("What is known stays")
+                .clicked()
+        {
             requests.push(Request::StopFollowing);
         }
-        let hover = "Reads and checks the file as it is now, with all its anomalies; following goes on";
+        let hover =
+            "Reads and checks the file as it is now, with all its anomalies; following goes on";
         if ui.button("Read all of it").on_hover_text(hover).clicked() {
             requests.push(Request::OpenFile(following.path.clone()));
         }
     });
     ui.add_space(8.0);
     let Some(snapshot) = newest else { return };
-    ScrollArea::vertical().id_salt("following").auto_shrink(false).show(ui, |ui| {
-        answers_ui(ui, snapshot);
-        ui.add_space(8.0);
-        progress_ui(ui, snapshot);
-    });
+    ScrollArea::vertical()
+        .id_salt("following")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            answers_ui(ui, snapshot);
+            ui.add_space(8.0);
+            progress_ui(ui, snapshot);
+        });
 }
 
 fn answers_ui(ui: &mut Ui, snapshot: &Snapshot) {
     let palette = Palette::of(ui);
     style::bold(ui, "So far", style::HEADING, palette.strong);
-    egui::Grid::new("answers so far").num_columns(2).spacing(vec2(14.0, 3.0)).show(ui, |ui| {
-        for (level, conclusion) in &snapshot.levels {
-            ui.label(level.code()).on_hover_text(level.long_name().replace('-', " "));
-            ui.label(RichText::new(conclusion.word()).color(palette.conclusion(*conclusion)));
-            ui.end_row();
-        }
-    });
+    egui::Grid::new("answers so far")
+        .num_columns(2)
+        .spacing(vec2(14.0, 3.0))
+        .show(ui, |ui| {
+            for (level, conclusion) in &snapshot.levels {
+                ui.label(level.code())
+                    .on_hover_text(level.long_name().replace('-', " "));
+                ui.label(RichText::new(conclusion.word()).color(palette.conclusion(*conclusion)));
+                ui.end_row();
+            }
+        });
 }
 
 fn progress_ui(ui: &mut Ui, snapshot: &Snapshot) {
@@ -62,38 +76,85 @@ fn progress_ui(ui: &mut Ui, snapshot: &Snapshot) {
     style::bold(ui, "Read", style::HEADING, palette.strong);
     let rows = [
         ("lines", u64::from(snapshot.lines), "Lines read"),
-        ("per second", snapshot.per_second.round() as u64, "Transactions that ended per second, lately"),
-        ("delivered", status.delivered, "Transactions that count in the answers"),
-        ("open", snapshot.open as u64, "Transactions that have begun and not ended"),
-        ("waiting", status.waiting as u64, "Transactions that have ended and wait for one that they read from"),
-        ("remembered", status.remembered as u64, "Transactions in memory, at the level that keeps the most"),
-        ("settled", status.settled, "Transactions that no later answer can depend on"),
+        (
+            "per second",
+            snapshot.per_second.round() as u64,
+            "Transactions that ended per second, lately",
+        ),
+        (
+            "delivered",
+            status.delivered,
+            "Transactions that count in the answers",
+        ),
+        (
+            "open",
+            snapshot.open as u64,
+            "Transactions that have begun and not ended",
+        ),
+        (
+            "waiting",
+            status.waiting as u64,
+            "Transactions that have ended and wait for one that they read from",
+        ),
+        (
+            "remembered",
+            status.remembered as u64,
+            "Transactions in memory, at the level that keeps the most",
+        ),
+        (
+            "settled",
+            status.settled,
+            "Transactions that no later answer can depend on",
+        ),
     ];
-    egui::Grid::new("followed").num_columns(2).spacing(vec2(14.0, 3.0)).show(ui, |ui| {
-        for (name, n, hover) in rows {
-            style::note(ui, name).on_hover_text(hover);
-            ui.label(RichText::new(grouped(n)).color(palette.strong)).on_hover_text(hover);
-            ui.end_row();
-        }
-    });
+    egui::Grid::new("followed")
+        .num_columns(2)
+        .spacing(vec2(14.0, 3.0))
+        .show(ui, |ui| {
+            for (name, n, hover) in rows {
+                style::note(ui, name).on_hover_text(hover);
+                ui.label(RichText::new(grouped(n)).color(palette.strong))
+                    .on_hover_text(hover);
+                ui.end_row();
+            }
+        });
     if let Some(why) = &snapshot.waits_for {
         ui.add_space(4.0);
-        ui.label(RichText::new(format!("The oldest waits: {why}")).size(style::SMALL).color(palette.weak));
+        ui.label(
+            RichText::new(format!("The oldest waits: {why}"))
+                .size(style::SMALL)
+                .color(palette.weak),
+        );
     }
 }
 
 /// Draws what was found, and below it the last transactions.
-pub fn following_ui(ui: &mut Ui, following: &Following, kept: &mut LiveView, requests: &mut Requests) {
+pub fn following_ui(
+    ui: &mut Ui,
+    following: &Following,
+    kept: &mut LiveView,
+    requests: &mut Requests,
+) {
     let Some(snapshot) = following.live.newest() else {
         style::note(ui, "Reading what is there…");
         return;
     };
     if !snapshot.found.is_empty() {
-        ScrollArea::vertical().id_salt("found").max_height(FOUND).auto_shrink([false, true]).show(ui, |ui| {
-            for (place, found) in snapshot.found.iter().enumerate() {
-                found_ui(ui, place, found, &format!("Line {}", grouped(u64::from(found.line))), requests);
-            }
-        });
+        ScrollArea::vertical()
+            .id_salt("found")
+            .max_height(FOUND)
+            .auto_shrink([false, true])
+            .show(ui, |ui| {
+                for (place, found) in snapshot.found.iter().enumerate() {
+                    found_ui(
+                        ui,
+                        place,
+                        found,
+                        &format!("Line {}", grouped(u64::from(found.line))),
+                        requests,
+                    );
+                }
+            });
         ui.separator();
     }
     live_ui(ui, &following.live, kept, requests);
@@ -101,14 +162,27 @@ pub fn following_ui(ui: &mut Ui, following: &Following, kept: &mut LiveView, req
 
 /// What is followed, in the top bar: the weakest violated level if there is one.
 pub(super) fn tab_ui(ui: &mut Ui, following: &Following, is_shown: bool, requests: &mut Requests) {
-    let weakest = following.live.newest().and_then(|snapshot| snapshot.weakest());
+    let weakest = following
+        .live
+        .newest()
+        .and_then(|snapshot| snapshot.weakest());
     let dots = if following.goes_on { "…" } else { "" };
     let text = match weakest {
-        Some(level) => RichText::new(format!("Followed: {level} violated{dots}")).color(Palette::of(ui).bad),
+        Some(level) => {
+            RichText::new(format!("Followed: {level} violated{dots}")).color(Palette::of(ui).bad)
+        }
         None => RichText::new(format!("Followed{dots}")),
     };
-    let hover = format!("{}\n{}", following.path.display(), super::tooltip(Command::Follow));
-    if ui.add(egui::Button::selectable(is_shown, text)).on_hover_text(hover).clicked() {
+    let hover = format!(
+        "{}\n{}",
+        following.path.display(),
+        super::tooltip(Command::Follow)
+    );
+    if ui
+        .add(egui::Button::selectable(is_shown, text))
+        .on_hover_text(hover)
+        .clicked()
+    {
         requests.push(Request::ShowFollowing(!is_shown));
     }
 }

@@ -17,15 +17,21 @@ use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
 use crate::history::{MarkPlace, Named, TransactionId};
 use egui::{
-    Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
-    vec2,
+    Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 /// What the legend says where rows have numbers.
 const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
 
 /// Draws the page.
-pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
+pub fn graph_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    canvas: &mut Canvas,
+    requests: &mut Requests,
+) {
     let Some(picture) = document.picture.clone() else {
         empty_ui(ui, document, requests);
         return;
@@ -39,14 +45,22 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
     let renaming = &picture.argument.counterexample.renaming;
-    let mut lit = if stale { Lit::default() } else { super::scene::lit(document, &picture) };
+    let mut lit = if stale {
+        Lit::default()
+    } else {
+        super::scene::lit(document, &picture)
+    };
     let layer = document.layer_shown().map(|(place, _)| place);
     if let (Some(place), false) = (layer, lit.any) {
         lit = Lit::of_layer(&picture, place);
     }
     if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
         // Another anomaly under the pointer: highlights what it has in common with this one.
-        lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
+        lit.transactions = document
+            .attended()
+            .iter()
+            .filter_map(|t| renaming.new_transaction(*t))
+            .collect();
         lit.any = !lit.transactions.is_empty();
     }
     if document.reveal.step && !stale {
@@ -55,13 +69,21 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let look = Look {
         palette: Palette::of(ui),
         lit,
-        absent: layer.map(|place| Absent::at_layer(&picture, place)).unwrap_or_default(),
+        absent: layer
+            .map(|place| Absent::at_layer(&picture, place))
+            .unwrap_or_default(),
         hidden: state.hidden.clone(),
-        chosen: document.parts.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
+        chosen: document
+            .parts
+            .chosen
+            .iter()
+            .filter_map(|t| renaming.new_transaction(*t))
+            .collect(),
         marked: super::scene::marked(document),
         pale: if layer.is_some() && document.attention().is_none() {
             0.6
-        } else if document.argument.hovered.is_some() && !matches!(document.argument.hovered, Some(Attention::Step(_)))
+        } else if document.argument.hovered.is_some()
+            && !matches!(document.argument.hovered, Some(Attention::Step(_)))
         {
             0.7
         } else {
@@ -70,7 +92,12 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         opacity: if stale { 0.45 } else { 1.0 },
         ..Look::default()
     };
-    let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
+    let present = picture
+        .drawn
+        .iter()
+        .filter_map(|&e| picture.edges().get(e))
+        .map(|edge| edge.relation)
+        .collect();
     let rest = super::legend::legend_ui(ui, area, state, &present, note(&picture), requests);
     let (answer, response) = canvas.ui(ui, rest, &picture.sketch, look, Cards::Movable);
     if !stale {
@@ -94,25 +121,51 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
 
 /// What the legend says besides the meaning of lines.
 fn note(picture: &Picture) -> Option<&'static str> {
-    let has_proofs = picture.sketch.diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
+    let has_proofs = picture
+        .sketch
+        .diagram
+        .cards
+        .iter()
+        .flat_map(|card| &card.rows)
+        .any(|row| row.proves.is_some());
     about_decisive(picture).or(has_proofs.then_some(ABOUT_PROOFS))
 }
 
 /// What the mark of decisive edges means, if there is one.
 pub(super) fn about_decisive(picture: &Picture) -> Option<&'static str> {
     let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
-    picture.sketch.diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE)
+    picture
+        .sketch
+        .diagram
+        .arrows
+        .iter()
+        .any(is_decisive)
+        .then_some(export::ABOUT_DECISIVE)
 }
 
 /// The whole text of the operation under the pointer, if its card shows only a part.
 fn shortened_row(picture: &Picture, hovered: Option<Attention>) -> Option<&str> {
-    let Some(Attention::Operation(operation)) = hovered else { return None };
-    let row = picture.sketch.diagram.cards.iter().flat_map(|card| &card.rows).find(|row| row.operation == operation)?;
+    let Some(Attention::Operation(operation)) = hovered else {
+        return None;
+    };
+    let row = picture
+        .sketch
+        .diagram
+        .cards
+        .iter()
+        .flat_map(|card| &card.rows)
+        .find(|row| row.operation == operation)?;
     (row_text(row) != row.full).then_some(&row.full)
 }
 
 /// The context menu of a card.
-fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Attention>, requests: &mut Requests) {
+fn menu_ui(
+    ui: &mut Ui,
+    picture: &Picture,
+    document: &Document,
+    at: Option<Attention>,
+    requests: &mut Requests,
+) {
     let example = &picture.argument.counterexample;
     let small = match at {
         Some(Attention::Transaction(t)) => Some(t),
@@ -120,7 +173,9 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         _ => None,
     };
     let n_edges = example.violation.edges.len();
-    if let Some(part @ (Part::Edge(_) | Part::Operation(_))) = at.and_then(|at| part_of(at, n_edges)) {
+    if let Some(part @ (Part::Edge(_) | Part::Operation(_))) =
+        at.and_then(|at| part_of(at, n_edges))
+    {
         super::overrides::menu_ui(ui, document, part, requests);
         if matches!(part, Part::Edge(_)) {
             return;
@@ -128,48 +183,111 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         ui.separator();
     }
     let Some(small) = small.filter(|t| !t.is_initial()) else {
-        for command in
-            [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::FoldSession, Command::ShowHidden]
-        {
-            on_menu_click(&ui.button(command.row().name), ui, Request::Run(command), requests);
+        for command in [
+            Command::Fit,
+            Command::SwitchLayout,
+            Command::ExpandEvidence,
+            Command::FoldSession,
+            Command::ShowHidden,
+        ] {
+            on_menu_click(
+                &ui.button(command.row().name),
+                ui,
+                Request::Run(command),
+                requests,
+            );
         }
         return;
     };
     let whole = example.renaming.old_transaction(small);
     let session = example.history.session_of(small);
     let of_session = || -> Vec<TransactionId> {
-        example.history.transactions_of(session).map(|t| example.renaming.old_transaction(t)).collect()
+        example
+            .history
+            .transactions_of(session)
+            .map(|t| example.renaming.old_transaction(t))
+            .collect()
     };
     let others = || -> Vec<TransactionId> {
         let edges = &example.violation.edges;
-        let near =
-            |t: &TransactionId| edges.iter().any(|e| (e.from, e.to) == (small, *t) || (e.from, e.to) == (*t, small));
-        let far = example.history.transactions().filter(|t| *t != small && !near(t));
+        let near = |t: &TransactionId| {
+            edges
+                .iter()
+                .any(|e| (e.from, e.to) == (small, *t) || (e.from, e.to) == (*t, small))
+        };
+        let far = example
+            .history
+            .transactions()
+            .filter(|t| *t != small && !near(t));
         far.map(|t| example.renaming.old_transaction(t)).collect()
     };
     let chosen = document.parts.chosen.contains(&whole);
-    let kept = document.chosen_parts().is_some_and(|overrides| overrides.kept.contains(&Part::Transaction(small)));
+    let kept = document
+        .chosen_parts()
+        .is_some_and(|overrides| overrides.kept.contains(&Part::Transaction(small)));
     if picture.foldable.contains(&session) {
         let is_folded = picture.shows.overrides.folded.contains(&session);
-        let what = if is_folded { "Unfold session" } else { "Fold session" };
-        if ui.button(format!("{what} {}", example.history.session_and_node(session))).clicked() {
+        let what = if is_folded {
+            "Unfold session"
+        } else {
+            "Fold session"
+        };
+        if ui
+            .button(format!(
+                "{what} {}",
+                example.history.session_and_node(session)
+            ))
+            .clicked()
+        {
             requests.push(Request::FoldSession(session));
             ui.close();
         }
     }
-    let named = document.history.as_ref().map(|history| Named::new(history, whole));
-    let mark =
-        named.map(|named| ("Mark in the history".to_owned(), Request::Marks(Ask::Add(MarkPlace::Transaction(named)))));
+    let named = document
+        .history
+        .as_ref()
+        .map(|history| Named::new(history, whole));
+    let mark = named.map(|named| {
+        (
+            "Mark in the history".to_owned(),
+            Request::Marks(Ask::Add(MarkPlace::Transaction(named))),
+        )
+    });
     let actions: [(String, Request); 7] = [
         (
-            if kept { "Keep no longer" } else { "Keep this transaction" }.to_owned(),
+            if kept {
+                "Keep no longer"
+            } else {
+                "Keep this transaction"
+            }
+            .to_owned(),
             Request::Keep(Part::Transaction(small)),
         ),
-        (if chosen { "Do not choose" } else { "Choose for a what-if" }.to_owned(), Request::Choose(vec![whole])),
-        ("Hide this transaction".to_owned(), Request::Hide(vec![whole])),
-        (format!("Hide session {}", example.history.session_and_node(session)), Request::Hide(of_session())),
-        ("Show only its neighbours".to_owned(), Request::Hide(others())),
-        ("Show among all sessions".to_owned(), Request::ShowInLanes(whole)),
+        (
+            if chosen {
+                "Do not choose"
+            } else {
+                "Choose for a what-if"
+            }
+            .to_owned(),
+            Request::Choose(vec![whole]),
+        ),
+        (
+            "Hide this transaction".to_owned(),
+            Request::Hide(vec![whole]),
+        ),
+        (
+            format!("Hide session {}", example.history.session_and_node(session)),
+            Request::Hide(of_session()),
+        ),
+        (
+            "Show only its neighbours".to_owned(),
+            Request::Hide(others()),
+        ),
+        (
+            "Show among all sessions".to_owned(),
+            Request::ShowInLanes(whole),
+        ),
         ("Show in the history".to_owned(), Request::Browse(whole)),
     ];
     for (name, request) in actions.into_iter().chain(mark) {
@@ -177,11 +295,19 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
     }
 }
 
-fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requests: &mut Requests) {
+fn forward(
+    ui: &Ui,
+    picture: &Picture,
+    document: &Document,
+    answer: Answer,
+    requests: &mut Requests,
+) {
     let example = &picture.argument.counterexample;
     let whole = |t: TransactionId| example.renaming.old_transaction(t);
     if !answer.boxed.is_empty() {
-        requests.push(Request::ChooseMore(answer.boxed.iter().map(|t| whole(*t)).collect()));
+        requests.push(Request::ChooseMore(
+            answer.boxed.iter().map(|t| whole(*t)).collect(),
+        ));
     }
     requests.extend(answer.moved.map(|(t, at)| Request::MoveCard(t, at)));
     if ui.input(|input| input.modifiers.shift) {
@@ -205,10 +331,19 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
     {
         requests.push(Request::FoldSession(session));
     } else if let Some(clicked) = answer.clicked {
-        let pin = if clicked == document.argument.pinned { None } else { clicked };
+        let pin = if clicked == document.argument.pinned {
+            None
+        } else {
+            clicked
+        };
         requests.push(Request::Focus(Focus::Pin(pin)));
         if let Some(Attention::Operation(operation)) = clicked
-            && let Some(&whole) = picture.argument.counterexample.renaming.operations.get(operation.index())
+            && let Some(&whole) = picture
+                .argument
+                .counterexample
+                .renaming
+                .operations
+                .get(operation.index())
         {
             requests.push(Request::ShowOperation(whole));
         }
@@ -219,7 +354,12 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let text = match (document.is_busy(), document.complete) {
         _ if document.selected.is_some() => super::awaited(document, ""),
         (true, _) => "The first anomaly is drawn here as soon as it is known.",
-        (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
+        (false, true)
+            if document
+                .catalogue
+                .as_ref()
+                .is_some_and(|c| c.entries.is_empty()) =>
+        {
             if document.results.all_hold() {
                 "Nothing to draw: every level asked for holds."
             } else {
@@ -245,17 +385,27 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         ui.spacing_mut().item_spacing.x = 12.0;
         let (tabs, rest) = Page::table().split_at(n_tabs(ui));
         for row in tabs {
-            tab_ui(ui, Command::Show(row.page), state.page == row.page, requests);
+            tab_ui(
+                ui,
+                Command::Show(row.page),
+                state.page == row.page,
+                requests,
+            );
         }
         if !rest.is_empty() {
             more_ui(ui, rest, state, requests);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
-            for (command, name, step) in [(Command::Forward, "→", 1), (Command::Back, "←", -1)] {
+            for (command, name, step) in [(Command::Forward, "→", 1), (Command::Back, "←", -1)]
+            {
                 let button = egui::Button::new(name).frame(false);
-                let response = ui.add_enabled(state.places.can_go(step), button).on_hover_text(super::tooltip(command));
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+                let response = ui
+                    .add_enabled(state.places.can_go(step), button)
+                    .on_hover_text(super::tooltip(command));
+                response.widget_info(|| {
+                    WidgetInfo::labeled(WidgetType::Button, true, command.row().name)
+                });
                 on_click(&response, Request::Run(command), requests);
             }
         });
@@ -268,7 +418,9 @@ fn n_tabs(ui: &Ui) -> usize {
     const MORE: f32 = 84.0;
     let font = FontId::proportional(style::BODY);
     let width = |row: &PageRow| {
-        let galley = ui.painter().layout_no_wrap(row.name.to_owned(), font.clone(), egui::Color32::WHITE);
+        let galley =
+            ui.painter()
+                .layout_no_wrap(row.name.to_owned(), font.clone(), egui::Color32::WHITE);
         galley.size().x + 1.0 + ui.spacing().item_spacing.x
     };
     let room = ui.available_width() - ARROWS;
@@ -295,7 +447,12 @@ fn more_ui(ui: &mut Ui, rest: &[PageRow], state: &State, requests: &mut Requests
         for row in rest {
             let command = Command::Show(row.page);
             let button = egui::Button::selectable(state.page == row.page, row.name);
-            on_menu_click(&ui.add(button).on_hover_text(super::tooltip(command)), ui, Request::Run(command), requests);
+            on_menu_click(
+                &ui.add(button).on_hover_text(super::tooltip(command)),
+                ui,
+                Request::Run(command),
+                requests,
+            );
         }
     });
 }
@@ -305,33 +462,54 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
     ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 3.0);
         ui.add_space(8.0);
-        for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
+        for (command, name) in [
+            (Command::ZoomIn, "+"),
+            (Command::ZoomOut, "−"),
+            (Command::Fit, "Fit"),
+        ] {
             let response = ui.button(name).on_hover_text(super::tooltip(command));
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+            response
+                .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
             on_click(&response, Request::Run(command), requests);
         }
         // The rest of the width, in several lines if that is little.
         let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
-            ui.add_space(8.0);
-            super::group::scope_ui(ui, document, requests);
-            ui.separator();
-            match document.component.whole {
-                true => drop(style::note(ui, super::group::size(document))),
-                false => picture_tools_ui(ui, state, document, requests),
-            }
-        });
+        ui.allocate_ui_with_layout(
+            size,
+            Layout::left_to_right(Align::Center).with_main_wrap(true),
+            |ui| {
+                ui.add_space(8.0);
+                super::group::scope_ui(ui, document, requests);
+                ui.separator();
+                match document.component.whole {
+                    true => drop(style::note(ui, super::group::size(document))),
+                    false => picture_tools_ui(ui, state, document, requests),
+                }
+            },
+        );
     });
     ui.add_space(2.0);
 }
 
 /// The tools for the picture of an anomaly.
 fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
-    for (kind, name) in [(LayoutKind::Auto, "Auto"), (LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
+    for (kind, name) in [
+        (LayoutKind::Auto, "Auto"),
+        (LayoutKind::Lanes, "Sessions"),
+        (LayoutKind::Layered, "Layers"),
+    ] {
         let button = egui::Button::selectable(state.layout == kind, name);
-        on_click(&ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)), Request::Layout(kind), requests);
+        on_click(
+            &ui.add(button)
+                .on_hover_text(super::tooltip(Command::SwitchLayout)),
+            Request::Layout(kind),
+            requests,
+        );
     }
-    let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
+    let open = document
+        .picture
+        .as_ref()
+        .is_some_and(|picture| !picture.expanded.is_empty());
     ui.separator();
     let mut shown = open;
     let switch = egui::Checkbox::new(&mut shown, "Evidence");
@@ -341,11 +519,18 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
 
 /// Folds all sessions, or unfolds them; absent if no session has several transactions.
 fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
+    let Some(picture) = document
+        .current_picture()
+        .filter(|picture| !picture.foldable.is_empty())
+    else {
+        return;
+    };
     let any = !picture.shows.overrides.folded.is_empty();
     let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
     let mut folded = any;
-    let response = ui.add(egui::Checkbox::new(&mut folded, "Fold")).on_hover_text(hint);
+    let response = ui
+        .add(egui::Checkbox::new(&mut folded, "Fold"))
+        .on_hover_text(hint);
     response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, any, "Fold sessions"));
     on_click(&response, Request::FoldSessions(!any), requests);
 }
@@ -354,29 +539,59 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
     let palette = Palette::of(ui);
     let name = command.row().name;
     let colour = if active { palette.accent } else { palette.weak };
-    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::BODY), colour);
-    let (area, response) =
-        ui.allocate_exact_size(vec2(galley.size().x + 1.0, ui.available_height().min(30.0)), Sense::click());
+    let galley =
+        ui.painter()
+            .layout_no_wrap(name.to_owned(), FontId::proportional(style::BODY), colour);
+    let (area, response) = ui.allocate_exact_size(
+        vec2(galley.size().x + 1.0, ui.available_height().min(30.0)),
+        Sense::click(),
+    );
     let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);
     match active {
         true => style::paint_bold(ui.painter(), at, galley, colour),
         false => {
-            let colour = if response.hovered() { palette.strong } else { colour };
-            ui.painter().galley_with_override_text_color(at, galley, colour);
+            let colour = if response.hovered() {
+                palette.strong
+            } else {
+                colour
+            };
+            ui.painter()
+                .galley_with_override_text_color(at, galley, colour);
         }
     }
     if active {
         let line = Rect::from_min_max(pos2(area.left(), area.bottom() - 2.0), area.right_bottom());
         ui.painter().rect_filled(line, 1.0, palette.accent);
     }
-    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, active, format!("Page {name}")));
+    response.widget_info(|| {
+        WidgetInfo::selected(
+            WidgetType::SelectableLabel,
+            true,
+            active,
+            format!("Page {name}"),
+        )
+    });
     on_command(response, command, requests);
 }
 
 fn note_ui(ui: &Ui, area: Rect, text: &str) {
     let palette = Palette::of(ui);
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::BODY), palette.text);
-    let place = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-10.0, 8.0), galley.size() + vec2(20.0, 10.0));
-    ui.painter().rect(place, CornerRadius::same(8), palette.raised, Stroke::new(1.0, palette.line), StrokeKind::Inside);
-    ui.painter().galley(place.min + vec2(10.0, 5.0), galley, palette.text);
+    let galley = ui.painter().layout_no_wrap(
+        text.to_owned(),
+        FontId::proportional(style::BODY),
+        palette.text,
+    );
+    let place = Align2::RIGHT_TOP.anchor_size(
+        area.right_top() + vec2(-10.0, 8.0),
+        galley.size() + vec2(20.0, 10.0),
+    );
+    ui.painter().rect(
+        place,
+        CornerRadius::same(8),
+        palette.raised,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+    ui.painter()
+        .galley(place.min + vec2(10.0, 5.0), galley, palette.text);
 }

@@ -18,14 +18,24 @@ use egui::{Ui, WidgetInfo, WidgetType};
 use std::sync::Arc;
 
 /// What is said of an anomaly without edges.
-pub(super) const NO_EDGES: &str = "The operations alone contradict the level: no transaction depends on another.";
+pub(super) const NO_EDGES: &str =
+    "The operations alone contradict the level: no transaction depends on another.";
 
 /// Draws the page.
-pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
+pub fn group_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    canvas: &mut Canvas,
+    requests: &mut Requests,
+) {
     match document.component.graph.as_ref() {
         None if super::failed_ui(ui, document, Page::Matrix) => {}
         None if document.component.gathers() => drop(style::note(ui, "Gathering…")),
-        None => drop(style::note(ui, "Select an anomaly to see what it is connected with.")),
+        None => drop(style::note(
+            ui,
+            "Select an anomaly to see what it is connected with.",
+        )),
         Some(group) => match &group.sketch {
             None => too_large_ui(ui, group, requests),
             Some(sketch) => picture_ui(ui, (state, document), (group, sketch), canvas, requests),
@@ -35,16 +45,33 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
 
 /// `12 anomalies, 31 transactions`, if the group is known.
 pub fn size(document: &Document) -> String {
-    let Some(group) = &document.component.graph else { return String::new() };
+    let Some(group) = &document.component.graph else {
+        return String::new();
+    };
     let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
-    let cards = group.sketch.as_ref().filter(|_| group.edges.is_empty()).map(|sketch| sketch.diagram.cards.len());
-    format!("{anomalies}, {}", counted(cards.unwrap_or(group.table.transactions.len()), "transaction"))
+    let cards = group
+        .sketch
+        .as_ref()
+        .filter(|_| group.edges.is_empty())
+        .map(|sketch| sketch.diagram.cards.len());
+    format!(
+        "{anomalies}, {}",
+        counted(
+            cards.unwrap_or(group.table.transactions.len()),
+            "transaction"
+        )
+    )
 }
 
 /// Whether graph and matrix are about the selected anomaly or its whole component.
 pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     for (whole, short, name, hint) in [
-        (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly"),
+        (
+            false,
+            "Anomaly",
+            "This anomaly",
+            "The edges of the chosen anomaly",
+        ),
         (
             true,
             "Component",
@@ -54,8 +81,11 @@ pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ] {
         let chosen = document.component.whole == whole;
         let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
-        let response = ui.add(egui::Button::selectable(chosen, short)).on_hover_text(hint);
-        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
+        let response = ui
+            .add(egui::Button::selectable(chosen, short))
+            .on_hover_text(hint);
+        response
+            .widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
         on_click(&response, Request::WholeGroup(whole), requests);
     }
 }
@@ -98,16 +128,23 @@ fn picture_ui(
 
 /// The edges of the selected anomaly with their ends, and what has attention: another anomaly with its edges, too.
 pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
-    let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
-    if let Some(Attention::Anomaly(id)) =
-        document.argument.hovered.filter(|at| document.selected.map(Attention::Anomaly) != Some(*at))
+    let mut lit = Lit {
+        transactions: document.attended().into_iter().collect(),
+        ..Lit::default()
+    };
+    if let Some(Attention::Anomaly(id)) = document
+        .argument
+        .hovered
+        .filter(|at| document.selected.map(Attention::Anomaly) != Some(*at))
     {
-        lit.edges.extend(group.edges_of.get(&id).into_iter().flatten());
+        lit.edges
+            .extend(group.edges_of.get(&id).into_iter().flatten());
     }
     lit.edges.extend(own_edges(document, group));
     for (edge, _) in lit.edges.iter().filter_map(|&edge| group.edges.get(edge)) {
         lit.transactions.extend([edge.from, edge.to]);
-        lit.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
+        lit.operations
+            .extend(edge.from_operation.into_iter().chain(edge.to_operation));
     }
     lit.any = !lit.transactions.is_empty();
     lit
@@ -115,15 +152,29 @@ pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
 
 /// The edges of the selected anomaly: those that its smallest counterexample needs, of which the checker gives more.
 fn own_edges(document: &Document, group: &GroupGraph) -> Vec<EdgeIndex> {
-    let own = document.selected.and_then(|id| group.edges_of.get(&id)).into_iter().flatten().copied();
-    let Some(picture) = document.current_picture() else { return own.collect() };
+    let own = document
+        .selected
+        .and_then(|id| group.edges_of.get(&id))
+        .into_iter()
+        .flatten()
+        .copied();
+    let Some(picture) = document.current_picture() else {
+        return own.collect();
+    };
     let drawn = drawn_edges(picture);
     let find = |wanted: &Edge, is_found: &dyn Fn(&Edge) -> bool| {
         let ends = |edge: &Edge| (edge.from, edge.to, edge.relation);
-        own.clone().find(|&at| group.edges.get(at).is_some_and(|(e, _)| ends(e) == ends(wanted) && is_found(e)))
+        own.clone().find(|&at| {
+            group
+                .edges
+                .get(at)
+                .is_some_and(|(e, _)| ends(e) == ends(wanted) && is_found(e))
+        })
     };
     let operations = |edge: &Edge| (edge.from_operation, edge.to_operation);
-    let found = |edge: &Edge| find(edge, &|e| operations(e) == operations(edge)).or_else(|| find(edge, &|_| true));
+    let found = |edge: &Edge| {
+        find(edge, &|e| operations(e) == operations(edge)).or_else(|| find(edge, &|_| true))
+    };
     drawn.iter().filter_map(found).collect()
 }
 
@@ -152,7 +203,13 @@ fn transaction(document: &Document, at: Attention) -> Option<TransactionId> {
     }
 }
 
-pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: Answer, requests: &mut Requests) {
+pub(super) fn forward(
+    ui: &Ui,
+    document: &Document,
+    group: &GroupGraph,
+    answer: Answer,
+    requests: &mut Requests,
+) {
     let in_terms_of_document = |at: Attention| match at {
         Attention::Edge(edge) => group.edges.get(edge).map(|(_, id)| Attention::Anomaly(*id)),
         at => transaction(document, at).map(|t| document.attention_of(t)),
@@ -163,7 +220,9 @@ pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: 
     if let Some(hovered) = answer.hovered.and_then(in_terms_of_document) {
         requests.push(Request::Focus(Focus::Hover(hovered)));
     }
-    let Some(clicked) = answer.clicked else { return };
+    let Some(clicked) = answer.clicked else {
+        return;
+    };
     let clicked_transaction = clicked.and_then(|at| transaction(document, at));
     if ui.input(|input| input.modifiers.shift) {
         requests.extend(clicked_transaction.map(|t| Request::Choose(vec![t])));
@@ -175,7 +234,11 @@ pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: 
         }
         at => {
             let pinned = at.and_then(in_terms_of_document);
-            let pin = if pinned == document.argument.pinned { None } else { pinned };
+            let pin = if pinned == document.argument.pinned {
+                None
+            } else {
+                pinned
+            };
             requests.push(Request::Focus(Focus::Pin(pin)));
         }
     }
@@ -183,15 +246,34 @@ pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: 
 
 /// The context menu of a card.
 fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &mut Requests) {
-    let Some(t) = at.and_then(|at| transaction(document, at)).filter(|t| !t.is_initial()) else {
-        for command in [Command::Fit, Command::SwitchScope, Command::Show(Page::Matrix)] {
-            on_menu_click(&ui.button(command.row().name), ui, Request::Run(command), requests);
+    let Some(t) = at
+        .and_then(|at| transaction(document, at))
+        .filter(|t| !t.is_initial())
+    else {
+        for command in [
+            Command::Fit,
+            Command::SwitchScope,
+            Command::Show(Page::Matrix),
+        ] {
+            on_menu_click(
+                &ui.button(command.row().name),
+                ui,
+                Request::Run(command),
+                requests,
+            );
         }
         return;
     };
     let chosen = document.parts.chosen.contains(&t);
     for (name, request) in [
-        (if chosen { "Do not choose" } else { "Choose for a what-if" }, Request::Choose(vec![t])),
+        (
+            if chosen {
+                "Do not choose"
+            } else {
+                "Choose for a what-if"
+            },
+            Request::Choose(vec![t]),
+        ),
         ("Show among all sessions", Request::ShowInLanes(t)),
         ("Show in the history", Request::Browse(t)),
     ] {

@@ -18,7 +18,10 @@ pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
         ui.set_width(WIDTHS.0.min(ui.ctx().content_rect().width() - 90.0));
         ui.horizontal(|ui| {
             style::bold_line(ui, "Keys and legend", style::TITLE, palette.strong);
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.button("Close").clicked()).inner
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.button("Close").clicked()
+            })
+            .inner
         })
         .inner
             | sheet_ui(ui)
@@ -30,8 +33,15 @@ pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
 
 fn sheet_ui(ui: &mut Ui) -> bool {
     let height = ui.ctx().content_rect().height() - 150.0;
-    let n = if ui.available_width() >= WIDTHS.1 { 3 } else { 2 };
-    let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height).auto_shrink([false, true]);
+    let n = if ui.available_width() >= WIDTHS.1 {
+        3
+    } else {
+        2
+    };
+    let area = ScrollArea::vertical()
+        .max_height(height)
+        .min_scrolled_height(height)
+        .auto_shrink([false, true]);
     area.show(ui, |ui| {
         ui.columns(n, |columns| {
             keys_ui(&mut columns[0], Group::Go);
@@ -53,29 +63,48 @@ fn edges_ui(ui: &mut Ui) {
         ui.horizontal(|ui| {
             let (area, _) = ui.allocate_exact_size(vec2(44.0, 16.0), Sense::hover());
             paint_relation(ui.painter(), area, relation, &palette, true);
-            ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
+            ui.label(
+                RichText::new(relation.code())
+                    .monospace()
+                    .color(palette.strong),
+            );
             let about = RichText::new(format!("{}: {}", relation.name(), relation.meaning()));
             ui.add(egui::Label::new(about.size(style::SMALL).color(palette.weak)).wrap());
         });
     }
     ui.add_space(6.0);
-    style::note(ui, "A thick line is part of the contradiction, a thin one is evidence for another line.");
+    style::note(
+        ui,
+        "A thick line is part of the contradiction, a thin one is evidence for another line.",
+    );
     style::note(
         ui,
         "Drag a card to move it, drag the background to pan, Ctrl+wheel zooms, a double-click on an edge shows or folds its evidence.",
     );
-    ui.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
+    ui.label(
+        anomalies::filter_help()
+            .size(style::SMALL)
+            .color(palette.weak),
+    );
 }
 
 fn keys_ui(ui: &mut Ui, group: Group) {
     let palette = Palette::of(ui);
     style::bold(ui, group.title(), style::HEADING, palette.strong);
-    let grid = egui::Grid::new(group.title()).num_columns(2).spacing(vec2(10.0, 2.0)).min_row_height(18.0);
+    let grid = egui::Grid::new(group.title())
+        .num_columns(2)
+        .spacing(vec2(10.0, 2.0))
+        .min_row_height(18.0);
     grid.min_col_width(KEYS).show(ui, |ui| {
         for row in Command::table().iter().filter(|row| row.group == group) {
             let keys: Vec<String> = row.keys.iter().map(crate::app::command::key_text).collect();
-            ui.label(RichText::new(keys.join("  ")).monospace().color(palette.accent));
-            ui.label(RichText::new(row.name).color(palette.text)).on_hover_text(row.tooltip);
+            ui.label(
+                RichText::new(keys.join("  "))
+                    .monospace()
+                    .color(palette.accent),
+            );
+            ui.label(RichText::new(row.name).color(palette.text))
+                .on_hover_text(row.tooltip);
             ui.end_row();
         }
     });

@@ -44,7 +44,14 @@ pub struct LanesView {
 
 impl Default for LanesView {
     fn default() -> LanesView {
-        LanesView { view: View::default(), fitted: None, sight: None, wanted: None, pressed: None, scale: 1.0 }
+        LanesView {
+            view: View::default(),
+            fitted: None,
+            sight: None,
+            wanted: None,
+            pressed: None,
+            scale: 1.0,
+        }
     }
 }
 
@@ -73,7 +80,13 @@ impl LanesView {
 }
 
 /// Draws the page.
-pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
+pub fn lanes_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    kept: &mut LanesView,
+    requests: &mut Requests,
+) {
     let all = state.preferences.all_lanes || document.current_picture().is_none();
     ui.horizontal(|ui| {
         ui.add_space(10.0);
@@ -100,7 +113,11 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
     });
     match document.current_picture().filter(|_| !all) {
         Some(picture) => {
-            let factor = if ui.ui_contains_pointer() { ui.input(|input| input.zoom_delta()) } else { 1.0 };
+            let factor = if ui.ui_contains_pointer() {
+                ui.input(|input| input.zoom_delta())
+            } else {
+                1.0
+            };
             kept.scale = (kept.scale * factor).clamp(0.3, 5.0);
             own_ui(ui, (state, document), picture, kept, requests);
         }
@@ -109,17 +126,36 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
 }
 
 /// The anomaly over time, below it the versions of its key, and below these all sessions, as far as there is room.
-fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut LanesView, requests: &mut Requests) {
+fn own_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    picture: &Picture,
+    kept: &mut LanesView,
+    requests: &mut Requests,
+) {
     let room = ui.available_size();
     let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
     // With fewer readers where there is little room.
-    let readers = if room.y - need < key_height(BELOW) { 1 } else { BELOW };
-    let (versions, all) = (key_height(readers), room.y - need > ROOM_FOR_ALL + key_height(BELOW));
+    let readers = if room.y - need < key_height(BELOW) {
+        1
+    } else {
+        BELOW
+    };
+    let (versions, all) = (
+        key_height(readers),
+        room.y - need > ROOM_FOR_ALL + key_height(BELOW),
+    );
     if room.y - need < versions {
         return sequence_ui(ui, shown, picture, kept.scale, requests);
     }
-    ui.allocate_ui(vec2(room.x, need + GAP), |ui| sequence_ui(ui, shown, picture, kept.scale, requests));
-    let inner = egui::Frame::new().inner_margin(egui::Margin { left: 10, right: 10, ..Default::default() });
+    ui.allocate_ui(vec2(room.x, need + GAP), |ui| {
+        sequence_ui(ui, shown, picture, kept.scale, requests)
+    });
+    let inner = egui::Frame::new().inner_margin(egui::Margin {
+        left: 10,
+        right: 10,
+        ..Default::default()
+    });
     ui.separator();
     let height = if all { versions } else { ui.available_height() };
     ui.allocate_ui(vec2(room.x, height), |ui| {
@@ -145,21 +181,30 @@ pub(super) fn above_all_ui(
     if room.y - need < ROOM_FOR_ALL {
         return sequence_ui(ui, shown, picture, 1.0, requests);
     }
-    ui.allocate_ui(vec2(room.x, need + GAP), |ui| sequence_ui(ui, shown, picture, 1.0, requests));
+    ui.allocate_ui(vec2(room.x, need + GAP), |ui| {
+        sequence_ui(ui, shown, picture, 1.0, requests)
+    });
     ui.separator();
     all_ui(ui, shown.0, shown.1, kept, requests);
 }
 
 /// How many times as large as in an export the anomaly is drawn in this room.
 fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
-    let (wide, high) = (room.x / scene.bounds.width().max(1.0), room.y / scene.bounds.height().max(1.0));
+    let (wide, high) = (
+        room.x / scene.bounds.width().max(1.0),
+        room.y / scene.bounds.height().max(1.0),
+    );
     // Rows can be scrolled to; all columns must be in sight.
-    wide.min(if high >= DENSE { high } else { READABLE }).clamp(LEGIBLE, LARGE)
+    wide.min(if high >= DENSE { high } else { READABLE })
+        .clamp(LEGIBLE, LARGE)
 }
 
 /// The height that shows all rows of the anomaly in this width at this zoom.
 pub(super) fn need(scene: &Scene, width: f32, zoom: f32) -> f32 {
-    scene.bounds.height() * (width / scene.bounds.width().max(1.0)).min(zoom).clamp(LEGIBLE, LARGE)
+    scene.bounds.height()
+        * (width / scene.bounds.width().max(1.0))
+            .min(zoom)
+            .clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
@@ -173,17 +218,40 @@ pub(super) fn sequence_ui(
     let scene = &picture.lanes;
     let zoom = zoom_of(scene, ui.available_size()) * scale;
     let id = ("sequence", picture.argument.id);
-    ScrollArea::both().id_salt(id).auto_shrink(false).show(ui, |ui| {
-        let size = scene.bounds.size() * zoom;
-        let (area, response) = ui.allocate_exact_size(size.max(ui.available_size()), Sense::click());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The anomaly over time"));
-        let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0);
-        scene_ui(ui, scene, DrawnAt { origin, zoom, area: ui.clip_rect() }, &response, shown, requests);
-    });
+    ScrollArea::both()
+        .id_salt(id)
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let size = scene.bounds.size() * zoom;
+            let (area, response) =
+                ui.allocate_exact_size(size.max(ui.available_size()), Sense::click());
+            response.widget_info(|| {
+                WidgetInfo::labeled(WidgetType::Label, true, "The anomaly over time")
+            });
+            let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0);
+            scene_ui(
+                ui,
+                scene,
+                DrawnAt {
+                    origin,
+                    zoom,
+                    area: ui.clip_rect(),
+                },
+                &response,
+                shown,
+                requests,
+            );
+        });
 }
 
 /// All sessions of the history, below its map.
-pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
+pub(super) fn all_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    kept: &mut LanesView,
+    requests: &mut Requests,
+) {
     let (Some(history), Some(timeline)) = (&document.history, &document.timeline) else {
         if !super::failed_ui(ui, document, Page::Lanes) {
             style::note(ui, "Finding out when every transaction ran…");
@@ -194,15 +262,30 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     super::marks::marks_ui(ui, document, requests);
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
+    response
+        .widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
     let true_time = state.preferences.true_time;
     let (anomaly, annotations) = (anomaly(document, &state.hidden), &document.marks.all[..]);
-    let mut lanes =
-        Lanes::new(LaneContent { history, timeline, true_time, anomaly, annotations }, area.size(), kept.view);
+    let mut lanes = Lanes::new(
+        LaneContent {
+            history,
+            timeline,
+            true_time,
+            anomaly,
+            annotations,
+        },
+        area.size(),
+        kept.view,
+    );
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
     }
-    let now = (document.current_picture().map(|picture| picture.argument.id), true_time);
+    let now = (
+        document
+            .current_picture()
+            .map(|picture| picture.argument.id),
+        true_time,
+    );
     if kept.fitted.replace(now) != Some(now) {
         lanes.fit();
     }
@@ -214,23 +297,47 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     {
         let session = place.transaction(history).map(|t| history.session_of(t));
         // A transaction keeps the zoom, unless it is too small to be seen.
-        let least = if session.is_some() { (span.to - span.from) * 8.0 } else { (span.to - span.from) * 1.3 };
-        let sight =
-            kept.sight.filter(|_| session.is_some()).map_or(least, |(a, b)| (b - a).min(least * 8.0).max(least));
+        let least = if session.is_some() {
+            (span.to - span.from) * 8.0
+        } else {
+            (span.to - span.from) * 1.3
+        };
+        let sight = kept
+            .sight
+            .filter(|_| session.is_some())
+            .map_or(least, |(a, b)| (b - a).min(least * 8.0).max(least));
         let middle = (span.from + span.to) / 2.0;
         lanes.reveal((middle - sight / 2.0, middle + sight / 2.0), session);
     }
     let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
     match pressed {
-        true => mark_stretch(ui, &lanes, &response, (document, true_time), &mut kept.pressed, requests),
+        true => mark_stretch(
+            ui,
+            &lanes,
+            &response,
+            (document, true_time),
+            &mut kept.pressed,
+            requests,
+        ),
         false => navigate(ui, &mut lanes, &response),
     }
     lanes.keep_in_bounds();
     kept.view = lanes.view;
     kept.sight = Some((lanes.view.left, lanes.end()));
     let plot = lanes.plot.translate(area.min.to_vec2());
-    let place = DrawnAt { origin: area.min, zoom: 1.0, area: plot };
-    scene_ui(ui, &lanes.scene(), place, &response, (state, document), requests);
+    let place = DrawnAt {
+        origin: area.min,
+        zoom: 1.0,
+        area: plot,
+    };
+    scene_ui(
+        ui,
+        &lanes.scene(),
+        place,
+        &response,
+        (state, document),
+        requests,
+    );
     out_of_sight_ui(ui, &lanes, plot);
 }
 
@@ -244,7 +351,11 @@ fn out_of_sight_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
     ];
     for (n, side, align, corner) in corners.into_iter().filter(|(n, ..)| *n > 0) {
         let text = format!("{} {side}: scroll", history::counted(n, "session"));
-        let galley = painter.layout_no_wrap(text, egui::TextStyle::Small.resolve(ui.style()), palette.text);
+        let galley = painter.layout_no_wrap(
+            text,
+            egui::TextStyle::Small.resolve(ui.style()),
+            palette.text,
+        );
         let area = align.anchor_size(corner, galley.size() + vec2(16.0, 8.0));
         painter.rect_filled(area, 4.0, palette.panel);
         painter.galley(area.min + vec2(8.0, 4.0), galley, palette.text);
@@ -253,15 +364,35 @@ fn out_of_sight_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
 
 /// The wheel moves, with Ctrl it zooms around the pointer; dragging moves.
 fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
-    let (plot, view) = (lanes.plot.translate(response.rect.min.to_vec2()), &mut lanes.view);
+    let (plot, view) = (
+        lanes.plot.translate(response.rect.min.to_vec2()),
+        &mut lanes.view,
+    );
     let (factor, wheel, pointer, sideways) = ui.input(|input| {
-        (input.zoom_delta(), input.smooth_scroll_delta(), input.pointer.hover_pos(), input.modifiers.shift)
+        (
+            input.zoom_delta(),
+            input.smooth_scroll_delta(),
+            input.pointer.hover_pos(),
+            input.modifiers.shift,
+        )
     });
-    let mut way = if response.dragged() { response.drag_delta() } else { egui::Vec2::ZERO };
+    let mut way = if response.dragged() {
+        response.drag_delta()
+    } else {
+        egui::Vec2::ZERO
+    };
     if response.hovered() && factor != 1.0 {
-        zoom(view, pointer.map_or(plot.center().x, |at| at.x) - plot.left(), factor);
+        zoom(
+            view,
+            pointer.map_or(plot.center().x, |at| at.x) - plot.left(),
+            factor,
+        );
     } else if response.hovered() {
-        way += if sideways && wheel.x == 0.0 { egui::vec2(wheel.y, 0.0) } else { wheel };
+        way += if sideways && wheel.x == 0.0 {
+            egui::vec2(wheel.y, 0.0)
+        } else {
+            wheel
+        };
     }
     view.left -= f64::from(way.x) / view.zoom;
     view.top -= way.y;
@@ -284,9 +415,14 @@ fn mark_stretch(
     requests: &mut Requests,
 ) {
     let plot = lanes.plot.translate(response.rect.min.to_vec2());
-    let at = |x: f32| lanes.view.left + f64::from(x.clamp(plot.left(), plot.right()) - plot.left()) / lanes.view.zoom;
+    let at = |x: f32| {
+        lanes.view.left
+            + f64::from(x.clamp(plot.left(), plot.right()) - plot.left()) / lanes.view.zoom
+    };
     if response.drag_started() {
-        *pressed = ui.input(|input| input.pointer.press_origin()).map(|origin| at(origin.x));
+        *pressed = ui
+            .input(|input| input.pointer.press_origin())
+            .map(|origin| at(origin.x));
     }
     let Some((from, pointer)) = pressed.zip(response.interact_pointer_pos()) else {
         *pressed = None;
@@ -295,23 +431,42 @@ fn mark_stretch(
     let x = plot.left() + ((from - lanes.view.left) * lanes.view.zoom) as f32;
     let band = egui::Rect::from_x_y_ranges(x.min(pointer.x)..=x.max(pointer.x), plot.y_range());
     let accent = Palette::of(ui).accent;
-    ui.painter().with_clip_rect(plot).rect_filled(band, 0.0, accent.gamma_multiply(0.2));
+    ui.painter()
+        .with_clip_rect(plot)
+        .rect_filled(band, 0.0, accent.gamma_multiply(0.2));
     if response.drag_stopped() {
         *pressed = None;
         let (a, b) = (from.min(at(pointer.x)), from.max(at(pointer.x)));
-        requests.extend(place_between(document, true_time, (a, b)).map(|place| Request::Marks(Ask::Add(place))));
+        requests.extend(
+            place_between(document, true_time, (a, b)).map(|place| Request::Marks(Ask::Add(place))),
+        );
     }
 }
 
 /// A stretch of the axis as a place of the history: by its clock, or by the transactions that begin and end within.
-fn place_between(document: &Document, true_time: bool, (from, to): (f64, f64)) -> Option<history::MarkPlace> {
+fn place_between(
+    document: &Document,
+    true_time: bool,
+    (from, to): (f64, f64),
+) -> Option<history::MarkPlace> {
     let (history, timeline) = (document.history.as_ref()?, document.timeline.as_ref()?);
     if let Some(clock) = &timeline.clock {
-        return Some(history::MarkPlace::Time(clock.time(from, true_time), clock.time(to, true_time)));
+        return Some(history::MarkPlace::Time(
+            clock.time(from, true_time),
+            clock.time(to, true_time),
+        ));
     }
-    let within = |t: &TransactionId| timeline.steps.span(*t).is_some_and(|span| from <= span.to && span.from <= to);
+    let within = |t: &TransactionId| {
+        timeline
+            .steps
+            .span(*t)
+            .is_some_and(|span| from <= span.to && span.from <= to)
+    };
     let by = |t: &TransactionId| timeline.steps.span(*t).map_or(0, |span| span.from as i64);
     let all = || history.transactions().filter(within);
     let (first, last) = (all().min_by_key(by)?, all().max_by_key(by)?);
-    Some(history::MarkPlace::Between(Named::new(history, first), Named::new(history, last)))
+    Some(history::MarkPlace::Between(
+        Named::new(history, first),
+        Named::new(history, last),
+    ))
 }

@@ -7,11 +7,14 @@ use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
-use crate::checkers::lattice::{self, Base, ClaimedLevel, Order, PROMISES, Promise, claimed, holds};
+use crate::checkers::lattice::{
+    self, Base, ClaimedLevel, Order, PROMISES, Promise, claimed, holds,
+};
 use crate::checkers::{Level, LevelResult, Verdict};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, WidgetType, vec2,
 };
 
 /// Width of the names of the orders.
@@ -27,11 +30,26 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
-    let broken = document.current_picture().map(|picture| picture.argument.explanation.orders.broken);
-    let wrong_read = document.catalogue.as_ref().and_then(|catalogue| wrong_read(catalogue.as_checked()));
-    let told = Told { broken: broken.unwrap_or_default(), wrong_read };
-    let shown = LatticeTable { results, told, view, promised: promised(document, view) };
-    ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
+    let broken = document
+        .current_picture()
+        .map(|picture| picture.argument.explanation.orders.broken);
+    let wrong_read = document
+        .catalogue
+        .as_ref()
+        .and_then(|catalogue| wrong_read(catalogue.as_checked()));
+    let told = Told {
+        broken: broken.unwrap_or_default(),
+        wrong_read,
+    };
+    let shown = LatticeTable {
+        results,
+        told,
+        view,
+        promised: promised(document, view),
+    };
+    ScrollArea::horizontal()
+        .id_salt("lattice")
+        .show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
     if let Some(level) = view.chosen.or(view.promise().and_then(Promise::asked)) {
         ui.add_space(4.0);
@@ -60,11 +78,21 @@ fn promised(document: &Document, view: &LatticeView) -> Vec<Level> {
 
 /// What files next to the history claim.
 fn claims(document: &Document) -> Vec<ClaimedLevel> {
-    document.history.as_ref().map(|history| claimed(&history.origin().about)).unwrap_or_default()
+    document
+        .history
+        .as_ref()
+        .map(|history| claimed(&history.origin().about))
+        .unwrap_or_default()
 }
 
 /// What was promised and whether that is kept, and the strongest levels that hold.
-fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
+fn promise_ui(
+    ui: &mut Ui,
+    document: &Document,
+    results: &[&LevelResult],
+    view: &LatticeView,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         ui.label("What was promised:");
@@ -74,17 +102,36 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
             [first, ..] => format!("by the test: {}", first.keyword),
         };
         let name = view.promise().map_or_else(from_files, Promise::name);
-        egui::ComboBox::from_id_salt("promise").selected_text(name).width(230.0).height(420.0).show_ui(ui, |ui| {
-            if ui.selectable_label(view.promise.is_none(), from_files()).clicked() {
-                requests.push(Request::ChoosePromise(None));
-            }
-            for (place, promise) in PROMISES.iter().enumerate().filter(|(_, promise)| promise.level().is_some()) {
-                let text = format!("{}: {}", promise.name(), promise.level().unwrap_or_default());
-                if ui.selectable_label(view.promise == Some(place), text).on_hover_text(promise.note).clicked() {
-                    requests.push(Request::ChoosePromise(Some(place)));
+        egui::ComboBox::from_id_salt("promise")
+            .selected_text(name)
+            .width(230.0)
+            .height(420.0)
+            .show_ui(ui, |ui| {
+                if ui
+                    .selectable_label(view.promise.is_none(), from_files())
+                    .clicked()
+                {
+                    requests.push(Request::ChoosePromise(None));
                 }
-            }
-        });
+                for (place, promise) in PROMISES
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, promise)| promise.level().is_some())
+                {
+                    let text = format!(
+                        "{}: {}",
+                        promise.name(),
+                        promise.level().unwrap_or_default()
+                    );
+                    if ui
+                        .selectable_label(view.promise == Some(place), text)
+                        .on_hover_text(promise.note)
+                        .clicked()
+                    {
+                        requests.push(Request::ChoosePromise(Some(place)));
+                    }
+                }
+            });
         let kept_ui = |ui: &mut Ui, code: &str, is_kept: Option<bool>| {
             let (colour, word) = match is_kept {
                 Some(true) => (palette.good, "kept"),
@@ -95,10 +142,14 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
             style::bold(ui, word, style::BODY, colour);
         };
         match view.promise() {
-            Some(promise) => kept_ui(ui, promise.level().unwrap_or_default(), promise.is_kept(results.iter().copied())),
-            None => {
-                claims.iter().for_each(|ClaimedLevel { level, .. }| kept_ui(ui, level.code(), holds(results, *level)))
-            }
+            Some(promise) => kept_ui(
+                ui,
+                promise.level().unwrap_or_default(),
+                promise.is_kept(results.iter().copied()),
+            ),
+            None => claims.iter().for_each(|ClaimedLevel { level, .. }| {
+                kept_ui(ui, level.code(), holds(results, *level))
+            }),
         }
         let holds = strongest(results);
         if !holds.is_empty() {
@@ -114,7 +165,10 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
 fn bases() -> Vec<&'static Base> {
     let mut bases: Vec<&'static Base> = Vec::new();
     for level in lattice::levels() {
-        if bases.last().is_none_or(|last| last.code != level.base().code) {
+        if bases
+            .last()
+            .is_none_or(|last| last.code != level.base().code)
+        {
             bases.push(level.base());
         }
     }
@@ -125,7 +179,10 @@ fn table_ui(ui: &mut Ui, shown: &LatticeTable<'_>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let bases = bases();
     let width = ((ui.available_width() - NAMES) / bases.len() as f32).max(NARROWEST);
-    let size = vec2(NAMES + width * bases.len() as f32, ROW * (Order::ALL.len() + 1) as f32);
+    let size = vec2(
+        NAMES + width * bases.len() as f32,
+        ROW * (Order::ALL.len() + 1) as f32,
+    );
     let (area, _) = ui.allocate_exact_size(size, Sense::hover());
     let cell = |row: usize, column: usize| {
         let corner = area.min + vec2(NAMES + width * column as f32, ROW * row as f32);
@@ -134,15 +191,34 @@ fn table_ui(ui: &mut Ui, shown: &LatticeTable<'_>, requests: &mut Requests) {
     let small = FontId::proportional(style::SMALL);
     for (column, base) in bases.iter().enumerate() {
         let at = cell(0, column);
-        ui.painter().text(at.center(), Align2::CENTER_CENTER, base.code, small.clone(), palette.text);
-        ui.interact(at, ui.id().with(("base", base.code)), Sense::hover()).on_hover_text(spelled(base));
+        ui.painter().text(
+            at.center(),
+            Align2::CENTER_CENTER,
+            base.code,
+            small.clone(),
+            palette.text,
+        );
+        ui.interact(at, ui.id().with(("base", base.code)), Sense::hover())
+            .on_hover_text(spelled(base));
     }
     for (row, order) in Order::ALL.into_iter().enumerate() {
         let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
-        ui.painter().text(at, Align2::LEFT_CENTER, name_of(order), small.clone(), palette.weak);
-        for &level in lattice::levels().iter().filter(|level| level.row().order == order) {
+        ui.painter().text(
+            at,
+            Align2::LEFT_CENTER,
+            name_of(order),
+            small.clone(),
+            palette.weak,
+        );
+        for &level in lattice::levels()
+            .iter()
+            .filter(|level| level.row().order == order)
+        {
             let base = level.base();
-            if let Some(column) = bases.iter().position(|of_column| of_column.code == base.code) {
+            if let Some(column) = bases
+                .iter()
+                .position(|of_column| of_column.code == base.code)
+            {
                 cell_ui(ui, shown, level, cell(row + 1, column), requests);
             }
         }
@@ -160,12 +236,22 @@ fn name_of(order: Order) -> &'static str {
     }
 }
 
-fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, area: Rect, requests: &mut Requests) {
+fn cell_ui(
+    ui: &mut Ui,
+    shown: &LatticeTable<'_>,
+    level: Level,
+    area: Rect,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let known = known_here(shown.results, shown.told, level);
     let colour = colour_of(known, &palette);
     let response = ui.interact(area, ui.id().with(("cell", level.code())), Sense::click());
-    let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
+    let fill = if known == Known::Nothing {
+        palette.ground
+    } else {
+        palette.tint(colour)
+    };
     let is_chosen = shown.view.chosen == Some(level) || response.hovered() || response.has_focus();
     // What follows from another level has a thin border.
     let width = match known {
@@ -173,15 +259,30 @@ fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, area: Rect, requ
         Known::Holds(None) | Known::Broken(None) => 1.4,
         _ => 0.5,
     };
-    ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
+    ui.painter().rect(
+        area,
+        4.0,
+        fill,
+        Stroke::new(width, colour),
+        StrokeKind::Inside,
+    );
     paint_mark(ui, area.center(), known, colour);
     let is_promised = shown.promised.contains(&level);
     if is_promised {
         // A frame around the cell, for users who do not tell colours apart.
-        ui.painter().rect_stroke(area.expand(1.5), 5.0, Stroke::new(2.0, palette.accent), StrokeKind::Outside);
+        ui.painter().rect_stroke(
+            area.expand(1.5),
+            5.0,
+            Stroke::new(2.0, palette.accent),
+            StrokeKind::Outside,
+        );
     }
     let promised = if is_promised { ", promised" } else { "" };
-    let spoken = format!("In the lattice, {}: {}{promised}", level.code(), sentence(known));
+    let spoken = format!(
+        "In the lattice, {}: {}{promised}",
+        level.code(),
+        sentence(known)
+    );
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
     on_click(&response, Request::ExplainLevel(level), requests);
     response.on_hover_text(spoken);
@@ -194,32 +295,63 @@ pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
         Known::Broken(_) | Known::BrokenBy(_) | Known::BrokenHere => Conclusion::Broken,
         Known::Open => Conclusion::Open,
         Known::Nothing => {
-            ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour));
+            ui.painter()
+                .circle_stroke(centre, 3.0, Stroke::new(1.0, colour));
             return;
         }
     };
-    paint_conclusion(ui.painter(), centre, (10.0, style::BODY), conclusion, colour);
+    paint_conclusion(
+        ui.painter(),
+        centre,
+        (10.0, style::BODY),
+        conclusion,
+        colour,
+    );
 }
 
 /// What the marks mean.
 fn legend_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {
-        let marks = [Known::Holds(None), Known::Broken(None), Known::Open, Known::Nothing];
-        for (known, word) in marks.into_iter().zip(["holds", "violated", "left open", "not checked"]) {
+        let marks = [
+            Known::Holds(None),
+            Known::Broken(None),
+            Known::Open,
+            Known::Nothing,
+        ];
+        for (known, word) in
+            marks
+                .into_iter()
+                .zip(["holds", "violated", "left open", "not checked"])
+        {
             let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
             paint_mark(ui, area.center(), known, colour_of(known, &palette));
             style::note(ui, word);
             ui.add_space(8.0);
         }
-        for (width, word) in [(1.4, "checked"), (0.5, "follows from another level or from an anomaly in the list")] {
+        for (width, word) in [
+            (1.4, "checked"),
+            (
+                0.5,
+                "follows from another level or from an anomaly in the list",
+            ),
+        ] {
             let (area, _) = ui.allocate_exact_size(vec2(22.0, 14.0), Sense::hover());
             let stroke = Stroke::new(width, palette.weak);
-            ui.painter().rect(area.shrink(1.0), 4.0, palette.tint(palette.weak), stroke, StrokeKind::Inside);
+            ui.painter().rect(
+                area.shrink(1.0),
+                4.0,
+                palette.tint(palette.weak),
+                stroke,
+                StrokeKind::Inside,
+            );
             style::note(ui, word);
             ui.add_space(8.0);
         }
-        style::note(ui, "no cell: no such level. Click a level for what it means.");
+        style::note(
+            ui,
+            "no cell: no such level. Click a level for what it means.",
+        );
     });
     names_ui(ui);
 }
@@ -232,8 +364,16 @@ fn names_ui(ui: &mut Ui) {
         ui.spacing_mut().item_spacing = vec2(12.0, 1.0);
         for base in bases() {
             let mut job = LayoutJob::default();
-            job.append(base.code, 0.0, TextFormat::simple(font.clone(), palette.text));
-            job.append(&spelled(base), 5.0, TextFormat::simple(font.clone(), palette.weak));
+            job.append(
+                base.code,
+                0.0,
+                TextFormat::simple(font.clone(), palette.text),
+            );
+            job.append(
+                &spelled(base),
+                5.0,
+                TextFormat::simple(font.clone(), palette.weak),
+            );
             ui.add(Label::new(job).extend());
         }
     });
@@ -266,7 +406,11 @@ fn sentence(known: Known) -> String {
         Known::Broken(None) => "violated".to_owned(),
         Known::Broken(Some(because)) => format!("violated, because {because} is"),
         Known::BrokenBy(pattern) => {
-            format!("violated, because the list has an anomaly {} ({})", pattern.row().title, pattern.id())
+            format!(
+                "violated, because the list has an anomaly {} ({})",
+                pattern.row().title,
+                pattern.id()
+            )
         }
         Known::BrokenHere => "violated by the selected anomaly".to_owned(),
         Known::Open => "left open".to_owned(),
@@ -295,19 +439,30 @@ fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, requests:
             Known::BrokenBy(_) | Known::BrokenHere | Known::Open | Known::Nothing => None,
         };
         if let (Known::Broken(_), Some(shown)) = (known, shown)
-            && ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked()
+            && ui
+                .button("Smallest anomaly")
+                .on_hover_text("Show the smallest one that breaks it")
+                .clicked()
         {
             requests.push(Request::SelectLevel(shown));
         }
         if let (Known::Holds(_), Some(shown)) = (known, shown)
-            && ui.button("Order").on_hover_text("Show the order that explains every read").clicked()
+            && ui
+                .button("Order")
+                .on_hover_text("Show the order that explains every read")
+                .clicked()
         {
             requests.push(Request::ShowOrder(shown));
         }
     });
     ui.label(lattice::promise(level));
     let mut facts = vec![format!("What would break it: {}.", level.base().broken_by)];
-    let keywords: Vec<String> = level.row().elle.iter().map(|keyword| format!(":{keyword}")).collect();
+    let keywords: Vec<String> = level
+        .row()
+        .elle
+        .iter()
+        .map(|keyword| format!(":{keyword}"))
+        .collect();
     if !keywords.is_empty() {
         facts.push(format!("Elle calls it {}.", keywords.join(", ")));
     }

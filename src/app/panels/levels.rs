@@ -11,7 +11,8 @@ use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{
-    Align, CornerRadius, FontId, Layout, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align, CornerRadius, FontId, Layout, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 /// Height of a pill of the chain.
@@ -23,10 +24,20 @@ const JOINT: f32 = 14.0;
 
 /// The weakest violated levels of the strip: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
-    let of_strip = document.results.levels.iter().filter(|(level, _)| level.row().usual);
-    let broken: Vec<Level> =
-        of_strip.filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
-    let minimal = |level: &Level| !broken.iter().any(|other| other != level && level.implies(*other));
+    let of_strip = document
+        .results
+        .levels
+        .iter()
+        .filter(|(level, _)| level.row().usual);
+    let broken: Vec<Level> = of_strip
+        .filter(|(_, result)| is_broken(result.as_deref()))
+        .map(|(level, _)| *level)
+        .collect();
+    let minimal = |level: &Level| {
+        !broken
+            .iter()
+            .any(|other| other != level && level.implies(*other))
+    };
     broken.iter().copied().filter(minimal).collect()
 }
 
@@ -35,14 +46,21 @@ fn is_broken(result: Option<&LevelResult>) -> bool {
 }
 
 /// Draws the strip.
-pub fn levels_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests: &mut Requests) {
+pub fn levels_ui(
+    ui: &mut Ui,
+    document: &Document,
+    progress: Option<Progress>,
+    requests: &mut Requests,
+) {
     let weakest = weakest_broken(document);
     ui.horizontal_centered(|ui| {
         lattice_ui(ui, document, &weakest, requests);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 8.0;
             end_ui(ui, document, progress, requests);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| summary_ui(ui, document, &weakest));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                summary_ui(ui, document, &weakest)
+            });
         });
     });
 }
@@ -52,7 +70,9 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
     let palette = Palette::of(ui);
     let font = FontId::proportional(style::BODY);
     let width = |level: Level| {
-        let galley = ui.painter().layout_no_wrap(name(document, level), font.clone(), palette.text);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(name(document, level), font.clone(), palette.text);
         galley.size().x + 33.0
     };
     let widths = Level::ALL.map(width);
@@ -65,14 +85,22 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
     let mut x = area.left() + pair;
     for width in &widths[2..] {
         x += JOINT;
-        places.push(Rect::from_min_size(pos2(x, middle - PILL / 2.0), vec2(*width, PILL)));
+        places.push(Rect::from_min_size(
+            pos2(x, middle - PILL / 2.0),
+            vec2(*width, PILL),
+        ));
         x += width;
     }
     for (stronger, at) in places.iter().enumerate().skip(2) {
-        let weaker = if stronger == 2 { 0..2 } else { stronger - 1..stronger };
+        let weaker = if stronger == 2 {
+            0..2
+        } else {
+            stronger - 1..stronger
+        };
         for from in &places[weaker] {
             let line = Stroke::new(1.4, palette.weak.gamma_multiply(0.7));
-            ui.painter().line_segment([from.right_center(), at.left_center()], line);
+            ui.painter()
+                .line_segment([from.right_center(), at.left_center()], line);
         }
     }
     for (level, at) in Level::ALL.into_iter().zip(places) {
@@ -82,7 +110,10 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
 
 /// The code of a level, with a star if its verdict depends on an assumption.
 fn name(document: &Document, level: Level) -> String {
-    let is_conditional = document.results.of(level).is_some_and(|result| result.is_conditional());
+    let is_conditional = document
+        .results
+        .of(level)
+        .is_some_and(|result| result.is_conditional());
     format!("{level}{}", if is_conditional { "*" } else { "" })
 }
 
@@ -91,19 +122,38 @@ fn condition(document: &Document, result: Option<&LevelResult>) -> Option<String
     result?.condition(document.history.as_ref()?)
 }
 
-fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
+fn pill_ui(
+    ui: &mut Ui,
+    document: &Document,
+    level: Level,
+    area: Rect,
+    weakest: bool,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
-    let asked = document.results.levels.iter().find(|(asked, _)| *asked == level);
+    let asked = document
+        .results
+        .levels
+        .iter()
+        .find(|(asked, _)| *asked == level);
     let result = asked.and_then(|(_, result)| result.as_deref());
     let verdict = result.map(|result| &result.verdict);
-    let implied = if asked.is_none() { implied(document, level) } else { Known::Nothing };
+    let implied = if asked.is_none() {
+        implied(document, level)
+    } else {
+        Known::Nothing
+    };
     let colour = match implied {
         Known::Holds(_) | Known::Broken(_) => lattice::colour_of(implied, &palette),
         _ if asked.is_some() => palette.verdict(verdict),
         _ => palette.weak.gamma_multiply(0.75),
     };
     let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());
-    let fill = if verdict.is_some() { palette.tint(colour) } else { palette.ground };
+    let fill = if verdict.is_some() {
+        palette.tint(colour)
+    } else {
+        palette.ground
+    };
     let lit = response.hovered() || response.has_focus();
     let width = if weakest || lit {
         2.4
@@ -113,32 +163,58 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
         0.5
     };
     let radius = CornerRadius::same((area.height() / 2.0) as u8);
-    ui.painter().rect(area, radius, fill, Stroke::new(width, colour), StrokeKind::Inside);
-    let phase = if asked.is_some() { document.phase } else { Phase::Done };
+    ui.painter().rect(
+        area,
+        radius,
+        fill,
+        Stroke::new(width, colour),
+        StrokeKind::Inside,
+    );
+    let phase = if asked.is_some() {
+        document.phase
+    } else {
+        Phase::Done
+    };
     match implied {
         // What follows from another level has a thin border, as in the lattice.
-        Known::Holds(_) | Known::Broken(_) => lattice::paint_mark(ui, mark_of(area), implied, colour),
+        Known::Holds(_) | Known::Broken(_) => {
+            lattice::paint_mark(ui, mark_of(area), implied, colour)
+        }
         _ => paint_mark(ui, mark_of(area), verdict, phase, &palette),
     }
-    let galley = ui.painter().layout_no_wrap(name(document, level), FontId::proportional(style::BODY), colour);
+    let galley = ui.painter().layout_no_wrap(
+        name(document, level),
+        FontId::proportional(style::BODY),
+        colour,
+    );
     let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
     style::paint_bold(ui.painter(), at, galley, colour);
     if weakest {
         // A flag on the weakest violated level, for users who do not see the thicker line.
         // It points at the pill: from above, at the stacked ones from the left, where nothing is in its way.
         let (tip, back, side) = match area.height() < PILL {
-            true => (area.left_center() + vec2(1.0, 0.0), vec2(-7.0, 0.0), vec2(0.0, 5.0)),
-            false => (pos2(area.right() - 9.0, area.top() + 2.0), vec2(0.0, -7.0), vec2(5.0, 0.0)),
+            true => (
+                area.left_center() + vec2(1.0, 0.0),
+                vec2(-7.0, 0.0),
+                vec2(0.0, 5.0),
+            ),
+            false => (
+                pos2(area.right() - 9.0, area.top() + 2.0),
+                vec2(0.0, -7.0),
+                vec2(5.0, 0.0),
+            ),
         };
         let flag = vec![tip + back - side, tip + back + side, tip];
-        ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
+        ui.painter()
+            .add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
     }
     let spoken = match (asked, verdict) {
         (None, _) => said_of_implied(implied).unwrap_or_else(|| "not asked for".to_owned()),
         (Some(_), None) => "not known yet".to_owned(),
         (Some(_), Some(verdict)) => verdict.word().to_owned(),
     };
-    let condition = condition(document, result).map_or(String::new(), |condition| format!(" if {condition}"));
+    let condition =
+        condition(document, result).map_or(String::new(), |condition| format!(" if {condition}"));
     let spoken = format!("Level {level}: {spoken}{condition}");
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
     if response.clicked() {
@@ -150,7 +226,16 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
             _ => {}
         }
     }
-    response.on_hover_ui(|ui| hover_ui(ui, document, level, (asked.is_some(), implied), result, weakest));
+    response.on_hover_ui(|ui| {
+        hover_ui(
+            ui,
+            document,
+            level,
+            (asked.is_some(), implied),
+            result,
+            weakest,
+        )
+    });
 }
 
 /// What other levels say of one that was not asked for, as in the lattice.
@@ -175,14 +260,25 @@ fn paint_mark(ui: &Ui, centre: Pos2, verdict: Option<&Verdict>, phase: Phase, pa
     let colour = palette.verdict(verdict);
     match verdict {
         Some(verdict) => {
-            paint_conclusion(ui.painter(), centre, (11.0, style::BODY), Conclusion::of(verdict), colour);
+            paint_conclusion(
+                ui.painter(),
+                centre,
+                (11.0, style::BODY),
+                Conclusion::of(verdict),
+                colour,
+            );
         }
         None if phase == Phase::Checking => {
             let turn = ui.input(|input| input.time) as f32 * 4.0;
-            let arc: Vec<_> = (0..=10).map(|i| centre + egui::Vec2::angled(turn + i as f32 * 0.42) * 4.6).collect();
+            let arc: Vec<_> = (0..=10)
+                .map(|i| centre + egui::Vec2::angled(turn + i as f32 * 0.42) * 4.6)
+                .collect();
             ui.painter().line(arc, Stroke::new(1.6, colour));
         }
-        None => drop(ui.painter().circle_stroke(centre, 4.0, Stroke::new(1.2, colour))),
+        None => drop(
+            ui.painter()
+                .circle_stroke(centre, 4.0, Stroke::new(1.2, colour)),
+        ),
     }
 }
 
@@ -196,11 +292,19 @@ fn hover_ui(
 ) {
     let palette = Palette::of(ui);
     ui.set_max_width(360.0);
-    style::bold(ui, &level.long_name().replace('-', " "), style::BODY, palette.strong);
+    style::bold(
+        ui,
+        &level.long_name().replace('-', " "),
+        style::BODY,
+        palette.strong,
+    );
     ui.label(format!("Promises that {}.", level.promise()));
     let Some(result) = result else {
         if let Some(said) = said_of_implied(implied) {
-            ui.colored_label(lattice::colour_of(implied, &palette), format!("Not checked itself: {said}."));
+            ui.colored_label(
+                lattice::colour_of(implied, &palette),
+                format!("Not checked itself: {said}."),
+            );
             return;
         }
         let why = match (asked, level) {
@@ -208,7 +312,12 @@ fn hover_ui(
             (false, level) if level.row().engine == Engine::Linear => {
                 "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
             }
-            (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {
+            (false, _)
+                if document
+                    .history
+                    .as_ref()
+                    .is_some_and(|history| !history.has_times()) =>
+            {
                 "Not asked for: the history does not say when transactions ran. Real time can only be refuted through weaker levels."
             }
             (false, _) => "Not asked for.",
@@ -218,9 +327,12 @@ fn hover_ui(
     };
     let text = match &result.verdict {
         Verdict::Satisfied(_) => {
-            "Holds: an order that explains every read was found. Click to step through it.".to_owned()
+            "Holds: an order that explains every read was found. Click to step through it."
+                .to_owned()
         }
-        Verdict::Violated if weakest => "The weakest violated level. Click for its smallest anomaly.".to_owned(),
+        Verdict::Violated if weakest => {
+            "The weakest violated level. Click for its smallest anomaly.".to_owned()
+        }
         Verdict::Violated => "Broken. Click for its smallest anomaly.".to_owned(),
         Verdict::Undecided(cause) => format!("Left open: {cause}."),
     };
@@ -231,7 +343,10 @@ fn hover_ui(
     if let Some(condition) = condition(document, Some(result)) {
         ui.colored_label(palette.caution, format!("* Only if {condition}."));
     }
-    style::note(ui, format!("{} in {}", result.checker, duration(result.seconds)));
+    style::note(
+        ui,
+        format!("{} in {}", result.checker, duration(result.seconds)),
+    );
     let assumptions = document.assumptions();
     if assumptions.is_empty() {
         style::note(ui, "Nothing was assumed about the input.");
@@ -240,17 +355,25 @@ fn hover_ui(
         style::note(ui, format!("Assumed: {assumption}"));
     }
     if assumptions.len() > 6 {
-        style::note(ui, format!("and {} more: see Health", assumptions.len() - 6));
+        style::note(
+            ui,
+            format!("and {} more: see Health", assumptions.len() - 6),
+        );
     }
 }
 
 /// What is known of the same level without sessions, where it is broken, or in real time, where it holds.
 fn on_other_orders(document: &Document, level: Level) -> Option<String> {
     let verdicts = document.results.verdicts();
-    let is_violated = document.results.of(level).is_some_and(|result| result.verdict == Verdict::Violated);
+    let is_violated = document
+        .results
+        .of(level)
+        .is_some_and(|result| result.verdict == Verdict::Violated);
     let StrongestOrder { holds, .. } = StrongestOrder::of(level, &verdicts)?;
     match holds {
-        Some(plain) if is_violated => Some(format!("{plain} holds: only session order is violated.")),
+        Some(plain) if is_violated => {
+            Some(format!("{plain} holds: only session order is violated."))
+        }
         Some(strong) if strong != level => Some(format!("It holds in real time, too ({strong}).")),
         _ => None,
     }
@@ -259,16 +382,23 @@ fn on_other_orders(document: &Document, level: Level) -> Option<String> {
 fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
     let palette = Palette::of(ui);
     let codes: Vec<&str> = weakest.iter().map(|level| level.code()).collect();
-    let known = document.results.levels.iter().all(|(_, result)| result.is_some());
+    let known = document
+        .results
+        .levels
+        .iter()
+        .all(|(_, result)| result.is_some());
     let text = match (codes.is_empty(), document.phase) {
         (false, _) => format!("weakest violated of these: {}", codes.join(", ")),
         (true, Phase::Done) if known => {
-            let open = document
-                .results
-                .levels
-                .iter()
-                .any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));
-            if open { "no violation found".to_owned() } else { "every level asked for holds".to_owned() }
+            let open =
+                document.results.levels.iter().any(
+                    |(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))),
+                );
+            if open {
+                "no violation found".to_owned()
+            } else {
+                "every level asked for holds".to_owned()
+            }
         }
         _ => String::new(),
     };
@@ -282,24 +412,37 @@ fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests
     let (reading, checking) = document.results.seconds;
     match document.phase {
         Phase::Done => {
-            ui.colored_label(palette.weak, format!("checked in {}", duration(checking))).on_hover_text(format!(
-                "read in {}, checked in {}",
-                duration(reading),
-                duration(checking)
-            ));
+            ui.colored_label(palette.weak, format!("checked in {}", duration(checking)))
+                .on_hover_text(format!(
+                    "read in {}, checked in {}",
+                    duration(reading),
+                    duration(checking)
+                ));
         }
         Phase::Cancelled => drop(ui.colored_label(palette.caution, "cancelled")),
         Phase::Failed => drop(ui.colored_label(palette.bad, "failed")),
         Phase::Reading | Phase::Checking => {
             let name = "Cancel";
-            on_click(&ui.button(name).on_hover_text(super::tooltip(Command::Escape)), Request::Stop, requests);
+            on_click(
+                &ui.button(name)
+                    .on_hover_text(super::tooltip(Command::Escape)),
+                Request::Stop,
+                requests,
+            );
             let progress = progress.unwrap_or_default();
             if let Some(fraction) = progress.fraction() {
-                ui.add(egui::ProgressBar::new(fraction).desired_width(90.0).desired_height(6.0));
+                ui.add(
+                    egui::ProgressBar::new(fraction)
+                        .desired_width(90.0)
+                        .desired_height(6.0),
+                );
             } else {
                 ui.add(egui::Spinner::new().size(14.0).color(palette.accent));
             }
-            ui.add(egui::Label::new(egui::RichText::new(progress.phase).color(palette.weak)).truncate());
+            ui.add(
+                egui::Label::new(egui::RichText::new(progress.phase).color(palette.weak))
+                    .truncate(),
+            );
         }
     }
 }

@@ -40,7 +40,12 @@ pub struct LiveView {
 
 impl Default for LiveView {
     fn default() -> LiveView {
-        LiveView { moved: None, zoom: 1.0, scale: 1.0, top: 0.0 }
+        LiveView {
+            moved: None,
+            zoom: 1.0,
+            scale: 1.0,
+            top: 0.0,
+        }
     }
 }
 
@@ -54,7 +59,10 @@ impl LiveView {
 
 /// Draws the lanes in the rest of the room, below a line that says what they show.
 pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &mut Requests) {
-    let Some((snapshot, stretch)) = live.shown().and_then(|shown| Some((shown, shown.stretch.as_ref()?))) else {
+    let Some((snapshot, stretch)) = live
+        .shown()
+        .and_then(|shown| Some((shown, shown.stretch.as_ref()?)))
+    else {
         style::note(ui, "No transaction has ended yet");
         return;
     };
@@ -65,11 +73,16 @@ pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &
         small_button_ui(ui, Command::HoldLanes, word, requests);
         let hint = match newer {
             Some(n) => {
-                ui.label(RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution));
+                ui.label(
+                    RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution),
+                );
                 "dragging moves, Ctrl+wheel zooms".to_owned()
             }
             None => {
-                let (last, all) = (grouped(stretch.history.n_transactions() as u64), grouped(snapshot.ended));
+                let (last, all) = (
+                    grouped(stretch.history.n_transactions() as u64),
+                    grouped(snapshot.ended),
+                );
                 format!("The last {last} of {all} transactions; new ones come in at the right edge")
             }
         };
@@ -84,10 +97,34 @@ pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &
 fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView) {
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The last transactions on a time axis"));
-    let Stretch { marks, history, timeline } = stretch;
-    let shown = LaneContent { history, timeline, true_time: true, anomaly: None, annotations: marks };
-    let mut lanes = Lanes::new(shown, area.size(), View { top: kept.top, ..View::default() }).low();
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            WidgetType::Label,
+            true,
+            "The last transactions on a time axis",
+        )
+    });
+    let Stretch {
+        marks,
+        history,
+        timeline,
+    } = stretch;
+    let shown = LaneContent {
+        history,
+        timeline,
+        true_time: true,
+        anomaly: None,
+        annotations: marks,
+    };
+    let mut lanes = Lanes::new(
+        shown,
+        area.size(),
+        View {
+            top: kept.top,
+            ..View::default()
+        },
+    )
+    .low();
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
     }
@@ -100,9 +137,24 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     kept.top = lanes.view.top;
     kept.moved = kept.moved.map(|_| lanes.view);
     let plot = lanes.plot.translate(area.min.to_vec2());
-    let place = DrawnAt { origin: area.min, zoom: 1.0, area: plot };
-    let look = Look { palette: Palette::of(ui), ..Look::default() };
-    let target = paint_named(ui, &Drawn { scene: &lanes.scene(), place, look: &look }, &response);
+    let place = DrawnAt {
+        origin: area.min,
+        zoom: 1.0,
+        area: plot,
+    };
+    let look = Look {
+        palette: Palette::of(ui),
+        ..Look::default()
+    };
+    let target = paint_named(
+        ui,
+        &Drawn {
+            scene: &lanes.scene(),
+            place,
+            look: &look,
+        },
+        &response,
+    );
     if let Some(text) = target.and_then(|target| says(stretch, target)) {
         response.on_hover_text_at_pointer(text);
     }
@@ -113,14 +165,23 @@ fn to_the_edge(lanes: &mut Lanes<'_>, stretch: &Stretch, kept: &mut LiveView) {
     let axis = stretch.timeline.axis(true);
     let spans = || stretch.history.transactions().filter_map(|t| axis.span(t));
     let mut lengths: Vec<f64> = spans().map(|span| span.to - span.from).collect();
-    let (from, to) = spans().fold((f64::MAX, 0.0_f64), |(from, to), span| (from.min(span.from), to.max(span.to)));
+    let (from, to) = spans().fold((f64::MAX, 0.0_f64), |(from, to), span| {
+        (from.min(span.from), to.max(span.to))
+    });
     let middle = lengths.len() / 2;
     if lengths.is_empty() || to <= from {
         return;
     }
-    let usual = lengths.select_nth_unstable_by(middle, f64::total_cmp).1.max(1e-9);
+    let usual = lengths
+        .select_nth_unstable_by(middle, f64::total_cmp)
+        .1
+        .max(1e-9);
     let width = (f64::from(lanes.plot.width()) - EDGE).max(1.0);
-    let least = if stretch.timeline.is_order { LEAST_IN_ORDER } else { LEAST };
+    let least = if stretch.timeline.is_order {
+        LEAST_IN_ORDER
+    } else {
+        LEAST
+    };
     let best = (USUAL / usual).clamp(width / (to - from), width / (to - from) / least);
     if best > kept.zoom * STEADY || best * STEADY < kept.zoom {
         kept.zoom = best;
@@ -130,8 +191,18 @@ fn to_the_edge(lanes: &mut Lanes<'_>, stretch: &Stretch, kept: &mut LiveView) {
 }
 
 /// The wheel with Ctrl zooms; dragging moves, to the sides only while nothing new comes in.
-fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response, is_paused: bool, kept: &mut LiveView) {
-    let factor = if response.hovered() { ui.input(|input| input.zoom_delta()) } else { 1.0 };
+fn navigate(
+    ui: &Ui,
+    lanes: &mut Lanes<'_>,
+    response: &Response,
+    is_paused: bool,
+    kept: &mut LiveView,
+) {
+    let factor = if response.hovered() {
+        ui.input(|input| input.zoom_delta())
+    } else {
+        1.0
+    };
     if factor != 1.0 {
         kept.scale = (kept.scale * f64::from(factor)).clamp(0.1, 20.0);
         let end = lanes.end();
@@ -155,28 +226,48 @@ fn says(stretch: &Stretch, target: Target) -> Option<String> {
     let text = |t: TransactionId| described(&stretch.history, t, |_| false);
     match target {
         Target::Transaction(t) | Target::Elsewhere(t) => Some(text(t)),
-        Target::Several(_, n) => Some(format!("{} here: zoom in to see them", counted(n, "transaction"))),
+        Target::Several(_, n) => Some(format!(
+            "{} here: zoom in to see them",
+            counted(n, "transaction")
+        )),
         _ => None,
     }
 }
 
 /// A violation in a line, with a button that draws it if it can be drawn.
-pub(super) fn found_ui(ui: &mut Ui, place: usize, found: &LiveViolation, said: &str, requests: &mut Requests) {
+pub(super) fn found_ui(
+    ui: &mut Ui,
+    place: usize,
+    found: &LiveViolation,
+    said: &str,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let [title, why] = &found.text;
     ui.horizontal(|ui| {
         if found.part.is_some() {
             let button = egui::Button::new("Draw it").small().fill(palette.selected);
-            let hover =
-                format!("Draws it while the history grows on; for the first one, {}", Command::OpenFound.key_text());
+            let hover = format!(
+                "Draws it while the history grows on; for the first one, {}",
+                Command::OpenFound.key_text()
+            );
             let response = ui.add(button).on_hover_text(hover);
-            response
-                .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Draw {}", found.violated())));
+            response.widget_info(|| {
+                WidgetInfo::labeled(
+                    WidgetType::Button,
+                    true,
+                    format!("Draw {}", found.violated()),
+                )
+            });
             on_click(&response, Request::OpenFound(place), requests);
         }
         let text = format!("{said}: {title} ({})", found.violated());
         let label = ui.add(egui::Label::new(RichText::new(&text).color(palette.bad)).truncate());
-        label.on_hover_text(if why.is_empty() { text } else { format!("{text}\n{why}") });
+        label.on_hover_text(if why.is_empty() {
+            text
+        } else {
+            format!("{text}\n{why}")
+        });
     });
 }
 
@@ -188,7 +279,9 @@ pub(super) fn height_for(ui: &Ui, stretch: &Stretch) -> f32 {
 
 /// Draws the lanes among other things of a page that scrolls.
 pub(super) fn inset_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &mut Requests) {
-    let Some(stretch) = live.shown().and_then(|shown| shown.stretch.as_ref()) else { return };
+    let Some(stretch) = live.shown().and_then(|shown| shown.stretch.as_ref()) else {
+        return;
+    };
     let size = vec2(ui.available_width(), height_for(ui, stretch) + 24.0);
     ui.allocate_ui(size, |ui| {
         ui.set_min_size(size);

@@ -6,7 +6,10 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::diagram::text_size::elide;
 use crate::history::Annotation;
-use egui::{Button, CornerRadius, Frame, Key, Margin, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, WidgetType};
+use egui::{
+    Button, CornerRadius, Frame, Key, Margin, RichText, ScrollArea, TextEdit, Ui, WidgetInfo,
+    WidgetType,
+};
 
 /// Maximum number of columns of a mark's text in the line of marks.
 const COLUMNS: usize = 32;
@@ -15,7 +18,10 @@ const WIDTH: f32 = 300.0;
 
 /// Where a mark is, in words.
 fn place_of(document: &Document, mark: &Annotation) -> String {
-    document.history.as_ref().map_or_else(String::new, |history| mark.place.describe(history))
+    document
+        .history
+        .as_ref()
+        .map_or_else(String::new, |history| mark.place.describe(history))
 }
 
 /// Draws the line of marks; nothing if there are none.
@@ -52,40 +58,61 @@ pub(super) fn marks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests
 
 /// Draws the field for the text of the open mark over the lower middle of the window.
 pub fn editor_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
-    let Some(document) = &state.document else { return };
-    let open = document.marks.open.and_then(|at| Some((at, document.marks.all.get(at)?)));
+    let Some(document) = &state.document else {
+        return;
+    };
+    let open = document
+        .marks
+        .open
+        .and_then(|at| Some((at, document.marks.all.get(at)?)));
     let Some((at, mark)) = open else { return };
     let palette = Palette::of(ui);
-    let anchor = egui::Area::new(egui::Id::new("mark")).anchor(egui::Align2::CENTER_BOTTOM, egui::vec2(0.0, -40.0));
+    let anchor = egui::Area::new(egui::Id::new("mark"))
+        .anchor(egui::Align2::CENTER_BOTTOM, egui::vec2(0.0, -40.0));
     anchor.order(egui::Order::Foreground).show(ui.ctx(), |ui| {
-        let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(12, 8));
-        let frame = frame.corner_radius(CornerRadius::same(6)).shadow(ui.visuals().popup_shadow);
-        frame.stroke(egui::Stroke::new(1.0, palette.accent)).show(ui, |ui| {
-            ui.horizontal(|ui| {
-                style::bold_line(
-                    ui,
-                    &format!("Mark {}", elide(&place_of(document, mark), COLUMNS)),
-                    style::BODY,
-                    palette.strong,
-                );
-                let mut text = mark.text.clone();
-                let field = TextEdit::singleline(&mut text).hint_text("what happens there").desired_width(WIDTH);
-                let field = ui.add(field.margin(Margin::symmetric(8, 4)));
-                field.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Text of the mark"));
-                let done = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-                if document.marks.fresh {
-                    field.request_focus();
-                }
-                if text != mark.text {
-                    requests.push(Request::Marks(Ask::Write(text)));
-                }
-                if ui.button("Done").on_hover_text("Enter or Esc").clicked() || done {
-                    requests.push(Request::Marks(Ask::Close));
-                }
-                if ui.button("Remove").on_hover_text(format!("Undo: {}", Command::Undo.key_text())).clicked() {
-                    requests.push(Request::Marks(Ask::Remove(at)));
-                }
+        let frame = Frame::new()
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(12, 8));
+        let frame = frame
+            .corner_radius(CornerRadius::same(6))
+            .shadow(ui.visuals().popup_shadow);
+        frame
+            .stroke(egui::Stroke::new(1.0, palette.accent))
+            .show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    style::bold_line(
+                        ui,
+                        &format!("Mark {}", elide(&place_of(document, mark), COLUMNS)),
+                        style::BODY,
+                        palette.strong,
+                    );
+                    let mut text = mark.text.clone();
+                    let field = TextEdit::singleline(&mut text)
+                        .hint_text("what happens there")
+                        .desired_width(WIDTH);
+                    let field = ui.add(field.margin(Margin::symmetric(8, 4)));
+                    field.widget_info(|| {
+                        WidgetInfo::labeled(WidgetType::TextEdit, true, "Text of the mark")
+                    });
+                    let done =
+                        field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+                    if document.marks.fresh {
+                        field.request_focus();
+                    }
+                    if text != mark.text {
+                        requests.push(Request::Marks(Ask::Write(text)));
+                    }
+                    if ui.button("Done").on_hover_text("Enter or Esc").clicked() || done {
+                        requests.push(Request::Marks(Ask::Close));
+                    }
+                    if ui
+                        .button("Remove")
+                        .on_hover_text(format!("Undo: {}", Command::Undo.key_text()))
+                        .clicked()
+                    {
+                        requests.push(Request::Marks(Ask::Remove(at)));
+                    }
+                });
             });
-        });
     });
 }

@@ -39,9 +39,18 @@ pub fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut
         (Some(group), true) => component_ui(ui, (state, document), (history, group), requests),
         _ => anomaly_ui(ui, state, document, requests),
     };
-    let about =
-        document.current_picture().filter(|_| !document.component.whole).and_then(|picture| about_decisive(picture));
-    super::legend::legend_ui(ui, area.translate(vec2(0.0, 8.0)), state, &relations, about, requests);
+    let about = document
+        .current_picture()
+        .filter(|_| !document.component.whole)
+        .and_then(|picture| about_decisive(picture));
+    super::legend::legend_ui(
+        ui,
+        area.translate(vec2(0.0, 8.0)),
+        state,
+        &relations,
+        about,
+        requests,
+    );
 }
 
 fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -62,12 +71,23 @@ fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 /// The edges of the anomaly that its graph shows. Returns their relations.
-fn anomaly_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) -> BTreeSet<Relation> {
+fn anomaly_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    requests: &mut Requests,
+) -> BTreeSet<Relation> {
     let Some(picture) = document.current_picture() else {
-        style::note(ui, super::awaited(document, "Select an anomaly to see who depends on whom."));
+        style::note(
+            ui,
+            super::awaited(document, "Select an anomaly to see who depends on whom."),
+        );
         return BTreeSet::new();
     };
-    let (diagram, history) = (&picture.sketch.diagram, &picture.argument.counterexample.history);
+    let (diagram, history) = (
+        &picture.sketch.diagram,
+        &picture.argument.counterexample.history,
+    );
     if diagram.arrows.is_empty() {
         style::note(ui, NO_EDGES);
     } else {
@@ -108,10 +128,27 @@ fn component_ui(
         Some(entry).filter(|_| !state.hidden.contains(&relation))
     };
     let name = |t: TransactionId| printable(&history.transaction_name(t));
-    let look = Look { palette: Palette::of(ui), lit: group::lit(document, group), pale: 0.5, ..Look::default() };
-    let content = Content { table: &group.table, name: &name, entry: &entry };
+    let look = Look {
+        palette: Palette::of(ui),
+        lit: group::lit(document, group),
+        pale: 0.5,
+        ..Look::default()
+    };
+    let content = Content {
+        table: &group.table,
+        name: &name,
+        entry: &entry,
+    };
     table_ui(ui, &content, |ui, scene, place, response| {
-        let target = paint_named(ui, &Drawn { scene, place, look: &look }, response);
+        let target = paint_named(
+            ui,
+            &Drawn {
+                scene,
+                place,
+                look: &look,
+            },
+            response,
+        );
         let attention = target.and_then(|target| match target {
             Target::Transaction(t) => Some(Attention::Transaction(t)),
             Target::Edge(edge) => Some(Attention::Edge(edge)),
@@ -126,36 +163,66 @@ fn component_ui(
             response.clone().on_hover_text_at_pointer(text);
         }
         let clicked = response.clicked().then_some(attention);
-        group::forward(ui, document, group, Answer { hovered: attention, clicked, ..Answer::default() }, requests);
+        group::forward(
+            ui,
+            document,
+            group,
+            Answer {
+                hovered: attention,
+                clicked,
+                ..Answer::default()
+            },
+            requests,
+        );
     });
     group.relations.clone()
 }
 
 /// Draws what is in sight of a table, below its heads and to their right: scrolling moves by whole cells.
-fn table_ui(ui: &mut Ui, content: &Content<'_>, draw: impl FnOnce(&Ui, &Scene, DrawnAt, &Response)) {
+fn table_ui(
+    ui: &mut Ui,
+    content: &Content<'_>,
+    draw: impl FnOnce(&Ui, &Scene, DrawnAt, &Response),
+) {
     let room = ui.available_size() - vec2(4.0, LEGEND);
     let measure = Measure::new(content, room);
     let size = measure.size();
     // Where all cells are in sight and have their full size, they are drawn larger.
     let zoom = (room / size).min_elem().clamp(1.0, LARGEST);
-    ScrollArea::both().id_salt("matrix").auto_shrink(false).max_height(room.y).show_viewport(ui, |ui, viewport| {
-        ui.set_min_size(size);
-        let area = Rect::from_min_size(ui.min_rect().min + viewport.min.to_vec2(), viewport.size());
-        let fitting = measure.fitting(viewport.size());
-        let range = |from: f32, cell: f32, fitting: usize| {
-            let first = ((from / cell).ceil().max(0.0) as usize).min(measure.n - fitting.min(measure.n));
-            // A part of the next one is in sight, too.
-            first..(first + fitting + 1).min(measure.n)
-        };
-        let sight = Sight {
-            rows: range(viewport.top(), measure.cell.y, fitting.0),
-            columns: range(viewport.left(), measure.cell.x, fitting.1),
-        };
-        let scene = matrix::scene(content, &measure, &sight);
-        let response = ui.interact(area.intersect(ui.clip_rect()), ui.id().with("table"), Sense::click());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Who depends on whom, as a table"));
-        let free = ((viewport.size() - size * zoom) / 2.0).max(egui::Vec2::ZERO);
-        let place = DrawnAt { origin: area.min + free, zoom, area: response.rect };
-        draw(ui, &scene, place, &response);
-    });
+    ScrollArea::both()
+        .id_salt("matrix")
+        .auto_shrink(false)
+        .max_height(room.y)
+        .show_viewport(ui, |ui, viewport| {
+            ui.set_min_size(size);
+            let area =
+                Rect::from_min_size(ui.min_rect().min + viewport.min.to_vec2(), viewport.size());
+            let fitting = measure.fitting(viewport.size());
+            let range = |from: f32, cell: f32, fitting: usize| {
+                let first = ((from / cell).ceil().max(0.0) as usize)
+                    .min(measure.n - fitting.min(measure.n));
+                // A part of the next one is in sight, too.
+                first..(first + fitting + 1).min(measure.n)
+            };
+            let sight = Sight {
+                rows: range(viewport.top(), measure.cell.y, fitting.0),
+                columns: range(viewport.left(), measure.cell.x, fitting.1),
+            };
+            let scene = matrix::scene(content, &measure, &sight);
+            let response = ui.interact(
+                area.intersect(ui.clip_rect()),
+                ui.id().with("table"),
+                Sense::click(),
+            );
+            response.widget_info(|| {
+                WidgetInfo::labeled(WidgetType::Label, true, "Who depends on whom, as a table")
+            });
+            let free = ((viewport.size() - size * zoom) / 2.0).max(egui::Vec2::ZERO);
+            let place = DrawnAt {
+                origin: area.min + free,
+                zoom,
+                area: response.rect,
+            };
+            draw(ui, &scene, place, &response);
+        });
 }

@@ -7,7 +7,10 @@ use crate::app::state::Document;
 use crate::app::style::{self, Palette, colour32, counted};
 use crate::diagram::theme::Role;
 use egui::epaint::Mesh;
-use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use egui::{
+    CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
+};
 
 /// Height of the band.
 const HEIGHT: f32 = 34.0;
@@ -52,13 +55,21 @@ pub(super) fn minimap_ui(
         let axis = timeline.axis(map.wanted.0);
         let own = picture.argument.counterexample.renaming.transactions.iter();
         for at in own.filter_map(|t| axis.span(*t)).map(|span| x(span.from)) {
-            painter.line_segment([pos2(at, area.top()), pos2(at, area.bottom())], Stroke::new(1.6, palette.caution));
+            painter.line_segment(
+                [pos2(at, area.top()), pos2(at, area.bottom())],
+                Stroke::new(1.6, palette.caution),
+            );
         }
     }
     if let Some((from, to)) = sight {
         let brush = Rect::from_x_y_ranges(x(from)..=x(to).max(x(from) + 3.0), area.y_range());
         painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
-        painter.rect_stroke(brush, 2.0, Stroke::new(1.4, palette.accent), StrokeKind::Inside);
+        painter.rect_stroke(
+            brush,
+            2.0,
+            Stroke::new(1.4, palette.accent),
+            StrokeKind::Inside,
+        );
     }
     let spot = marks_ui(ui, document, (map, area, x), &response);
     if let Some(spot) = spot.filter(|_| response.clicked()) {
@@ -66,15 +77,31 @@ pub(super) fn minimap_ui(
         return None;
     }
     let at = |x: f32| f64::from((x - area.left()) / area.width().max(1.0)) * map.length;
-    let mark = response.hover_pos().filter(|_| spot.is_none()).and_then(|pointer| {
-        let distance = |bin: usize| (middle(map, area, bin) - pointer.x).abs();
-        let near = map.marks.iter().map(|mark| (distance(mark.bin), mark));
-        near.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(far, _)| *far <= REACH).map(|(_, mark)| mark)
-    });
+    let mark = response
+        .hover_pos()
+        .filter(|_| spot.is_none())
+        .and_then(|pointer| {
+            let distance = |bin: usize| (middle(map, area, bin) - pointer.x).abs();
+            let near = map.marks.iter().map(|mark| (distance(mark.bin), mark));
+            near.min_by(|a, b| a.0.total_cmp(&b.0))
+                .filter(|(far, _)| *far <= REACH)
+                .map(|(_, mark)| mark)
+        });
     if let Some(mark) = mark.filter(|_| !response.dragged()) {
-        let text = format!("{}, first {}: click to select it", counted(mark.n, "anomaly here"), mark.first);
-        let text = if mark.n == 1 { format!("{}: click to select it", mark.first) } else { text };
-        response.clone().on_hover_cursor(CursorIcon::PointingHand).on_hover_text_at_pointer(text);
+        let text = format!(
+            "{}, first {}: click to select it",
+            counted(mark.n, "anomaly here"),
+            mark.first
+        );
+        let text = if mark.n == 1 {
+            format!("{}: click to select it", mark.first)
+        } else {
+            text
+        };
+        response
+            .clone()
+            .on_hover_cursor(CursorIcon::PointingHand)
+            .on_hover_text_at_pointer(text);
         if response.clicked() {
             requests.push(Request::SelectHere(mark.first));
             return None;
@@ -92,24 +119,43 @@ fn marks_ui(
 ) -> Option<usize> {
     let (history, timeline) = (document.history.as_ref()?, document.timeline.as_ref()?);
     let palette = Palette::of(ui);
-    let colour = palette.theme().style(Role::NoteText).fill.map_or(palette.strong, colour32);
+    let colour = palette
+        .theme()
+        .style(Role::NoteText)
+        .fill
+        .map_or(palette.strong, colour32);
     let painter = ui.painter_at(area.expand(3.0));
     let mut under = None;
     for (at, mark) in document.marks.all.iter().enumerate() {
-        let Some(span) = timeline.extent(&mark.place, history, map.wanted.0) else { continue };
+        let Some(span) = timeline.extent(&mark.place, history, map.wanted.0) else {
+            continue;
+        };
         let (from, to) = (x(span.from), x(span.to));
-        let band = Rect::from_x_y_ranges(from..=to.max(from + 2.0), area.bottom() - 3.0..=area.bottom());
+        let band = Rect::from_x_y_ranges(
+            from..=to.max(from + 2.0),
+            area.bottom() - 3.0..=area.bottom(),
+        );
         painter.rect_filled(band, 0.0, colour);
-        let tip = [pos2(from, area.bottom() - 9.0), pos2(from + 4.0, area.bottom()), pos2(from - 4.0, area.bottom())];
+        let tip = [
+            pos2(from, area.bottom() - 9.0),
+            pos2(from + 4.0, area.bottom()),
+            pos2(from - 4.0, area.bottom()),
+        ];
         painter.add(Shape::convex_polygon(tip.to_vec(), colour, Stroke::NONE));
         let reach = band.expand2(vec2(REACH, 6.0));
-        if response.hover_pos().is_some_and(|pointer| reach.contains(pointer)) {
+        if response
+            .hover_pos()
+            .is_some_and(|pointer| reach.contains(pointer))
+        {
             under = Some((at, mark));
         }
     }
     let (at, mark) = under?;
     let text = format!("Mark: {}\nClick to go there", mark.text);
-    response.clone().on_hover_cursor(CursorIcon::PointingHand).on_hover_text_at_pointer(text);
+    response
+        .clone()
+        .on_hover_cursor(CursorIcon::PointingHand)
+        .on_hover_text_at_pointer(text);
     Some(at)
 }
 
@@ -117,7 +163,11 @@ fn marks_ui(
 fn legend_ui(ui: &mut Ui, document: &Document) {
     let has_marks = !document.marks.all.is_empty();
     let palette = Palette::of(ui);
-    let note = palette.theme().style(Role::NoteText).fill.map_or(palette.strong, colour32);
+    let note = palette
+        .theme()
+        .style(Role::NoteText)
+        .fill
+        .map_or(palette.strong, colour32);
     let marks = has_marks.then_some((note, vec2(8.0, 6.0), "marks"));
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
@@ -143,7 +193,12 @@ fn legend_ui(ui: &mut Ui, document: &Document) {
             let (area, _) = ui.allocate_exact_size(vec2(size.x, 14.0), Sense::hover());
             let mark = Rect::from_center_size(area.center(), size);
             match colour == palette.accent {
-                true => drop(ui.painter().rect_stroke(mark, 2.0, Stroke::new(1.4, colour), StrokeKind::Inside)),
+                true => drop(ui.painter().rect_stroke(
+                    mark,
+                    2.0,
+                    Stroke::new(1.4, colour),
+                    StrokeKind::Inside,
+                )),
                 false => drop(ui.painter().rect_filled(mark, 0.0, colour)),
             }
             style::note(ui, text);
@@ -160,18 +215,25 @@ fn dragged(
     (x, at): (impl Fn(f64) -> f32, impl Fn(f32) -> f64),
 ) -> Option<(f64, f64)> {
     let grip_at = |pointer: f32| match pointer {
-        pointer if (pointer - x(from)).abs() <= REACH && x(to) - x(from) > 3.0 * REACH => Grip::Left,
+        pointer if (pointer - x(from)).abs() <= REACH && x(to) - x(from) > 3.0 * REACH => {
+            Grip::Left
+        }
         pointer if (pointer - x(to)).abs() <= REACH && x(to) - x(from) > 3.0 * REACH => Grip::Right,
         pointer if (x(from)..=x(to)).contains(&pointer) => Grip::Middle(at(pointer) - from),
         _ => Grip::Middle((to - from) / 2.0),
     };
     let pointer = response.interact_pointer_pos().map(|at| at.x);
-    if let Some(pointer) = response.hover_pos().map(|at| at.x).filter(|_| !response.dragged())
+    if let Some(pointer) = response
+        .hover_pos()
+        .map(|at| at.x)
+        .filter(|_| !response.dragged())
         && matches!(grip_at(pointer), Grip::Left | Grip::Right)
     {
         ui.set_cursor_icon(CursorIcon::ResizeHorizontal);
     }
-    let pressed = ui.input(|input| input.pointer.press_origin()).map(|at| at.x);
+    let pressed = ui
+        .input(|input| input.pointer.press_origin())
+        .map(|at| at.x);
     if response.drag_started() {
         let grip = grip_at(pressed.or(pointer)?);
         ui.data_mut(|data| data.insert_temp(response.id, grip));
@@ -202,9 +264,17 @@ fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
     let mut mesh = Mesh::default();
     let width = area.width() / map.density.len() as f32;
     let x = |bin: usize| area.left() + bin as f32 * width;
-    for (bin, share) in map.density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+    for (bin, share) in map
+        .density
+        .iter()
+        .enumerate()
+        .filter(|(_, share)| **share > 0.0)
+    {
         let height = ((area.height() - MARKS - 2.0) * share.sqrt()).max(1.5);
-        let bar = Rect::from_min_max(pos2(x(bin), area.bottom() - height), pos2(x(bin + 1), area.bottom()));
+        let bar = Rect::from_min_max(
+            pos2(x(bin), area.bottom() - height),
+            pos2(x(bin + 1), area.bottom()),
+        );
         mesh.add_colored_rect(bar, palette.shade);
     }
     let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;

@@ -59,13 +59,17 @@ use crate::diagram::Emphasis;
 use crate::diagram::scene::Scene;
 use crate::relations::Relation;
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Frame, Id, Margin, Modal, Painter, Pos2, Rect, Response, RichText, Stroke,
-    Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Frame, Id, Margin, Modal, Painter, Pos2, Rect, Response,
+    RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 /// A dialog over the window, with room around what is in it.
 fn sheet(id: &str, ui: &Ui) -> Modal {
-    Modal::new(Id::new(id)).frame(Frame::popup(ui.style()).inner_margin(Margin::same(18)).corner_radius(10.0))
+    Modal::new(Id::new(id)).frame(
+        Frame::popup(ui.style())
+            .inner_margin(Margin::same(18))
+            .corner_radius(10.0),
+    )
 }
 
 /// A click on this is a request. The request is made in every frame, so it must be cheap.
@@ -85,7 +89,11 @@ fn on_menu_click(response: &Response, ui: &Ui, request: Request, requests: &mut 
 
 /// A click on this runs a command, which is explained on hover.
 fn on_command(response: Response, command: Command, requests: &mut Requests) {
-    on_click(&response.on_hover_text(tooltip(command)), Request::Run(command), requests);
+    on_click(
+        &response.on_hover_text(tooltip(command)),
+        Request::Run(command),
+        requests,
+    );
 }
 
 /// A button for a command: its name, and its explanation with the key on hover.
@@ -105,27 +113,43 @@ pub fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut
 pub fn play_button_ui(ui: &mut Ui, is_playing: bool, requests: &mut Requests) {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let widths = ["Play", "Pause"].map(|word| {
-        let galley = ui.painter().layout_no_wrap(word.to_owned(), font.clone(), egui::Color32::WHITE);
+        let galley =
+            ui.painter()
+                .layout_no_wrap(word.to_owned(), font.clone(), egui::Color32::WHITE);
         galley.size().x + 2.0 * ui.spacing().button_padding.x
     });
     let word = if is_playing { "Pause" } else { "Play" };
-    let button = egui::Button::new(word).small().min_size(vec2(widths[0].max(widths[1]), 0.0));
+    let button = egui::Button::new(word)
+        .small()
+        .min_size(vec2(widths[0].max(widths[1]), 0.0));
     sized_button_ui(ui, Command::Play, button, requests);
 }
 
-fn sized_button_ui(ui: &mut Ui, command: Command, button: egui::Button<'_>, requests: &mut Requests) {
+fn sized_button_ui(
+    ui: &mut Ui,
+    command: Command,
+    button: egui::Button<'_>,
+    requests: &mut Requests,
+) {
     let response = ui.add(button).on_hover_text(tooltip(command));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
     on_click(&response, Request::Run(command), requests);
 }
 
 /// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.
-pub fn attend(response: &Response, document: &Document, attention: Attention, requests: &mut Requests) {
+pub fn attend(
+    response: &Response,
+    document: &Document,
+    attention: Attention,
+    requests: &mut Requests,
+) {
     if response.hovered() {
         requests.push(Request::Focus(Focus::Hover(attention)));
     }
     if response.clicked() {
-        requests.push(Request::Focus(Focus::Pin((document.argument.pinned != Some(attention)).then_some(attention))));
+        requests.push(Request::Focus(Focus::Pin(
+            (document.argument.pinned != Some(attention)).then_some(attention),
+        )));
     }
 }
 
@@ -140,8 +164,12 @@ fn awaited<'a>(document: &Document, otherwise: &'a str) -> &'a str {
 
 /// Says that a page could not be made and why, if that is so. Returns whether it did.
 pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
-    let Some(cause) = document.failed.get(&page) else { return false };
-    let text = RichText::new(format!("This could not be made: {cause}. Reload tries again."));
+    let Some(cause) = document.failed.get(&page) else {
+        return false;
+    };
+    let text = RichText::new(format!(
+        "This could not be made: {cause}. Reload tries again."
+    ));
     ui.add(egui::Label::new(text.color(Palette::of(ui).bad)).wrap());
     true
 }
@@ -154,7 +182,10 @@ pub fn tooltip(command: Command) -> String {
 /// A tick, drawn: no bundled font has one.
 pub fn paint_tick(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
     let at = |x: f32, y: f32| centre + vec2(x, y) * size;
-    painter.line(vec![at(-0.5, 0.02), at(-0.12, 0.38), at(0.5, -0.38)], Stroke::new((size * 0.2).max(1.4), colour));
+    painter.line(
+        vec![at(-0.5, 0.02), at(-0.12, 0.38), at(0.5, -0.38)],
+        Stroke::new((size * 0.2).max(1.4), colour),
+    );
 }
 
 /// A cross, drawn.
@@ -166,19 +197,37 @@ pub fn paint_cross(painter: &Painter, centre: Pos2, size: f32, colour: Color32) 
 }
 
 /// A conclusion: a tick, a cross, or a question mark in a font of this size.
-fn paint_conclusion(painter: &Painter, centre: Pos2, sizes: (f32, f32), conclusion: Conclusion, colour: Color32) {
+fn paint_conclusion(
+    painter: &Painter,
+    centre: Pos2,
+    sizes: (f32, f32),
+    conclusion: Conclusion,
+    colour: Color32,
+) {
     let (size, font_size) = sizes;
     match conclusion {
         Conclusion::Holds => paint_tick(painter, centre, size, colour),
         Conclusion::Broken => paint_cross(painter, centre, size, colour),
         Conclusion::Open => {
-            painter.text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(font_size), colour);
+            painter.text(
+                centre,
+                Align2::CENTER_CENTER,
+                "?",
+                FontId::proportional(font_size),
+                colour,
+            );
         }
     }
 }
 
 /// The ground of a line in a list: another one if it is selected, else if the pointer is over it.
-fn paint_ground(painter: &Painter, area: Rect, selected: bool, response: &Response, palette: &Palette) {
+fn paint_ground(
+    painter: &Painter,
+    area: Rect,
+    selected: bool,
+    response: &Response,
+    palette: &Palette,
+) {
     if selected {
         painter.rect_filled(area, CornerRadius::same(4), palette.selected);
     } else if response.hovered() {
@@ -218,13 +267,25 @@ pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Re
             // The last step leads back below the others.
             false => {
                 let down = vec2(0.0, 9.0);
-                vec![from + vec2(0.0, 4.0), from + down, to + down, to + vec2(0.0, 5.0)]
+                vec![
+                    from + vec2(0.0, 4.0),
+                    from + down,
+                    to + down,
+                    to + vec2(0.0, 5.0),
+                ]
             }
         };
         if let [.., before, end] = points[..] {
             let ahead = (end - before).normalized();
             let side = vec2(-ahead.y, ahead.x);
-            painter.line(vec![end - ahead * 4.0 + side * 2.6, end, end - ahead * 4.0 - side * 2.6], stroke);
+            painter.line(
+                vec![
+                    end - ahead * 4.0 + side * 2.6,
+                    end,
+                    end - ahead * 4.0 - side * 2.6,
+                ],
+                stroke,
+            );
         }
         painter.line(points, stroke);
     }
@@ -235,16 +296,34 @@ pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Re
 pub fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color32) {
     let r = 3.6;
     let points = match open {
-        true => vec![centre + vec2(-r, -r * 0.6), centre + vec2(r, -r * 0.6), centre + vec2(0.0, r * 0.8)],
-        false => vec![centre + vec2(-r * 0.6, -r), centre + vec2(r * 0.8, 0.0), centre + vec2(-r * 0.6, r)],
+        true => vec![
+            centre + vec2(-r, -r * 0.6),
+            centre + vec2(r, -r * 0.6),
+            centre + vec2(0.0, r * 0.8),
+        ],
+        false => vec![
+            centre + vec2(-r * 0.6, -r),
+            centre + vec2(r * 0.8, 0.0),
+            centre + vec2(-r * 0.6, r),
+        ],
     };
     painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
 }
 
 /// A sample of the line drawn for a relation, from left to right through the middle of `area`.
-pub fn paint_relation(painter: &Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
+pub fn paint_relation(
+    painter: &Painter,
+    area: Rect,
+    relation: Relation,
+    palette: &Palette,
+    shown: bool,
+) {
     let mut scene = Scene::new(area);
     scene.sample(area.left_center(), area.width(), relation, Emphasis::Cycle);
-    let look = Look { palette: *palette, opacity: if shown { 1.0 } else { 0.3 }, ..Look::default() };
+    let look = Look {
+        palette: *palette,
+        opacity: if shown { 1.0 } else { 0.3 },
+        ..Look::default()
+    };
     paint(painter, &scene, (Pos2::ZERO, 1.0), &look);
 }

@@ -17,8 +17,8 @@ use crate::export::OrderSheet;
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::report::grouped;
 use egui::{
-    Align, FontId, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
-    WidgetType, vec2,
+    Align, FontId, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, StrokeKind,
+    Ui, WidgetInfo, WidgetType, vec2,
 };
 use std::collections::BTreeSet;
 
@@ -59,8 +59,12 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let height = ui.available_height();
     let widths = [0.38, 0.62].map(|share| (ui.available_width() - GAP) * share);
     ui.horizontal_top(|ui| {
-        column_ui(ui, widths[0], height, |ui| steps_ui(ui, history, order, replay, requests));
-        column_ui(ui, widths[1], height, |ui| step_ui(ui, history, order, replay, requests));
+        column_ui(ui, widths[0], height, |ui| {
+            steps_ui(ui, history, order, replay, requests)
+        });
+        column_ui(ui, widths[1], height, |ui| {
+            step_ui(ui, history, order, replay, requests)
+        });
     });
 }
 
@@ -68,35 +72,59 @@ fn nothing(document: &Document) -> &'static str {
     match (document.is_busy(), document.results.strongest_satisfied()) {
         (_, Some(_)) => "Choose a level.",
         (true, None) => "No level is known to hold yet.",
-        (false, None) => "None of the levels asked for is known to hold, so there is no order to show. This is why:",
+        (false, None) => {
+            "None of the levels asked for is known to hold, so there is no order to show. This is why:"
+        }
     }
 }
 
 /// The levels that do not hold, what each promises, and the way to what breaks it.
 fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    ScrollArea::vertical().id_salt("broken").auto_shrink(false).show(ui, |ui| {
-        for (level, result) in document.results.levels.iter().filter(|(level, _)| level.row().usual) {
-            let is_broken = |result: &&LevelResult| !matches!(result.verdict, Verdict::Satisfied(_));
-            let Some(result) = result.as_deref().filter(is_broken) else { continue };
-            let verdict = &result.verdict;
-            ui.add_space(6.0);
-            ui.horizontal(|ui| {
-                let text = format!("{level}, {}: {}", level.long_name().replace('-', " "), verdict.word());
-                style::bold_line(ui, &text, style::HEADING, palette.verdict(Some(verdict)));
-                if *verdict == Verdict::Violated {
-                    let hint = "Select the smallest anomaly that breaks this level";
-                    if ui.small_button("Show its smallest anomaly").on_hover_text(hint).clicked() {
-                        requests.push(Request::SelectLevel(*level));
+    ScrollArea::vertical()
+        .id_salt("broken")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            for (level, result) in document
+                .results
+                .levels
+                .iter()
+                .filter(|(level, _)| level.row().usual)
+            {
+                let is_broken =
+                    |result: &&LevelResult| !matches!(result.verdict, Verdict::Satisfied(_));
+                let Some(result) = result.as_deref().filter(is_broken) else {
+                    continue;
+                };
+                let verdict = &result.verdict;
+                ui.add_space(6.0);
+                ui.horizontal(|ui| {
+                    let text = format!(
+                        "{level}, {}: {}",
+                        level.long_name().replace('-', " "),
+                        verdict.word()
+                    );
+                    style::bold_line(ui, &text, style::HEADING, palette.verdict(Some(verdict)));
+                    if *verdict == Verdict::Violated {
+                        let hint = "Select the smallest anomaly that breaks this level";
+                        if ui
+                            .small_button("Show its smallest anomaly")
+                            .on_hover_text(hint)
+                            .clicked()
+                        {
+                            requests.push(Request::SelectLevel(*level));
+                        }
                     }
+                });
+                ui.label(
+                    RichText::new(format!("It promises that {}.", level.promise()))
+                        .color(palette.text),
+                );
+                if let Verdict::Undecided(cause) = verdict {
+                    style::note(ui, format!("Left open: {cause}."));
                 }
-            });
-            ui.label(RichText::new(format!("It promises that {}.", level.promise())).color(palette.text));
-            if let Verdict::Undecided(cause) = verdict {
-                style::note(ui, format!("Left open: {cause}."));
             }
-        }
-    });
+        });
 }
 
 /// The satisfied levels to select from, and what the order of the selected one means.
@@ -143,7 +171,13 @@ fn meaning(document: &Document, level: Level) -> &'static str {
 }
 
 /// The part of the order around the selected step, as lanes: a click on a transaction goes to its step.
-fn lanes_ui(ui: &mut Ui, document: &Document, order: &OrderView, replay: &Replay, requests: &mut Requests) {
+fn lanes_ui(
+    ui: &mut Ui,
+    document: &Document,
+    order: &OrderView,
+    replay: &Replay,
+    requests: &mut Requests,
+) {
     let most = ui.available_height() * LANES;
     let Some(sheet) = &order.sheet else {
         // Steps and lanes stay where they are.
@@ -154,27 +188,52 @@ fn lanes_ui(ui: &mut Ui, document: &Document, order: &OrderView, replay: &Replay
         return;
     };
     let scene = &sheet.scene;
-    let area = ScrollArea::both().id_salt(("sheet", order.level)).max_height(most).auto_shrink([false, true]);
+    let area = ScrollArea::both()
+        .id_salt(("sheet", order.level))
+        .max_height(most)
+        .auto_shrink([false, true]);
     area.show(ui, |ui| {
         // Larger where there is room.
-        let zoom = (ui.available_width() / scene.bounds.width()).min(most / scene.bounds.height()).clamp(1.0, LARGE);
+        let zoom = (ui.available_width() / scene.bounds.width())
+            .min(most / scene.bounds.height())
+            .clamp(1.0, LARGE);
         let (area, response) = ui.allocate_exact_size(scene.bounds.size() * zoom, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &sheet.caption));
-        let place = DrawnAt { origin: area.min - zoom * scene.bounds.min.to_vec2(), zoom, area: ui.clip_rect() };
-        let Some(step) = replay.step(order.step) else { return };
-        sheet_ui(ui, (sheet, step.transaction), place, &response, document, requests);
+        let place = DrawnAt {
+            origin: area.min - zoom * scene.bounds.min.to_vec2(),
+            zoom,
+            area: ui.clip_rect(),
+        };
+        let Some(step) = replay.step(order.step) else {
+            return;
+        };
+        sheet_ui(
+            ui,
+            (sheet, step.transaction),
+            place,
+            &response,
+            document,
+            requests,
+        );
         if let Some(bar) = bar_of(scene, step.transaction) {
             let bar = (bar * zoom).translate(place.origin.to_vec2());
             let stroke = Stroke::new(2.0, Palette::of(ui).accent);
-            ui.painter().rect_stroke(bar, 4, stroke, StrokeKind::Outside);
+            ui.painter()
+                .rect_stroke(bar, 4, stroke, StrokeKind::Outside);
             if order.scroll {
                 ui.scroll_to_rect(bar.expand(60.0), None);
             }
         }
-        let clicked = response.interact_pointer_pos().filter(|_| response.clicked());
+        let clicked = response
+            .interact_pointer_pos()
+            .filter(|_| response.clicked());
         let target = clicked.and_then(|at| scene.at(((at - place.origin) / zoom).to_pos2(), 1.0));
         if let Some(Target::Elsewhere(t)) = target {
-            let of = |place: &usize| replay.step(*place).is_some_and(|step| step.transaction == t);
+            let of = |place: &usize| {
+                replay
+                    .step(*place)
+                    .is_some_and(|step| step.transaction == t)
+            };
             requests.extend(sheet.steps.clone().find(of).map(Request::GoToStep));
         }
     });
@@ -194,24 +253,50 @@ fn sheet_ui(
 ) {
     let scene = &sheet.scene;
     let pointer = response.hover_pos().filter(|at| place.area.contains(*at));
-    let at = |at: Pos2| scene.at(((at - place.origin) / place.zoom).to_pos2(), REACH / place.zoom);
+    let at = |at: Pos2| {
+        scene.at(
+            ((at - place.origin) / place.zoom).to_pos2(),
+            REACH / place.zoom,
+        )
+    };
     let pointed = pointer.and_then(at);
     let touches = |t: TransactionId| {
         let arrows = sheet.arrows.iter().enumerate();
-        arrows.filter(move |(_, arrow)| arrow.reader == t || arrow.writer == t).map(|(edge, _)| edge)
+        arrows
+            .filter(move |(_, arrow)| arrow.reader == t || arrow.writer == t)
+            .map(|(edge, _)| edge)
     };
     let edges = match pointed {
         Some(Target::Edge(edge)) => BTreeSet::from([edge]),
         Some(Target::Elsewhere(t)) => touches(t).collect(),
         _ => touches(chosen).collect(),
     };
-    let lit = Lit { any: true, edges, ..Lit::default() };
-    let look = Look { palette: Palette::of(ui), lit, pale: PALE, ..Look::default() };
-    paint_named(ui, &Drawn { scene, place, look: &look }, response);
+    let lit = Lit {
+        any: true,
+        edges,
+        ..Lit::default()
+    };
+    let look = Look {
+        palette: Palette::of(ui),
+        lit,
+        pale: PALE,
+        ..Look::default()
+    };
+    paint_named(
+        ui,
+        &Drawn {
+            scene,
+            place,
+            look: &look,
+        },
+        response,
+    );
     match pointed {
         Some(Target::Edge(edge)) => {
             let text = sheet.arrows.get(edge).map(|arrow| arrow.text.as_str());
-            response.clone().on_hover_text_at_pointer(text.unwrap_or_default());
+            response
+                .clone()
+                .on_hover_text_at_pointer(text.unwrap_or_default());
         }
         _ if pointer.is_some() => link(response, document, pointed, requests),
         _ => {}
@@ -227,7 +312,13 @@ fn bar_of(scene: &Scene, t: TransactionId) -> Option<Rect> {
 }
 
 /// The steps; only visible ones are made.
-fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
+fn steps_ui(
+    ui: &mut Ui,
+    history: &History,
+    order: &OrderView,
+    replay: &Replay,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     heading_ui(ui, &counted(replay.n_steps(), "step"), |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -237,15 +328,33 @@ fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, 
         });
     });
     let scroll = order.scroll.then_some(order.step);
-    list_ui(ui, &format!("order {}", order.level), replay.n_steps(), scroll, |ui, place| {
-        let Some(step) = replay.step(place) else { return };
-        let (number, last) = (grouped(place as u64 + 1), grouped(replay.n_steps() as u64));
-        let text = format!("{number:>0$}  {1}", last.len(), title(history, step));
-        let end = format!("session {}", history.session_and_node(history.session_of(step.transaction)));
-        if line_ui(ui, (&text, text.len()), &end, true, place == order.step, palette.text) {
-            requests.push(Request::GoToStep(place));
-        }
-    });
+    list_ui(
+        ui,
+        &format!("order {}", order.level),
+        replay.n_steps(),
+        scroll,
+        |ui, place| {
+            let Some(step) = replay.step(place) else {
+                return;
+            };
+            let (number, last) = (grouped(place as u64 + 1), grouped(replay.n_steps() as u64));
+            let text = format!("{number:>0$}  {1}", last.len(), title(history, step));
+            let end = format!(
+                "session {}",
+                history.session_and_node(history.session_of(step.transaction))
+            );
+            if line_ui(
+                ui,
+                (&text, text.len()),
+                &end,
+                true,
+                place == order.step,
+                palette.text,
+            ) {
+                requests.push(Request::GoToStep(place));
+            }
+        },
+    );
 }
 
 fn title(history: &History, step: ReplayStep) -> String {
@@ -258,11 +367,27 @@ fn title(history: &History, step: ReplayStep) -> String {
 }
 
 /// What the selected step reads and writes, with the current versions.
-fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
-    let Some(step) = replay.step(order.step) else { return };
-    let text = format!("Step {}: {}", grouped(order.step as u64 + 1), title(history, step));
+fn step_ui(
+    ui: &mut Ui,
+    history: &History,
+    order: &OrderView,
+    replay: &Replay,
+    requests: &mut Requests,
+) {
+    let Some(step) = replay.step(order.step) else {
+        return;
+    };
+    let text = format!(
+        "Step {}: {}",
+        grouped(order.step as u64 + 1),
+        title(history, step)
+    );
     heading_ui(ui, &text, |ui| {
-        if ui.small_button("Show in the history").on_hover_text("Show it in the history browser").clicked() {
+        if ui
+            .small_button("Show in the history")
+            .on_hover_text("Show it in the history browser")
+            .clicked()
+        {
             requests.push(Request::Browse(step.transaction));
         }
     });
@@ -273,11 +398,20 @@ fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, r
     if rows.is_empty() {
         ui.horizontal(|ui| {
             ui.add_space(8.0);
-            style::note(ui, if step.kind == StepKind::Commit { "It writes nothing." } else { "It reads nothing." });
+            style::note(
+                ui,
+                if step.kind == StepKind::Commit {
+                    "It writes nothing."
+                } else {
+                    "It reads nothing."
+                },
+            );
         });
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let area = ScrollArea::vertical().id_salt(("step", order.step)).auto_shrink(false);
+    let area = ScrollArea::vertical()
+        .id_salt(("step", order.step))
+        .auto_shrink(false);
     area.show_rows(ui, 2.0 * ROW, rows.len(), |ui, range| {
         for &(operation, told) in &rows[range] {
             row_ui(ui, history, replay, operation, told, requests);
@@ -297,18 +431,37 @@ fn row_ui(
     let palette = Palette::of(ui);
     let (text, step) = told_as(history, history.operation(operation).key, told);
     let whole = format!("{}: {text}", history.operation_text(operation));
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), 2.0 * ROW), Sense::click());
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), 2.0 * ROW), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &whole));
-    let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
+    let colour = if matches!(told, Told::Older { .. }) {
+        palette.caution
+    } else {
+        palette.weak
+    };
     let line = |left: f32, middle: f32, text: String, font: FontId, colour| {
         let room = (area.width() - left - 8.0).max(0.0);
         let galley = style::cut(ui.painter(), text, font, colour, room);
         let at = area.left_top() + vec2(left, middle - galley.size().y / 2.0);
         ui.painter().galley(at, galley, colour);
     };
-    line(8.0, 0.5 * ROW, history.operation_text(operation), FontId::monospace(style::CODE), palette.strong);
-    line(22.0, 1.4 * ROW, text, FontId::proportional(style::BODY), colour);
-    let hint = step.map_or(String::new(), |step| format!("\nA click goes to step {}", grouped(step as u64 + 1)));
+    line(
+        8.0,
+        0.5 * ROW,
+        history.operation_text(operation),
+        FontId::monospace(style::CODE),
+        palette.strong,
+    );
+    line(
+        22.0,
+        1.4 * ROW,
+        text,
+        FontId::proportional(style::BODY),
+        colour,
+    );
+    let hint = step.map_or(String::new(), |step| {
+        format!("\nA click goes to step {}", grouped(step as u64 + 1))
+    });
     let response = response.on_hover_text(format!("{whole}{hint}"));
     if response.clicked()
         && let Some(step) = step.filter(|&step| step < replay.n_steps())
@@ -320,17 +473,30 @@ fn row_ui(
 /// What a replay says about an operation, in words, and the step it refers to.
 fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>) {
     let version = |version: Version| match version {
-        Version::Initial => (format!("the initial version of key {}", history.key_name(key)), None),
+        Version::Initial => (
+            format!("the initial version of key {}", history.key_name(key)),
+            None,
+        ),
         Version::Written { write, step } => {
-            let (value, writer) = (history.operation(write).value, history.transaction_of(write));
+            let (value, writer) = (
+                history.operation(write).value,
+                history.transaction_of(write),
+            );
             let (value, writer) = (history.value_name(value), history.transaction_name(writer));
-            (format!("{value} of {writer}, step {}", grouped(step as u64 + 1)), Some(step))
+            (
+                format!("{value} of {writer}, step {}", grouped(step as u64 + 1)),
+                Some(step),
+            )
         }
     };
     match told {
         Told::Replaces(before) => {
             let (text, step) = version(before);
-            let verb = if history.lists().is_list(key) { "comes after" } else { "replaces" };
+            let verb = if history.lists().is_list(key) {
+                "comes after"
+            } else {
+                "replaces"
+            };
             (format!("{verb} {text}"), step)
         }
         Told::Current(current) => {

@@ -20,7 +20,9 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
     if let Some(error) = &document.raw.error {
         ui.colored_label(palette.caution, error);
     }
-    let Some(picture) = document.current_picture() else { return };
+    let Some(picture) = document.current_picture() else {
+        return;
+    };
     if document.raw.of != document.selected {
         style::note(ui, "Reading…");
         return;
@@ -33,36 +35,62 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         let mut job = egui::text::LayoutJob::default();
         let font = FontId::monospace(style::CODE);
         let history = &picture.argument.counterexample.history;
-        let place = small.and_then(|small| history.spot_of(small)).map(|spot| spot.text(history.origin()));
+        let place = small
+            .and_then(|small| history.spot_of(small))
+            .map(|spot| spot.text(history.origin()));
         let place = place.unwrap_or_else(|| format!("line {line}"));
-        job.append(&format!("{place:>12}  "), 0.0, TextFormat::simple(font.clone(), palette.weak));
+        job.append(
+            &format!("{place:>12}  "),
+            0.0,
+            TextFormat::simple(font.clone(), palette.weak),
+        );
         job.append(text, 0.0, TextFormat::simple(font, colour));
         // A log names much else before the operation.
         let max_width = ui.available_width() - 8.0;
-        job.wrap = egui::text::TextWrapping { max_width, max_rows: ROWS, ..Default::default() };
+        job.wrap = egui::text::TextWrapping {
+            max_width,
+            max_rows: ROWS,
+            ..Default::default()
+        };
         let galley = ui.painter().layout_job(job);
-        let (area, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), galley.size().y + 5.0), Sense::click());
+        let (area, response) = ui.allocate_exact_size(
+            vec2(ui.available_width(), galley.size().y + 5.0),
+            Sense::click(),
+        );
         if is_lit || response.hovered() {
             ui.painter().rect_filled(area, 4.0, palette.raised);
         }
-        ui.painter().galley(area.left_center() - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{place}: {text}")));
+        ui.painter().galley(
+            area.left_center() - vec2(0.0, galley.size().y / 2.0),
+            galley,
+            palette.text,
+        );
+        response.widget_info(|| {
+            WidgetInfo::labeled(WidgetType::Label, true, format!("{place}: {text}"))
+        });
         let Some(small) = small else { continue };
         if response.hovered() {
             requests.push(Request::Focus(Focus::Hover(Attention::Operation(small))));
         }
-        let whole = picture
-            .argument
-            .counterexample
-            .renaming
-            .old_transaction(picture.argument.counterexample.history.transaction_of(small));
-        if response.on_hover_ui(|ui| drop(ui.label(RichText::new(text).monospace()))).clicked() {
+        let whole = picture.argument.counterexample.renaming.old_transaction(
+            picture
+                .argument
+                .counterexample
+                .history
+                .transaction_of(small),
+        );
+        if response
+            .on_hover_ui(|ui| drop(ui.label(RichText::new(text).monospace())))
+            .clicked()
+        {
             requests.push(Request::Browse(whole));
             requests.push(Request::ShowOperation(*operation));
         }
     }
     if document.raw.lines.is_empty() && document.raw.error.is_none() {
-        style::note(ui, "This history does not say on which lines its operations are.");
+        style::note(
+            ui,
+            "This history does not say on which lines its operations are.",
+        );
     }
 }

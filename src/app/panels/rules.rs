@@ -23,8 +23,14 @@ const ROWS: [RuleRow; 9] = [
         title: "Initial version",
         choices: &[
             ("format", "as the format says"),
-            ("nothing", "only \"nothing\": every number is a value like others"),
-            ("any-unwritten", "for each key one value that no transaction wrote"),
+            (
+                "nothing",
+                "only \"nothing\": every number is a value like others",
+            ),
+            (
+                "any-unwritten",
+                "for each key one value that no transaction wrote",
+            ),
         ],
         typed: Some(("", "this value, where no transaction writes it")),
     },
@@ -32,7 +38,10 @@ const ROWS: [RuleRow; 9] = [
         name: "init",
         title: "Set-up transactions",
         choices: &[
-            ("auto", "those the file declares, or that write initial values before everything else"),
+            (
+                "auto",
+                "those the file declares, or that write initial values before everything else",
+            ),
             ("none", "none: all are transactions like others"),
         ],
         typed: Some(("txn=", "these, by name, with commas between")),
@@ -44,7 +53,10 @@ const ROWS: [RuleRow; 9] = [
             ("auto", "as the database behaves, where the file names it"),
             ("drop", "the statement did nothing, the rest committed"),
             ("abort", "the whole transaction was rolled back"),
-            ("split", "rolled back up to the failure, what follows is one of its own"),
+            (
+                "split",
+                "rolled back up to the failure, what follows is one of its own",
+            ),
         ],
         typed: None,
     },
@@ -53,7 +65,10 @@ const ROWS: [RuleRow; 9] = [
         title: "Failed compare-and-sets",
         choices: &[
             ("format", "as the format means it"),
-            ("observed", "the comparison failed: the key had another value"),
+            (
+                "observed",
+                "the comparison failed: the key had another value",
+            ),
             ("dropped", "they did not happen, for whatever reason"),
         ],
         typed: None,
@@ -62,7 +77,10 @@ const ROWS: [RuleRow; 9] = [
         name: "unknown",
         title: "Unknown outcomes",
         choices: &[
-            ("observed", "committed if some transaction read from it, else left out"),
+            (
+                "observed",
+                "committed if some transaction read from it, else left out",
+            ),
             ("aborted", "like those known to have aborted"),
             ("committed", "like those known to have committed"),
         ],
@@ -71,14 +89,20 @@ const ROWS: [RuleRow; 9] = [
     RuleRow {
         name: "duplicates",
         title: "Values written twice",
-        choices: &[("any", "any of the writers may have been read"), ("last", "the last one in the file")],
+        choices: &[
+            ("any", "any of the writers may have been read"),
+            ("last", "the last one in the file"),
+        ],
         typed: None,
     },
     RuleRow {
         name: "lists",
         title: "Lists",
         choices: &[
-            ("exact", "the order of all elements; lists of a key are prefixes of each other"),
+            (
+                "exact",
+                "the order of all elements; lists of a key are prefixes of each other",
+            ),
             ("last", "only the last element counts, as in a register"),
             ("merge", "the order of the elements, lists may diverge"),
         ],
@@ -88,7 +112,10 @@ const ROWS: [RuleRow; 9] = [
         name: "values",
         title: "Equal values",
         choices: &[
-            ("auto", "those written alike; refused where only the text is the same"),
+            (
+                "auto",
+                "those written alike; refused where only the text is the same",
+            ),
             ("exact", "those written alike"),
             ("text", "those that are the same as text: 5 and \"5\""),
         ],
@@ -97,7 +124,10 @@ const ROWS: [RuleRow; 9] = [
     RuleRow {
         name: "times",
         title: "Recorded times",
-        choices: &[("use", "count where a level is about real time"), ("ignore", "do not count")],
+        choices: &[
+            ("use", "count where a level is about real time"),
+            ("ignore", "do not count"),
+        ],
         typed: None,
     },
 ];
@@ -116,18 +146,21 @@ impl RuleRow {
 pub fn rules_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let palette = Palette::of(ui);
-    ScrollArea::vertical().id_salt("rules").auto_shrink(false).show(ui, |ui| {
-        style::bold(ui, "Rules", style::TITLE, palette.strong);
-        style::note(ui, "How ambiguities in the file are interpreted.");
-        ui.add_space(4.0);
-        for row in &ROWS {
-            row_ui(ui, row, &document.form, requests);
-        }
-        again_ui(ui, document, requests);
-        ui.add_space(4.0);
-        ui.separator();
-        assumptions_ui(ui, document);
-    });
+    ScrollArea::vertical()
+        .id_salt("rules")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            style::bold(ui, "Rules", style::TITLE, palette.strong);
+            style::note(ui, "How ambiguities in the file are interpreted.");
+            ui.add_space(4.0);
+            for row in &ROWS {
+                row_ui(ui, row, &document.form, requests);
+            }
+            again_ui(ui, document, requests);
+            ui.add_space(4.0);
+            ui.separator();
+            assumptions_ui(ui, document);
+        });
 }
 
 fn row_ui(ui: &mut Ui, row: &RuleRow, form: &RulesForm, requests: &mut Requests) {
@@ -145,29 +178,48 @@ fn row_ui(ui: &mut Ui, row: &RuleRow, form: &RulesForm, requests: &mut Requests)
             (true, Some((prefix, _))) => prefix,
             _ => word,
         };
-        let combo = ComboBox::from_id_salt(("rule", row.name)).width(ui.available_width() - 4.0).selected_text(shown);
+        let combo = ComboBox::from_id_salt(("rule", row.name))
+            .width(ui.available_width() - 4.0)
+            .selected_text(shown);
         let response = combo.show_ui(ui, |ui| {
             for (choice, meaning) in row.choices {
-                if ui.selectable_label(word == *choice, format!("{choice}: {meaning}")).clicked() {
+                if ui
+                    .selectable_label(word == *choice, format!("{choice}: {meaning}"))
+                    .clicked()
+                {
                     requests.push(Request::SetRule(row.name, (*choice).to_owned()));
                 }
             }
             if let Some((prefix, meaning)) = row.typed {
                 let name = if prefix.is_empty() { "value" } else { prefix };
-                if ui.selectable_label(is_typed, format!("{name}: {meaning}")).clicked() && !is_typed {
+                if ui
+                    .selectable_label(is_typed, format!("{name}: {meaning}"))
+                    .clicked()
+                    && !is_typed
+                {
                     requests.push(Request::SetRule(row.name, prefix.to_owned()));
                 }
             }
         });
         let said = format!("Rule {}: {word}", row.name);
-        response.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
-        response.response.on_hover_text(format!("--{} {word}", row.name));
+        response
+            .response
+            .widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
+        response
+            .response
+            .on_hover_text(format!("--{} {word}", row.name));
     });
     if is_typed && let Some((prefix, _)) = row.typed {
         let mut typed = word.strip_prefix(prefix).unwrap_or(word).to_owned();
         let field = TextEdit::singleline(&mut typed).desired_width(ui.available_width() - 20.0);
         let response = ui.add(field);
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, format!("Value of rule {}", row.name)));
+        response.widget_info(|| {
+            WidgetInfo::labeled(
+                WidgetType::TextEdit,
+                true,
+                format!("Value of rule {}", row.name),
+            )
+        });
         if response.changed() {
             requests.push(Request::SetRule(row.name, format!("{prefix}{typed}")));
         }
@@ -181,10 +233,23 @@ fn again_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let is_changed = document.form.is_changed();
     ui.add_space(4.0);
     ui.horizontal(|ui| {
-        let button = egui::Button::new("Read again").fill(if is_changed { palette.selected } else { palette.raised });
+        let button = egui::Button::new("Read again").fill(if is_changed {
+            palette.selected
+        } else {
+            palette.raised
+        });
         let hover = "Read and check the same history by these rules";
-        on_click(&ui.add_enabled(is_changed, button).on_hover_text(hover), Request::ReadAgain, requests);
-        if is_changed && ui.button("As before").on_hover_text("Forget these changes").clicked() {
+        on_click(
+            &ui.add_enabled(is_changed, button).on_hover_text(hover),
+            Request::ReadAgain,
+            requests,
+        );
+        if is_changed
+            && ui
+                .button("As before")
+                .on_hover_text("Forget these changes")
+                .clicked()
+        {
             for (name, word) in document.form.read_by.words() {
                 requests.push(Request::SetRule(name, word));
             }
@@ -201,11 +266,20 @@ fn assumptions_ui(ui: &mut Ui, document: &Document) {
     if document.history.is_none() {
         style::note(ui, "Nothing is known before the file is read.");
     } else if document.assumptions().is_empty() {
-        style::note(ui, "None to read this file; what a level assumes is said with each anomaly.");
+        style::note(
+            ui,
+            "None to read this file; what a level assumes is said with each anomaly.",
+        );
     }
     for sentence in document.assumptions() {
-        let label = ui.add(egui::Label::new(RichText::new(sentence).color(palette.text)).wrap().selectable(true));
-        label.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("Assumed: {sentence}")));
+        let label = ui.add(
+            egui::Label::new(RichText::new(sentence).color(palette.text))
+                .wrap()
+                .selectable(true),
+        );
+        label.widget_info(|| {
+            WidgetInfo::labeled(WidgetType::Label, true, format!("Assumed: {sentence}"))
+        });
         ui.add_space(2.0);
     }
 }
@@ -224,14 +298,22 @@ mod tests {
             assert_eq!(row.choices[0].0, default);
             for (choice, meaning) in row.choices {
                 assert_eq!(rules.set(row.name, choice), Ok(()));
-                assert!(rules.words().contains(&(row.name, (*choice).to_owned())) && !meaning.is_empty());
+                assert!(
+                    rules.words().contains(&(row.name, (*choice).to_owned()))
+                        && !meaning.is_empty()
+                );
             }
             if let Some((prefix, _)) = row.typed {
-                assert!(rules.set(row.name, prefix).is_err(), "it needs something behind it");
+                assert!(
+                    rules.set(row.name, prefix).is_err(),
+                    "it needs something behind it"
+                );
                 assert_eq!(rules.set(row.name, &format!("{prefix}7")), Ok(()));
             }
         }
-        use crate::history::{DuplicateRule, FailedCasRule, FailedRule, ListRule, TimeRule, UnknownRule, ValueRule};
+        use crate::history::{
+            DuplicateRule, FailedCasRule, FailedRule, ListRule, TimeRule, UnknownRule, ValueRule,
+        };
         let sizes = [
             FailedRule::ALL.len(),
             FailedCasRule::ALL.len(),
@@ -241,6 +323,12 @@ mod tests {
             ValueRule::ALL.len(),
             TimeRule::ALL.len(),
         ];
-        assert_eq!(ROWS[2..].iter().map(|row| row.choices.len()).collect::<Vec<_>>(), sizes);
+        assert_eq!(
+            ROWS[2..]
+                .iter()
+                .map(|row| row.choices.len())
+                .collect::<Vec<_>>(),
+            sizes
+        );
     }
 }

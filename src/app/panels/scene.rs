@@ -19,10 +19,15 @@ use std::collections::BTreeSet;
 const REACH: f32 = 5.0;
 
 /// The selected anomaly, without the edges of hidden relations.
-pub(super) fn anomaly<'a>(document: &'a Document, hidden: &BTreeSet<Relation>) -> Option<Anomaly<'a>> {
+pub(super) fn anomaly<'a>(
+    document: &'a Document,
+    hidden: &BTreeSet<Relation>,
+) -> Option<Anomaly<'a>> {
     let picture: &Picture = document.current_picture()?;
     let example = &picture.argument.counterexample;
-    Some(export::anomaly(example, &picture.sketch.diagram, |arrow| !hidden.contains(&arrow.relation)))
+    Some(export::anomaly(example, &picture.sketch.diagram, |arrow| {
+        !hidden.contains(&arrow.relation)
+    }))
 }
 
 /// The marked transactions of the selected anomaly, as its counterexample numbers them.
@@ -30,21 +35,35 @@ pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
     let (Some(history), Some(picture)) = (&document.history, document.current_picture()) else {
         return BTreeSet::new();
     };
-    let whole = document.marks.all.iter().filter_map(|mark| mark.place.transaction(history));
-    whole.filter_map(|t| picture.argument.counterexample.renaming.new_transaction(t)).collect()
+    let whole = document
+        .marks
+        .all
+        .iter()
+        .filter_map(|mark| mark.place.transaction(history));
+    whole
+        .filter_map(|t| picture.argument.counterexample.renaming.new_transaction(t))
+        .collect()
 }
 
 /// What is highlighted of a picture: what belongs to what has attention. At a step of the replay everything up
 /// to it is, and nothing of later ones.
 pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
     let attention = document.attention();
-    let view = document.argument.run.as_ref().filter(|view| view.of == Some(picture.argument.id));
+    let view = document
+        .argument
+        .run
+        .as_ref()
+        .filter(|view| view.of == Some(picture.argument.id));
     if let Some(view) = view
         && let Some(run) = &view.run
         && attention.is_some()
         && attention == view.attention()
     {
-        return Lit::at_step(picture, attention, &run.steps[..run.steps.len().min(view.step + 1)]);
+        return Lit::at_step(
+            picture,
+            attention,
+            &run.steps[..run.steps.len().min(view.step + 1)],
+        );
     }
     Lit::new(picture, attention)
 }
@@ -69,7 +88,11 @@ pub(super) struct Drawn<'a> {
 
 /// Draws a scene and names its parts for screen readers. Returns what the pointer is on.
 pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Option<Target> {
-    let Drawn { scene, place: DrawnAt { origin, zoom, area }, look } = *drawn;
+    let Drawn {
+        scene,
+        place: DrawnAt { origin, zoom, area },
+        look,
+    } = *drawn;
     paint(&ui.painter_at(response.rect), scene, (origin, zoom), look);
     for (place, (of, name)) in scene.names.iter().enumerate() {
         let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
@@ -91,7 +114,9 @@ pub(super) fn scene_ui(
     (state, document): (&State, &Document),
     requests: &mut Requests,
 ) {
-    let lit = document.current_picture().map(|picture| lit(document, picture));
+    let lit = document
+        .current_picture()
+        .map(|picture| lit(document, picture));
     let mut lit = lit.unwrap_or_default();
     for t in document.attended() {
         match document.attention_of(t) {
@@ -99,19 +124,49 @@ pub(super) fn scene_ui(
             _ => drop(lit.elsewhere.insert(t)),
         }
     }
-    let edges = document.current_picture().filter(|_| !state.hidden.is_empty()).map_or(&[][..], |p| p.edges());
+    let edges = document
+        .current_picture()
+        .filter(|_| !state.hidden.is_empty())
+        .map_or(&[][..], |p| p.edges());
     let is_hidden = |edge: &usize| state.hidden.contains(&edges[*edge].relation);
-    let absent = Absent { edges: (0..edges.len()).filter(is_hidden).collect(), ..Absent::default() };
-    let look = Look { palette: Palette::of(ui), lit, absent, marked: marked(document), ..Look::default() };
-    let target = paint_named(ui, &Drawn { scene, place, look: &look }, response);
-    if response.hover_pos().is_some_and(|at| place.area.contains(at)) {
+    let absent = Absent {
+        edges: (0..edges.len()).filter(is_hidden).collect(),
+        ..Absent::default()
+    };
+    let look = Look {
+        palette: Palette::of(ui),
+        lit,
+        absent,
+        marked: marked(document),
+        ..Look::default()
+    };
+    let target = paint_named(
+        ui,
+        &Drawn {
+            scene,
+            place,
+            look: &look,
+        },
+        response,
+    );
+    if response
+        .hover_pos()
+        .is_some_and(|at| place.area.contains(at))
+    {
         link(response, document, target, requests);
     }
 }
 
 /// Hover previews a thing everywhere, a click pins or releases it, a double click opens a transaction.
-pub(super) fn link(response: &Response, document: &Document, target: Option<Target>, requests: &mut Requests) {
-    let Some(history) = &document.history else { return };
+pub(super) fn link(
+    response: &Response,
+    document: &Document,
+    target: Option<Target>,
+    requests: &mut Requests,
+) {
+    let Some(history) = &document.history else {
+        return;
+    };
     let attention = target.and_then(|target| match target {
         Target::Transaction(t) => Some(Attention::Transaction(t)),
         Target::Operation(o) => Some(Attention::Operation(o)),
@@ -119,14 +174,22 @@ pub(super) fn link(response: &Response, document: &Document, target: Option<Targ
         Target::Elsewhere(t) => Some(Attention::Elsewhere(t)),
         Target::Several(..) => None,
     });
-    let old = |t| document.current_picture().map(|p| p.argument.counterexample.renaming.old_transaction(t));
+    let old = |t| {
+        document
+            .current_picture()
+            .map(|p| p.argument.counterexample.renaming.old_transaction(t))
+    };
     let transaction = match target {
         Some(Target::Transaction(t)) => old(t),
         Some(Target::Elsewhere(t)) => Some(t),
         Some(Target::Operation(o)) => document
             .current_picture()
             .map(|p| &p.argument.counterexample)
-            .map(|example| example.renaming.old_transaction(example.history.transaction_of(o))),
+            .map(|example| {
+                example
+                    .renaming
+                    .old_transaction(example.history.transaction_of(o))
+            }),
         _ => None,
     };
     if let Some(hovered) = attention {
@@ -135,12 +198,15 @@ pub(super) fn link(response: &Response, document: &Document, target: Option<Targ
     if let Some(transaction) = transaction.filter(|_| response.double_clicked()) {
         requests.push(Request::Browse(transaction));
     } else if response.clicked() {
-        requests.push(Request::Focus(Focus::Pin(attention.filter(|_| attention != document.argument.pinned))));
+        requests.push(Request::Focus(Focus::Pin(
+            attention.filter(|_| attention != document.argument.pinned),
+        )));
     }
     let text = match (target, transaction) {
-        (Some(Target::Several(_, n)), _) => {
-            Some(format!("{} transactions here: zoom in to see them", grouped(n as u64)))
-        }
+        (Some(Target::Several(_, n)), _) => Some(format!(
+            "{} transactions here: zoom in to see them",
+            grouped(n as u64)
+        )),
         (_, Some(transaction)) => Some(about(history, document, transaction)),
         (Some(Target::Edge(edge)), _) => about_edge(document, edge),
         _ => None,
@@ -155,23 +221,43 @@ fn about_edge(document: &Document, index: EdgeIndex) -> Option<String> {
     let picture = document.current_picture()?;
     let (argument, edge) = (&picture.argument, picture.edges().get(index)?);
     let name = |t| argument.counterexample.history.transaction_name(t);
-    let reason = argument.explanation.edge_reasons.get(index).map_or(String::new(), |reason| format!("\n{reason}"));
-    Some(format!("{} → {}, {}{reason}", name(edge.from), name(edge.to), edge.relation.name()))
+    let reason = argument
+        .explanation
+        .edge_reasons
+        .get(index)
+        .map_or(String::new(), |reason| format!("\n{reason}"));
+    Some(format!(
+        "{} → {}, {}{reason}",
+        name(edge.from),
+        name(edge.to),
+        edge.relation.name()
+    ))
 }
 
 /// Outcome, operations, times and marks of a transaction.
 pub(super) fn about(history: &History, document: &Document, t: TransactionId) -> String {
     // Those of the anomaly, if not all are shown.
-    let renaming = document.current_picture().map(|picture| &picture.argument.counterexample.renaming);
-    let is_of_anomaly = |o: &OperationId| renaming.is_some_and(|renaming| renaming.new_operation(*o).is_some());
+    let renaming = document
+        .current_picture()
+        .map(|picture| &picture.argument.counterexample.renaming);
+    let is_of_anomaly =
+        |o: &OperationId| renaming.is_some_and(|renaming| renaming.new_operation(*o).is_some());
     let mut text = described(history, t, is_of_anomaly);
-    let marks = document.marks.all.iter().filter(|mark| mark.place.transaction(history) == Some(t));
+    let marks = document
+        .marks
+        .all
+        .iter()
+        .filter(|mark| mark.place.transaction(history) == Some(t));
     marks.for_each(|mark| text.push_str(&format!("\nMark: {}", mark.text)));
     text
 }
 
 /// Outcome, operations and times of a transaction; if there are many operations, first those that matter.
-pub(super) fn described(history: &History, t: TransactionId, matters: impl Fn(&OperationId) -> bool) -> String {
+pub(super) fn described(
+    history: &History,
+    t: TransactionId,
+    matters: impl Fn(&OperationId) -> bool,
+) -> String {
     const SHOWN: usize = 10;
     let outcome = history.outcome(t).words();
     let mut text = format!("{}, {outcome}", history.transaction_name(t));
@@ -180,13 +266,19 @@ pub(super) fn described(history: &History, t: TransactionId, matters: impl Fn(&O
     operations.sort_by_key(|o| !matters(o));
     operations.truncate(SHOWN);
     operations.sort_unstable();
-    operations.iter().for_each(|&o| text.push_str(&format!("\n{}", history.operation_text(o))));
+    operations
+        .iter()
+        .for_each(|&o| text.push_str(&format!("\n{}", history.operation_text(o))));
     if n > SHOWN {
         text.push_str(&format!("\n… {} more", grouped((n - SHOWN) as u64)));
     }
     if let Some(interval) = history.interval(t) {
         let time = |at: i64| history.origin().time(at);
-        text.push_str(&format!("\nfrom {} to {}", time(interval.start), time(interval.end)));
+        text.push_str(&format!(
+            "\nfrom {} to {}",
+            time(interval.start),
+            time(interval.end)
+        ));
     }
     text
 }

@@ -21,28 +21,31 @@ pub fn statistics_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
         }
         return;
     };
-    ScrollArea::vertical().id_salt("statistics").auto_shrink(false).show(ui, |ui| {
-        summary_ui(ui, figures);
-        let mut drawn = Vec::new();
-        for (chart, about, flat) in charts(figures) {
-            match flat {
-                Some(sentence) => flat_ui(ui, &chart.title, &sentence),
-                None => drawn.push((chart, about)),
-            }
-        }
-        ui.add_space(6.0);
-        // Two side by side, together as high as the page.
-        let room = ui.clip_rect().bottom() - ui.cursor().top();
-        let height = room / drawn.len().div_ceil(2).max(1) as f32 - AROUND;
-        for pair in drawn.chunks(2) {
-            ui.columns(pair.len(), |columns| {
-                for (ui, (chart, about)) in columns.iter_mut().zip(pair) {
-                    let name = format!("Plot {}: {about}", chart.title);
-                    high_chart_ui(ui, height, (chart, about, &name), requests);
+    ScrollArea::vertical()
+        .id_salt("statistics")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            summary_ui(ui, figures);
+            let mut drawn = Vec::new();
+            for (chart, about, flat) in charts(figures) {
+                match flat {
+                    Some(sentence) => flat_ui(ui, &chart.title, &sentence),
+                    None => drawn.push((chart, about)),
                 }
-            });
-        }
-    });
+            }
+            ui.add_space(6.0);
+            // Two side by side, together as high as the page.
+            let room = ui.clip_rect().bottom() - ui.cursor().top();
+            let height = room / drawn.len().div_ceil(2).max(1) as f32 - AROUND;
+            for pair in drawn.chunks(2) {
+                ui.columns(pair.len(), |columns| {
+                    for (ui, (chart, about)) in columns.iter_mut().zip(pair) {
+                        let name = format!("Plot {}: {about}", chart.title);
+                        high_chart_ui(ui, height, (chart, about, &name), requests);
+                    }
+                });
+            }
+        });
 }
 
 /// What would be a flat line is a sentence.
@@ -55,9 +58,17 @@ fn flat_ui(ui: &mut Ui, title: &str, sentence: &str) {
 
 fn summary_ui(ui: &mut Ui, figures: &Figures) {
     let s = &figures.statistics;
-    let hot = if s.uses.len() <= 10 { "the most used key" } else { "a tenth of the keys" };
+    let hot = if s.uses.len() <= 10 {
+        "the most used key"
+    } else {
+        "a tenth of the keys"
+    };
     let mut facts = vec![
-        format!("{}, {}", counted(s.reads, "read"), counted(s.writes, "write")),
+        format!(
+            "{}, {}",
+            counted(s.reads, "read"),
+            counted(s.writes, "write")
+        ),
         format!(
             "{} operations per transaction, at most {}",
             rounded(s.operations_of_transaction.mean),
@@ -69,18 +80,28 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
             grouped(s.transactions_of_session.max as u64)
         ),
         format!("{:.0} % of operations on {hot}", s.hot_tenth_share * 100.0),
-        format!("{} read only, {} write only", grouped(s.shapes.read_only as u64), grouped(s.shapes.write_only as u64)),
+        format!(
+            "{} read only, {} write only",
+            grouped(s.shapes.read_only as u64),
+            grouped(s.shapes.write_only as u64)
+        ),
     ];
     if let Some(exponent) = s.zipf_exponent {
         facts.push(format!("Zipf exponent about {exponent:.2}"));
     }
     let (aborted, unknown) = (s.recorded.aborted, s.recorded.unknown);
     if aborted + unknown > 0 {
-        facts.push(format!("{} aborted, {} unknown", grouped(aborted as u64), grouped(unknown as u64)));
+        facts.push(format!(
+            "{} aborted, {} unknown",
+            grouped(aborted as u64),
+            grouped(unknown as u64)
+        ));
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 18.0;
-        facts.into_iter().for_each(|fact| drop(ui.add(egui::Label::new(fact).extend())));
+        facts
+            .into_iter()
+            .for_each(|fact| drop(ui.add(egui::Label::new(fact).extend())));
     });
     ui.add_space(6.0);
 }
@@ -116,30 +137,59 @@ fn charts(figures: &Figures) -> [Plot; 4] {
     let unknown = series("unknown outcome", figures.unknown.iter().map(share));
     let mut shares = vec![aborted, unknown];
     shares.retain(|share| share.points.iter().any(|(_, share)| *share > 0.0));
-    let no_outcomes = shares.is_empty().then(|| "No transaction aborted.".to_owned());
+    let no_outcomes = shares
+        .is_empty()
+        .then(|| "No transaction aborted.".to_owned());
     let bars = || Marks::Bars(Vec::new());
     let skew = one("operations on a key", &figures.skew);
     let sizes = one("transactions", &figures.sizes);
     let found = one("anomalies", &figures.anomalies);
-    let nothing_found = figures.anomalies.iter().all(|(_, n)| *n == 0.0).then(|| "No anomaly is listed.".to_owned());
+    let nothing_found = figures
+        .anomalies
+        .iter()
+        .all(|(_, n)| *n == 0.0)
+        .then(|| "No anomaly is listed.".to_owned());
     [
         (
-            chart("Access skew", (number("keys, most used first"), number("operations on a key")), skew, Marks::Lines),
+            chart(
+                "Access skew",
+                (
+                    number("keys, most used first"),
+                    number("operations on a key"),
+                ),
+                skew,
+                Marks::Lines,
+            ),
             "operations on a key, most used first",
             flat_skew(&figures.statistics.uses),
         ),
         (
-            chart("Transaction sizes", (number("operations per transaction"), number("transactions")), sizes, bars()),
+            chart(
+                "Transaction sizes",
+                (number("operations per transaction"), number("transactions")),
+                sizes,
+                bars(),
+            ),
             "transactions by number of operations",
             only_size(&figures.sizes),
         ),
         (
-            chart("Abort rate", (place(), axis("share of transactions (%)", Unit::Percent)), shares, Marks::Lines),
+            chart(
+                "Abort rate",
+                (place(), axis("share of transactions (%)", Unit::Percent)),
+                shares,
+                Marks::Lines,
+            ),
             "share of transactions, along the history",
             no_outcomes,
         ),
         (
-            chart("Anomaly positions", (place(), number("anomalies")), found, bars()),
+            chart(
+                "Anomaly positions",
+                (place(), number("anomalies")),
+                found,
+                bars(),
+            ),
             "listed anomalies by where they begin",
             nothing_found,
         ),
@@ -151,9 +201,11 @@ fn flat_skew(uses: &[usize]) -> Option<String> {
     match uses {
         [] => Some("There are no operations.".to_owned()),
         [n] => Some(format!("All {} are on one key.", counted(*n, "operation"))),
-        [most, .., least] if most == least => {
-            Some(format!("Each of {} has {}.", counted(uses.len(), "key"), counted(*most, "operation")))
-        }
+        [most, .., least] if most == least => Some(format!(
+            "Each of {} has {}.",
+            counted(uses.len(), "key"),
+            counted(*most, "operation")
+        )),
         _ => None,
     }
 }
@@ -190,10 +242,21 @@ mod tests {
         let said = charts(&figures).map(|(_, _, flat)| flat.unwrap_or_default());
         assert_eq!(
             said,
-            ["There are no operations.", "Each transaction has 1 operation.", "No transaction aborted.", ""]
+            [
+                "There are no operations.",
+                "Each transaction has 1 operation.",
+                "No transaction aborted.",
+                ""
+            ]
         );
-        assert_eq!(flat_skew(&[1200, 1200]).as_deref(), Some("Each of 2 keys has 1,200 operations."));
-        assert_eq!((flat_skew(&[3, 1]), only_size(&[(1.0, 1.0), (2.0, 1.0)])), (None, None));
+        assert_eq!(
+            flat_skew(&[1200, 1200]).as_deref(),
+            Some("Each of 2 keys has 1,200 operations.")
+        );
+        assert_eq!(
+            (flat_skew(&[3, 1]), only_size(&[(1.0, 1.0), (2.0, 1.0)])),
+            (None, None)
+        );
         assert_eq!(rounded(12345.67), "12,345.7");
     }
 }

@@ -38,7 +38,10 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 (&[Command::Help], "keys"),
             ],
             Some(_) => &[
-                (&[Command::NextAnomaly, Command::PreviousAnomaly], "next, previous anomaly"),
+                (
+                    &[Command::NextAnomaly, Command::PreviousAnomaly],
+                    "next, previous anomaly",
+                ),
                 (&[Command::NextStep, Command::PreviousStep], "step"),
                 (&[Command::ExpandEvidence], "evidence"),
                 (&[Command::Fit], "fit"),
@@ -46,32 +49,55 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 (&[Command::FocusFilter], "filter"),
                 (&[Command::Help], "keys"),
             ],
-            None => {
-                &[(&[Command::Open], "open"), (&[Command::SwitchTheme], "dark or light"), (&[Command::Help], "keys")]
-            }
+            None => &[
+                (&[Command::Open], "open"),
+                (&[Command::SwitchTheme], "dark or light"),
+                (&[Command::Help], "keys"),
+            ],
         };
         // Keys of the help sheet come last, and have room in any case.
-        let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::FontId::monospace(style::SMALL), 'm'));
-        let right = if state.document.is_some() && !state.is_covered() { PLACE } else { 0.0 };
+        let letter =
+            ui.fonts_mut(|fonts| fonts.glyph_width(&egui::FontId::monospace(style::SMALL), 'm'));
+        let right = if state.document.is_some() && !state.is_covered() {
+            PLACE
+        } else {
+            0.0
+        };
         let room = ui.max_rect().right() - right - 9.0 * letter;
         for (commands, what) in hints {
-            let width = (commands.iter().map(|c| c.key_text().len() + 1).sum::<usize>() + what.len()) as f32 * letter;
+            let width = (commands
+                .iter()
+                .map(|c| c.key_text().len() + 1)
+                .sum::<usize>()
+                + what.len()) as f32
+                * letter;
             if ui.cursor().left() + width > room && commands != &[Command::Help] {
                 continue;
             }
             let keys: Vec<String> = commands.iter().map(|command| command.key_text()).collect();
-            ui.label(RichText::new(keys.join(" ")).monospace().size(style::SMALL).color(palette.strong));
+            ui.label(
+                RichText::new(keys.join(" "))
+                    .monospace()
+                    .size(style::SMALL)
+                    .color(palette.strong),
+            );
             style::note(ui, *what);
             ui.add_space(10.0);
         }
         if let Some(folder) = &state.looking {
             ui.label(
-                RichText::new(format!("Looking into {}…", folder.display())).size(style::SMALL).color(palette.strong),
+                RichText::new(format!("Looking into {}…", folder.display()))
+                    .size(style::SMALL)
+                    .color(palette.strong),
             );
         }
         if let Some(document) = state.document.as_ref().filter(|_| !state.is_covered()) {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.label(RichText::new(place(document)).size(style::SMALL).color(palette.weak));
+                ui.label(
+                    RichText::new(place(document))
+                        .size(style::SMALL)
+                        .color(palette.weak),
+                );
             });
         }
     });

@@ -55,7 +55,12 @@ fn rest_ui(ui: &mut Ui, plan: &mut Plan) {
     let mut sessions = u64::from(workload.sessions);
     number(ui, &mut sessions, 1..=100_000, Parameter::Sessions);
     workload.sessions = u32::try_from(sessions).unwrap_or(1);
-    number(ui, &mut workload.transactions, 1..=1_000_000, Parameter::Transactions);
+    number(
+        ui,
+        &mut workload.transactions,
+        1..=1_000_000,
+        Parameter::Transactions,
+    );
     if workload.kind.has_length() {
         let mut operations = u64::from(workload.operations.most);
         number(ui, &mut operations, 1..=1000, Parameter::Operations);
@@ -71,7 +76,9 @@ fn rest_ui(ui: &mut Ui, plan: &mut Plan) {
 
 /// Gives a field a name for screen readers.
 fn named(response: Response, name: &str) {
-    response.on_hover_text(name).widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, true, name));
+    response
+        .on_hover_text(name)
+        .widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, true, name));
 }
 
 /// A list to select from; returns whether something was selected.
@@ -83,13 +90,16 @@ fn choice<T: Copy + PartialEq>(
     all: &[T],
 ) -> bool {
     let before = *value;
-    let list = ComboBox::from_id_salt(name).selected_text(title(*value)).show_ui(ui, |ui| {
-        for &one in all {
-            ui.selectable_value(value, one, title(one));
-        }
-    });
+    let list = ComboBox::from_id_salt(name)
+        .selected_text(title(*value))
+        .show_ui(ui, |ui| {
+            for &one in all {
+                ui.selectable_value(value, one, title(one));
+            }
+        });
     let said = format!("{name}: {}", title(*value));
-    list.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
+    list.response
+        .widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
     before != *value
 }
 
@@ -110,41 +120,65 @@ pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
 fn table_ui(ui: &mut Ui, sweep: &Sweep) {
     let palette = Palette::of(ui);
     let values: BTreeSet<u64> = sweep.points.iter().map(|point| point.value).collect();
-    let took_part = |checker: &&Checker| sweep.points.iter().any(|point| point.run.checker == **checker);
+    let took_part = |checker: &&Checker| {
+        sweep
+            .points
+            .iter()
+            .any(|point| point.run.checker == **checker)
+    };
     let checkers: Vec<Checker> = Checker::ALL.iter().filter(took_part).copied().collect();
-    egui::Grid::new("sweep").num_columns(checkers.len() + 2).spacing(vec2(18.0, 5.0)).show(ui, |ui| {
-        style::note(ui, sweep.ran.parameter.name());
-        style::note(ui, "operations");
-        for checker in &checkers {
-            style::bold_line(ui, checker.name(), style::BODY, palette.strong);
-        }
-        ui.end_row();
-        for value in values {
-            let of_value = || sweep.points.iter().filter(move |point| point.value == value);
-            ui.colored_label(palette.strong, value.to_string());
-            ui.label(of_value().next().map_or(String::new(), |p| crate::report::grouped(p.n_operations as u64)));
-            for &checker in &checkers {
-                match of_value().find(|point| point.run.checker == checker) {
-                    Some(point) => cell_ui(ui, value, &point.run),
-                    None => drop(ui.label("")),
-                }
+    egui::Grid::new("sweep")
+        .num_columns(checkers.len() + 2)
+        .spacing(vec2(18.0, 5.0))
+        .show(ui, |ui| {
+            style::note(ui, sweep.ran.parameter.name());
+            style::note(ui, "operations");
+            for checker in &checkers {
+                style::bold_line(ui, checker.name(), style::BODY, palette.strong);
             }
             ui.end_row();
-        }
-    });
+            for value in values {
+                let of_value = || {
+                    sweep
+                        .points
+                        .iter()
+                        .filter(move |point| point.value == value)
+                };
+                ui.colored_label(palette.strong, value.to_string());
+                ui.label(of_value().next().map_or(String::new(), |p| {
+                    crate::report::grouped(p.n_operations as u64)
+                }));
+                for &checker in &checkers {
+                    match of_value().find(|point| point.run.checker == checker) {
+                        Some(point) => cell_ui(ui, value, &point.run),
+                        None => drop(ui.label("")),
+                    }
+                }
+                ui.end_row();
+            }
+        });
     if sweep.has_undecided() {
         style::note(ui, "> did not know an answer to some level within a minute");
     }
 }
 
 fn cell_ui(ui: &mut Ui, value: u64, run: &CheckerRun) {
-    let undecided = run.levels.iter().any(|(_, verdict, _)| *verdict == Conclusion::Open);
+    let undecided = run
+        .levels
+        .iter()
+        .any(|(_, verdict, _)| *verdict == Conclusion::Open);
     let begin = if undecided { "> " } else { "" };
-    let response = ui.label(format!("{begin}{}   {:.1} MB", duration(run.seconds), run.most_memory()));
+    let response = ui.label(format!(
+        "{begin}{}   {:.1} MB",
+        duration(run.seconds),
+        run.most_memory()
+    ));
     let levels: Vec<String> = run
         .levels
         .iter()
-        .map(|(level, verdict, seconds)| format!("{level}: {} in {}", verdict.word(), duration(*seconds)))
+        .map(|(level, verdict, seconds)| {
+            format!("{level}: {} in {}", verdict.word(), duration(*seconds))
+        })
         .collect();
     let said = format!("{} at {value}: {}", run.checker, levels.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));

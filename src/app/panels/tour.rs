@@ -6,8 +6,8 @@ use crate::app::style::{self, Palette};
 use crate::app::tour::{STOPS, TourTarget};
 use egui::containers::panel::PanelState;
 use egui::{
-    Align2, Area, Button, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modifiers, Order, Rect, Stroke,
-    StrokeKind, Ui, vec2,
+    Align2, Area, Button, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modifiers, Order,
+    Rect, Stroke, StrokeKind, Ui, vec2,
 };
 
 fn after(at: usize) -> Request {
@@ -29,9 +29,16 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
     let Some(stop) = STOPS.get(at) else { return };
     let palette = Palette::of(ui);
     if let Some(around) = rect_of(ui.ctx(), stop.part) {
-        let painter = ui.ctx().layer_painter(egui::LayerId::new(Order::Foreground, Id::new("tour frame")));
+        let painter = ui
+            .ctx()
+            .layer_painter(egui::LayerId::new(Order::Foreground, Id::new("tour frame")));
         let stroke = Stroke::new(3.0, palette.accent);
-        painter.rect_stroke(around.shrink(2.0), CornerRadius::same(8), stroke, StrokeKind::Inside);
+        painter.rect_stroke(
+            around.shrink(2.0),
+            CornerRadius::same(8),
+            stroke,
+            StrokeKind::Inside,
+        );
     }
     let last = at + 1 == STOPS.len();
     let frame = Frame::new()
@@ -39,29 +46,35 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
         .stroke(Stroke::new(1.5, palette.accent))
         .corner_radius(10)
         .inner_margin(Margin::same(16));
-    Area::new(Id::new("tour")).anchor(Align2::CENTER_BOTTOM, vec2(-20.0, -80.0)).show(ui.ctx(), |ui| {
-        frame.show(ui, |ui| {
-            ui.set_width(430.0_f32.min(ui.ctx().content_rect().width() - 60.0));
-            let title = format!("{} of {}: {}", at + 1, STOPS.len(), stop.title);
-            style::bold(ui, &title, style::HEADING, palette.strong);
-            ui.label(egui::RichText::new(stop.text).color(palette.text));
-            ui.add_space(6.0);
-            // Each button keeps its place, so that one can click on through all steps.
-            ui.horizontal(|ui| {
-                if ui.add_enabled(at > 0, Button::new("Previous")).clicked() {
-                    requests.push(Request::Tour(Some(at - 1)));
-                }
-                let name = if last { "Finish" } else { "Next" };
-                if ui.add(Button::new(name).min_size(vec2(76.0, 0.0))).on_hover_text("Enter").clicked() {
-                    requests.push(after(at));
-                }
-                style::note(ui, "or press Enter or →");
-                ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-                    on_click(&ui.button("End the tour"), Request::Tour(None), requests);
+    Area::new(Id::new("tour"))
+        .anchor(Align2::CENTER_BOTTOM, vec2(-20.0, -80.0))
+        .show(ui.ctx(), |ui| {
+            frame.show(ui, |ui| {
+                ui.set_width(430.0_f32.min(ui.ctx().content_rect().width() - 60.0));
+                let title = format!("{} of {}: {}", at + 1, STOPS.len(), stop.title);
+                style::bold(ui, &title, style::HEADING, palette.strong);
+                ui.label(egui::RichText::new(stop.text).color(palette.text));
+                ui.add_space(6.0);
+                // Each button keeps its place, so that one can click on through all steps.
+                ui.horizontal(|ui| {
+                    if ui.add_enabled(at > 0, Button::new("Previous")).clicked() {
+                        requests.push(Request::Tour(Some(at - 1)));
+                    }
+                    let name = if last { "Finish" } else { "Next" };
+                    if ui
+                        .add(Button::new(name).min_size(vec2(76.0, 0.0)))
+                        .on_hover_text("Enter")
+                        .clicked()
+                    {
+                        requests.push(after(at));
+                    }
+                    style::note(ui, "or press Enter or →");
+                    ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+                        on_click(&ui.button("End the tour"), Request::Tour(None), requests);
+                    });
                 });
             });
         });
-    });
 }
 
 /// Where a part of the window is.
@@ -72,9 +85,14 @@ fn rect_of(ctx: &Context, part: TourTarget) -> Option<Rect> {
         TourTarget::Argument => panel("argument"),
         TourTarget::Middle => {
             let (top, left) = (panel("levels")?.bottom(), panel("anomalies")?.right());
-            let (bottom, right) =
-                (panel("status")?.top(), panel("argument").map_or(ctx.content_rect().right(), |r| r.left()));
-            Some(Rect::from_min_max(egui::pos2(left, top), egui::pos2(right, bottom)))
+            let (bottom, right) = (
+                panel("status")?.top(),
+                panel("argument").map_or(ctx.content_rect().right(), |r| r.left()),
+            );
+            Some(Rect::from_min_max(
+                egui::pos2(left, top),
+                egui::pos2(right, bottom),
+            ))
         }
     }
 }

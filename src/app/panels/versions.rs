@@ -42,42 +42,91 @@ pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
 }
 
 /// The keys of the anomaly, and on the page a field for any other key.
-pub(super) fn choose_ui(ui: &mut Ui, history: &History, document: &Document, on_page: bool, requests: &mut Requests) {
-    let now = document.key.as_ref().and_then(|view| match (&view.wanted, &view.chain) {
-        (_, Some(chain)) => Some(chain.key),
-        (Wanted::Key(key), None) => Some(*key),
-        _ => None,
-    });
+pub(super) fn choose_ui(
+    ui: &mut Ui,
+    history: &History,
+    document: &Document,
+    on_page: bool,
+    requests: &mut Requests,
+) {
+    let now = document
+        .key
+        .as_ref()
+        .and_then(|view| match (&view.wanted, &view.chain) {
+            (_, Some(chain)) => Some(chain.key),
+            (Wanted::Key(key), None) => Some(*key),
+            _ => None,
+        });
     ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-    for key in document.keys().into_iter().take(if on_page { usize::MAX } else { KEYS }) {
+    for key in document
+        .keys()
+        .into_iter()
+        .take(if on_page { usize::MAX } else { KEYS })
+    {
         let name = history.key_name(key);
-        let button = egui::Button::selectable(now == Some(key), format!("key {}", elide(&name, MAX_TITLE_COLUMNS)));
-        if ui.add(button).on_hover_text(format!("{name}, a key of this anomaly")).clicked() {
-            requests.push(if on_page { Request::ShowKey(key) } else { Request::ChooseKey(key) });
+        let button = egui::Button::selectable(
+            now == Some(key),
+            format!("key {}", elide(&name, MAX_TITLE_COLUMNS)),
+        );
+        if ui
+            .add(button)
+            .on_hover_text(format!("{name}, a key of this anomaly"))
+            .clicked()
+        {
+            requests.push(if on_page {
+                Request::ShowKey(key)
+            } else {
+                Request::ChooseKey(key)
+            });
         }
     }
     if !on_page {
         return;
     }
     let id = ui.id().with("key name");
-    let mut text = ui.data(|data| data.get_temp::<String>(id)).unwrap_or_default();
-    let field = egui::TextEdit::singleline(&mut text).hint_text("another key").desired_width(130.0);
+    let mut text = ui
+        .data(|data| data.get_temp::<String>(id))
+        .unwrap_or_default();
+    let field = egui::TextEdit::singleline(&mut text)
+        .hint_text("another key")
+        .desired_width(130.0);
     let response = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Name of a key"));
-    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) && !text.trim().is_empty() {
+    if response.lost_focus()
+        && ui.input(|input| input.key_pressed(egui::Key::Enter))
+        && !text.trim().is_empty()
+    {
         requests.push(Request::FindKey(text.trim().to_owned()));
     }
     ui.data_mut(|data| data.insert_temp(id, text));
 }
 
-fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requests: &mut Requests) {
-    let Some(history) = &document.history else { return };
+fn chain_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    chain: &Chain,
+    requests: &mut Requests,
+) {
+    let Some(history) = &document.history else {
+        return;
+    };
     ui.horizontal_wrapped(|ui| {
         let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
         let title = format!("Versions of key {name}, {}", chain.basis());
         style::bold_line(ui, &title, style::HEADING, Palette::of(ui).strong);
-        style::note(ui, format!("{} and the initial state", counted(chain.rows.len() - 1, "version")));
-        if document.key.as_ref().is_some_and(|view| view.wanted == Wanted::MostUsed) {
+        style::note(
+            ui,
+            format!(
+                "{} and the initial state",
+                counted(chain.rows.len() - 1, "version")
+            ),
+        );
+        if document
+            .key
+            .as_ref()
+            .is_some_and(|view| view.wanted == Wanted::MostUsed)
+        {
             style::note(ui, "of the key with the most operations");
         }
     });
@@ -108,33 +157,56 @@ fn all_ui(
 ) {
     let (columns, height) = (columns(ui), versions::height(READERS.0));
     // Known from the frame before.
-    let id = ui.id().with(("rows of versions in view", chain.key, chain.rows.len()));
-    let in_view = ui.data(|data| data.get_temp::<Vec<usize>>(id)).unwrap_or_default();
+    let id = ui
+        .id()
+        .with(("rows of versions in view", chain.key, chain.rows.len()));
+    let in_view = ui
+        .data(|data| data.get_temp::<Vec<usize>>(id))
+        .unwrap_or_default();
     ui.horizontal_wrapped(|ui| {
-        style::bold_line(ui, "All versions, oldest first", style::BODY, Palette::of(ui).text);
+        style::bold_line(
+            ui,
+            "All versions, oldest first",
+            style::BODY,
+            Palette::of(ui).text,
+        );
         around(chain, &in_view, ["above", "below"]).map(|rest| style::note(ui, rest));
     });
     let n = chain.rows.len().div_ceil(columns);
-    let mut area = ScrollArea::vertical().id_salt("versions").auto_shrink(false);
+    let mut area = ScrollArea::vertical()
+        .id_salt("versions")
+        .auto_shrink(false);
     let pitch = height + ui.spacing().item_spacing.y;
     if is_new(ui, document, chain) {
         let n_visible = ((ui.available_height() / pitch) as usize).max(1) * columns;
-        area = area.vertical_scroll_offset((densest(at_issue, columns, n_visible) / columns) as f32 * pitch);
+        area = area.vertical_scroll_offset(
+            (densest(at_issue, columns, n_visible) / columns) as f32 * pitch,
+        );
     }
     let anomaly = anomaly(document, &state.hidden);
     let seen = area.show_rows(ui, height, n, |ui, rows| {
         for row in rows.clone() {
-            let places: Vec<usize> = (row * columns..((row + 1) * columns).min(chain.rows.len())).collect();
-            let detail = Detail { readers: READERS.0, forced: false };
+            let places: Vec<usize> =
+                (row * columns..((row + 1) * columns).min(chain.rows.len())).collect();
+            let detail = Detail {
+                readers: READERS.0,
+                forced: false,
+            };
             let scene = versions::scene(history, chain, anomaly.as_ref(), &places, detail);
-            let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
-            let place = DrawnAt { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+            let (area, response) =
+                ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+            let place = DrawnAt {
+                origin: area.min,
+                zoom: 1.0,
+                area: ui.clip_rect(),
+            };
             scene_ui(ui, &scene, place, &response, (state, document), requests);
         }
     });
     // A row of which only the readers are seen is not in view.
     let first = ((seen.state.offset.y + pitch / 3.0) / pitch) as usize * columns;
-    let last = ((seen.state.offset.y + seen.inner_rect.height() + pitch / 3.0) / pitch) as usize * columns;
+    let last =
+        ((seen.state.offset.y + seen.inner_rect.height() + pitch / 3.0) / pitch) as usize * columns;
     let now: Vec<usize> = (first..last.min(chain.rows.len())).collect();
     if now != in_view {
         ui.data_mut(|data| data.insert_temp(id, now));
@@ -145,8 +217,14 @@ fn all_ui(
 /// The first version of the row with which a view of `n` versions begins that has the most of these in it.
 fn densest(places: &[usize], columns: usize, n: usize) -> usize {
     let rows = places.iter().map(|place| place / columns * columns);
-    let n_in = |first: usize| places.iter().filter(|place| (first..first + n).contains(*place)).count();
-    rows.max_by(|a, b| n_in(*a).cmp(&n_in(*b)).then(b.cmp(a))).unwrap_or(0)
+    let n_in = |first: usize| {
+        places
+            .iter()
+            .filter(|place| (first..first + n).contains(*place))
+            .count()
+    };
+    rows.max_by(|a, b| n_in(*a).cmp(&n_in(*b)).then(b.cmp(a)))
+        .unwrap_or(0)
 }
 
 /// Whether all versions of the key are side by side, which leaves room below them.
@@ -179,8 +257,13 @@ fn left_out(chain: &Chain, places: &[usize]) -> Option<String> {
 fn around(chain: &Chain, places: &[usize], names: [&str; 2]) -> Option<String> {
     let earlier = places.first().copied().unwrap_or(0);
     let later = places.last().map_or(0, |last| chain.rows.len() - 1 - last);
-    let told = [earlier, later].into_iter().zip(names).filter(|(n, _)| *n > 0);
-    let told: Vec<String> = told.map(|(n, which)| format!("{} {which}", grouped(n as u64))).collect();
+    let told = [earlier, later]
+        .into_iter()
+        .zip(names)
+        .filter(|(n, _)| *n > 0);
+    let told: Vec<String> = told
+        .map(|(n, which)| format!("{} {which}", grouped(n as u64)))
+        .collect();
     (!told.is_empty()).then(|| told.join(", "))
 }
 
@@ -192,13 +275,28 @@ pub(super) fn strip_ui(
     readers: usize,
     requests: &mut Requests,
 ) {
-    let Some(history) = &document.history else { return };
+    let Some(history) = &document.history else {
+        return;
+    };
     let anomaly = anomaly(document, &state.hidden);
     let places = at_issue(ui, (state, document), chain);
-    let scene = versions::scene(history, chain, anomaly.as_ref(), &places, Detail { readers, forced: true });
+    let scene = versions::scene(
+        history,
+        chain,
+        anomaly.as_ref(),
+        &places,
+        Detail {
+            readers,
+            forced: true,
+        },
+    );
     ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {
         let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
-        let place = DrawnAt { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+        let place = DrawnAt {
+            origin: area.min,
+            zoom: 1.0,
+            area: ui.clip_rect(),
+        };
         scene_ui(ui, &scene, place, &response, (state, document), requests);
     });
 }
@@ -209,9 +307,17 @@ pub(super) fn key_height(readers: usize) -> f32 {
 }
 
 /// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
-pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
-    let Some(history) = &shown.1.history else { return };
-    let title = chosen_chain(shown.1).map(|chain| strip_title(history, chain, &at_issue(ui, shown, chain)));
+pub(super) fn chosen_key_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    readers: usize,
+    requests: &mut Requests,
+) {
+    let Some(history) = &shown.1.history else {
+        return;
+    };
+    let title =
+        chosen_chain(shown.1).map(|chain| strip_title(history, chain, &at_issue(ui, shown, chain)));
     ui.horizontal(|ui| {
         choose_ui(ui, history, shown.1, false, requests);
         title.map(|title| style::short_note(ui, title));
@@ -223,7 +329,12 @@ pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), readers: us
 }
 
 /// The versions at issue of the key, under what they are.
-pub(super) fn key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
+pub(super) fn key_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    readers: usize,
+    requests: &mut Requests,
+) {
     match (chosen_chain(shown.1), &shown.1.history) {
         (Some(chain), Some(history)) => {
             style::short_note(ui, strip_title(history, chain, &at_issue(ui, shown, chain)));
@@ -247,7 +358,9 @@ fn no_versions_ui(ui: &mut Ui, document: &Document) {
 /// "Versions of key 1, in inferred order; 3 earlier, 2 later not shown".
 fn strip_title(history: &History, chain: &Chain, places: &[usize]) -> String {
     let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
-    let rest = left_out(chain, places).map(|rest| format!("; {rest}")).unwrap_or_default();
+    let rest = left_out(chain, places)
+        .map(|rest| format!("; {rest}"))
+        .unwrap_or_default();
     format!("Versions of key {name}, {}{rest}", chain.basis())
 }
 

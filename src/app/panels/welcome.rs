@@ -9,7 +9,8 @@ use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use crate::relations::Relation;
 use egui::{
-    CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 /// Width of the page's column.
@@ -54,12 +55,30 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), 96.0), Sense::click());
     let lit = state.drop_hint || response.hovered();
-    let line = Stroke::new(1.5, if lit { palette.accent } else { palette.weak.gamma_multiply(0.6) });
-    let fill = if lit { palette.tint(palette.accent) } else { palette.panel };
+    let line = Stroke::new(
+        1.5,
+        if lit {
+            palette.accent
+        } else {
+            palette.weak.gamma_multiply(0.6)
+        },
+    );
+    let fill = if lit {
+        palette.tint(palette.accent)
+    } else {
+        palette.panel
+    };
     ui.painter().rect_filled(area, CornerRadius::same(10), fill);
     let r = area.shrink(1.0);
-    let corners = [r.left_top(), r.right_top(), r.right_bottom(), r.left_bottom(), r.left_top()];
-    ui.painter().extend(egui::Shape::dashed_line(&corners, line, 7.0, 5.0));
+    let corners = [
+        r.left_top(),
+        r.right_top(),
+        r.right_bottom(),
+        r.left_bottom(),
+        r.left_top(),
+    ];
+    ui.painter()
+        .extend(egui::Shape::dashed_line(&corners, line, 7.0, 5.0));
     let title = ui.painter().layout_no_wrap(
         "Drop a history file or a folder here, or click to choose a file".to_owned(),
         FontId::proportional(style::HEADING),
@@ -71,7 +90,10 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         title,
         palette.strong,
     );
-    let keys = format!("{}   ·   or start with: isoscope FILE", Command::Open.key_text());
+    let keys = format!(
+        "{}   ·   or start with: isoscope FILE",
+        Command::Open.key_text()
+    );
     ui.painter().text(
         area.center() + vec2(0.0, 14.0),
         egui::Align2::CENTER_CENTER,
@@ -108,7 +130,11 @@ fn recent_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     heading_ui(ui, "Recent");
     for path in state.recent.iter().take(5) {
         let text = path.display().to_string();
-        if ui.add(egui::Button::new(text).frame(false).truncate()).on_hover_text("Open again").clicked() {
+        if ui
+            .add(egui::Button::new(text).frame(false).truncate())
+            .on_hover_text("Open again")
+            .clicked()
+        {
             requests.push(Request::OpenFile(path.clone()));
         }
     }
@@ -118,22 +144,57 @@ fn recent_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
 fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.add_space(18.0);
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), PICTURE), Sense::click());
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), PICTURE), Sense::click());
     let inside = area.shrink(14.0);
     // Made in any case: what follows keeps its identity when the picture arrives, so that no click is lost.
     let mut text = ui.new_child(egui::UiBuilder::new().max_rect(inside));
-    let Some(picture) = &state.welcome else { return };
-    let line = if response.hovered() || response.has_focus() { palette.accent } else { palette.line };
-    ui.painter().rect(area, CornerRadius::same(8), palette.ground, Stroke::new(1.0, line), StrokeKind::Inside);
+    let Some(picture) = &state.welcome else {
+        return;
+    };
+    let line = if response.hovered() || response.has_focus() {
+        palette.accent
+    } else {
+        palette.line
+    };
+    ui.painter().rect(
+        area,
+        CornerRadius::same(8),
+        palette.ground,
+        Stroke::new(1.0, line),
+        StrokeKind::Inside,
+    );
     style::bold(&mut text, &picture.title, style::HEADING, palette.strong);
     text.label(RichText::new(&picture.claim).color(palette.text));
-    style::note(&mut text, "A sample. Click to look at it: point at an arrow to read why it is there.");
-    let below = Rect::from_min_max(pos2(inside.left(), text.min_rect().bottom() + 8.0), inside.max);
+    style::note(
+        &mut text,
+        "A sample. Click to look at it: point at an arrow to read why it is there.",
+    );
+    let below = Rect::from_min_max(
+        pos2(inside.left(), text.min_rect().bottom() + 8.0),
+        inside.max,
+    );
     let bounds = picture.scene.bounds;
-    let scale = (below.width() / bounds.width()).min(below.height() / bounds.height()).min(1.0);
+    let scale = (below.width() / bounds.width())
+        .min(below.height() / bounds.height())
+        .min(1.0);
     let origin = below.center() - bounds.center().to_vec2() * scale;
-    paint(&ui.painter_at(area), &picture.scene, (origin, scale), &Look { palette, ..Look::default() });
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Example: {}", picture.title)));
+    paint(
+        &ui.painter_at(area),
+        &picture.scene,
+        (origin, scale),
+        &Look {
+            palette,
+            ..Look::default()
+        },
+    );
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            WidgetType::Button,
+            true,
+            format!("Example: {}", picture.title),
+        )
+    });
     on_click(&response, Request::OpenSample(picture.sample), requests);
 }
 
@@ -149,17 +210,24 @@ fn teach_ui(ui: &mut Ui) {
         .color(palette.text),
     );
     ui.add_space(4.0);
-    egui::Grid::new("edges").num_columns(6).spacing(vec2(8.0, 5.0)).show(ui, |ui| {
-        for (place, relation) in Relation::ALL.into_iter().enumerate() {
-            let (area, _) = ui.allocate_exact_size(vec2(40.0, 14.0), Sense::hover());
-            super::paint_relation(ui.painter(), area, relation, &palette, true);
-            ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
-            style::note(ui, meaning(relation));
-            if place % 2 == 1 {
-                ui.end_row();
+    egui::Grid::new("edges")
+        .num_columns(6)
+        .spacing(vec2(8.0, 5.0))
+        .show(ui, |ui| {
+            for (place, relation) in Relation::ALL.into_iter().enumerate() {
+                let (area, _) = ui.allocate_exact_size(vec2(40.0, 14.0), Sense::hover());
+                super::paint_relation(ui.painter(), area, relation, &palette, true);
+                ui.label(
+                    RichText::new(relation.code())
+                        .monospace()
+                        .color(palette.strong),
+                );
+                style::note(ui, meaning(relation));
+                if place % 2 == 1 {
+                    ui.end_row();
+                }
             }
-        }
-    });
+        });
 }
 
 /// Why one transaction comes before the other.
@@ -197,9 +265,21 @@ fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
         true => (palette.raised, palette.accent),
         false => (palette.panel, palette.line),
     };
-    ui.painter().rect(area, CornerRadius::same(8), fill, Stroke::new(1.0, line), StrokeKind::Inside);
+    ui.painter().rect(
+        area,
+        CornerRadius::same(8),
+        fill,
+        Stroke::new(1.0, line),
+        StrokeKind::Inside,
+    );
     let line = |text: &str, size: f32, colour| {
-        style::cut(ui.painter(), text, FontId::proportional(size), colour, TILE.x - 22.0)
+        style::cut(
+            ui.painter(),
+            text,
+            FontId::proportional(size),
+            colour,
+            TILE.x - 22.0,
+        )
     };
     style::paint_bold(
         ui.painter(),
@@ -207,7 +287,13 @@ fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
         line(title, style::BODY, palette.strong),
         palette.strong,
     );
-    ui.painter().galley(area.min + vec2(11.0, 29.0), line(about, style::SMALL, palette.weak), palette.weak);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sample {title}: {about}")));
+    ui.painter().galley(
+        area.min + vec2(11.0, 29.0),
+        line(about, style::SMALL, palette.weak),
+        palette.weak,
+    );
+    response.widget_info(|| {
+        WidgetInfo::labeled(WidgetType::Button, true, format!("Sample {title}: {about}"))
+    });
     response.on_hover_text(about).clicked()
 }

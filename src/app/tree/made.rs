@@ -46,7 +46,9 @@ impl Wanted {
 
     /// Whether the filter uses what the user wrote about anomalies.
     pub fn asks_for_notes(&self) -> bool {
-        filter::words(&self.filter).iter().any(|word| matches!(Term::parse(word), Term::Own(_)))
+        filter::words(&self.filter)
+            .iter()
+            .any(|word| matches!(Term::parse(word), Term::Own(_)))
     }
 }
 
@@ -72,14 +74,22 @@ pub struct Made {
 /// Building the lines.
 pub(in crate::app) static MAKE: Task<Arc<Made>> = Task {
     end: |app, _| {
-        let Some(document) = &mut app.state.document else { return };
+        let Some(document) = &mut app.state.document else {
+            return;
+        };
         document.tree.give_up();
     },
-    ..Task::new("list", Failure::Message("The anomalies could not be listed"), |app, made| {
-        let Some(document) = &mut app.state.document else { return };
-        document.reveal.selected |= document.tree.settle(made);
-        app.follow_filter();
-    })
+    ..Task::new(
+        "list",
+        Failure::Message("The anomalies could not be listed"),
+        |app, made| {
+            let Some(document) = &mut app.state.document else {
+                return;
+            };
+            document.reveal.selected |= document.tree.settle(made);
+            app.follow_filter();
+        },
+    )
 };
 
 impl Made {
@@ -90,8 +100,15 @@ impl Made {
         notes: &Notes,
         control: &Control,
     ) -> Result<Made, Interrupt> {
-        let terms: Vec<Term> = filter::words(&wanted.filter).iter().map(|word| Term::parse(word)).collect();
-        let own = |entry: &Entry, word: &str| notes.get(&entry.identity).is_some_and(|note| note.answers(word));
+        let terms: Vec<Term> = filter::words(&wanted.filter)
+            .iter()
+            .map(|word| Term::parse(word))
+            .collect();
+        let own = |entry: &Entry, word: &str| {
+            notes
+                .get(&entry.identity)
+                .is_some_and(|note| note.answers(word))
+        };
         let passing = |fits: &dyn Fn(&Term, &Entry) -> bool| -> Result<Vec<usize>, Interrupt> {
             let mut places = Vec::new();
             for (place, entry) in catalogue.entries.iter().enumerate() {
@@ -104,28 +121,53 @@ impl Made {
             }
             Ok(places)
         };
-        let mut places = passing(&|term, entry| term.matches(&entry.search, |word| own(entry, word)))?;
+        let mut places =
+            passing(&|term, entry| term.matches(&entry.search, |word| own(entry, word)))?;
         let is_similar = places.is_empty() && !terms.is_empty();
         if is_similar {
-            places = passing(&|term, entry| term.is_like(&entry.search, &entry.title, |word| own(entry, word)))?;
+            places = passing(&|term, entry| {
+                term.is_like(&entry.search, &entry.title, |word| own(entry, word))
+            })?;
         }
-        let mut making =
-            Making { wanted, catalogue: &catalogue, control, lines: Vec::new(), order: Vec::new(), folded: Vec::new() };
+        let mut making = Making {
+            wanted,
+            catalogue: &catalogue,
+            control,
+            lines: Vec::new(),
+            order: Vec::new(),
+            folded: Vec::new(),
+        };
         match catalogue.groupings(wanted.by) {
             Some(groupings) => making.push_heaps(groupings, &places)?,
             None => making.push_levels(&places, terms.is_empty())?,
         }
-        let Making { lines, order, mut folded, .. } = making;
+        let Making {
+            lines,
+            order,
+            mut folded,
+            ..
+        } = making;
         folded.resize(order.len(), false);
         let mut positions = vec![NONE; catalogue.entries.len()];
-        order.iter().zip(0..).for_each(|(&entry, position)| positions[entry] = position);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(&entry, position)| positions[entry] = position);
         let mut line_of = vec![NONE; catalogue.entries.len()];
         for (line, place) in lines.iter().zip(0..) {
             if let ListLine::Instance { entry, .. } = line {
                 line_of[*entry] = place;
             }
         }
-        Ok(Made { catalogue: Some(catalogue), is_similar, lines, order, folded, positions, line_of })
+        Ok(Made {
+            catalogue: Some(catalogue),
+            is_similar,
+            lines,
+            order,
+            folded,
+            positions,
+            line_of,
+        })
     }
 
     /// The line of an instance, if it passes the filter and its branches are open. O(log entries).
@@ -140,7 +182,10 @@ impl Made {
 
     fn place_in(&self, places: &[u32], id: ViolationId) -> Option<usize> {
         let entry = self.catalogue.as_ref()?.place(id)?;
-        places.get(entry).filter(|place| **place != NONE).map(|place| *place as usize)
+        places
+            .get(entry)
+            .filter(|place| **place != NONE)
+            .map(|place| *place as usize)
     }
 
     /// Whether the instance at a position is one that a simpler anomaly explains, and folded away.
@@ -151,7 +196,10 @@ impl Made {
     /// The instance at a position.
     pub fn at(&self, position: usize) -> Option<ViolationId> {
         let entry = *self.order.get(position)?;
-        self.catalogue.as_ref().and_then(|catalogue| catalogue.entries.get(entry)).map(|entry| entry.id)
+        self.catalogue
+            .as_ref()
+            .and_then(|catalogue| catalogue.entries.get(entry))
+            .map(|entry| entry.id)
     }
 }
 
@@ -171,8 +219,12 @@ struct Making<'a> {
 impl Making<'_> {
     fn push_levels(&mut self, places: &[usize], whole: bool) -> Result<(), Interrupt> {
         let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
-        places.iter().for_each(|&place| by_pattern[self.catalogue.entries[place].id.pattern as usize].push(place));
-        Level::EVERY.into_iter().try_for_each(|level| self.push_level(level, &by_pattern, whole))
+        places.iter().for_each(|&place| {
+            by_pattern[self.catalogue.entries[place].id.pattern as usize].push(place)
+        });
+        Level::EVERY
+            .into_iter()
+            .try_for_each(|level| self.push_level(level, &by_pattern, whole))
     }
 
     fn push_heaps(&mut self, groupings: &AnomalyGroups, places: &[usize]) -> Result<(), Interrupt> {
@@ -182,7 +234,12 @@ impl Making<'_> {
             let branch = Branch::AnomalyGroup(self.wanted.by, heap);
             let open = self.wanted.is_open(branch);
             let (text, count) = (groupings.name(heap).to_owned(), members.len() as u64);
-            self.lines.push(ListLine::Branch { branch, text, count, open });
+            self.lines.push(ListLine::Branch {
+                branch,
+                text,
+                count,
+                open,
+            });
             let pattern_of = |&place: &usize| catalogue.entries[place].id.pattern;
             for some in members.chunk_by(|a, b| pattern_of(a) == pattern_of(b)) {
                 let pattern = pattern_of(&some[0]);
@@ -190,7 +247,12 @@ impl Making<'_> {
                 let all = self.wanted.is_open(branch);
                 if open {
                     let (text, count) = (pattern_text(pattern), some.len() as u64);
-                    self.lines.push(ListLine::Branch { branch, text, count, open: all });
+                    self.lines.push(ListLine::Branch {
+                        branch,
+                        text,
+                        count,
+                        open: all,
+                    });
                 }
                 for &entry in some {
                     self.order.push(entry);
@@ -203,14 +265,22 @@ impl Making<'_> {
         Ok(())
     }
 
-    fn push_level(&mut self, level: Level, by_pattern: &[Vec<usize>], whole: bool) -> Result<(), Interrupt> {
+    fn push_level(
+        &mut self,
+        level: Level,
+        by_pattern: &[Vec<usize>],
+        whole: bool,
+    ) -> Result<(), Interrupt> {
         let catalogue = self.catalogue;
         let counted = |pattern: Pattern| match whole {
             // What is listed may not be counted yet.
-            true => catalogue.counted(pattern).max(by_pattern[pattern as usize].len() as u64),
+            true => catalogue
+                .counted(pattern)
+                .max(by_pattern[pattern as usize].len() as u64),
             false => by_pattern[pattern as usize].len() as u64,
         };
-        let patterns = || Pattern::all().filter(|p| catalogue.level_of(*p) == level && counted(*p) > 0);
+        let patterns =
+            || Pattern::all().filter(|p| catalogue.level_of(*p) == level && counted(*p) > 0);
         let count: u64 = patterns().map(counted).sum();
         if count == 0 {
             return Ok(());
@@ -218,10 +288,20 @@ impl Making<'_> {
         let branch = Branch::Level(level);
         let open = self.wanted.is_open(branch);
         let text = format!("{level}  {}", level.long_name().replace('-', " "));
-        self.lines.push(ListLine::Branch { branch, text, count, open });
+        self.lines.push(ListLine::Branch {
+            branch,
+            text,
+            count,
+            open,
+        });
         for pattern in patterns() {
             self.control.check()?;
-            self.push_pattern(pattern, &by_pattern[pattern as usize], counted(pattern), open);
+            self.push_pattern(
+                pattern,
+                &by_pattern[pattern as usize],
+                counted(pattern),
+                open,
+            );
         }
         Ok(())
     }
@@ -236,14 +316,24 @@ impl Making<'_> {
             if let Some(other) = self.shown_as(places).filter(|_| is_whole) {
                 let more = format!(" → {}", other.row().title);
                 // The name itself comes first where both have no room.
-                text += if text.len() + more.len() <= LONGEST { &more } else { "" };
+                text += if text.len() + more.len() <= LONGEST {
+                    &more
+                } else {
+                    ""
+                };
             }
-            self.lines.push(ListLine::Branch { branch, text, count, open });
+            self.lines.push(ListLine::Branch {
+                branch,
+                text,
+                count,
+                open,
+            });
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
         let is_root = |place: &usize| self.wanted.simpler(&catalogue.entries[*place]).is_none();
-        let (mut roots, mut consequences): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| is_root(place));
+        let (mut roots, mut consequences): (Vec<usize>, Vec<usize>) =
+            places.iter().partition(|place| is_root(place));
         roots.sort_by_key(group_of);
         consequences.sort_by_key(group_of);
         let groups: Vec<&[usize]> = roots.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
@@ -253,16 +343,25 @@ impl Making<'_> {
         self.push_consequences(pattern, &consequences, in_sight);
         if in_sight && (places.len() as u64) < count {
             let listed = places.len() as u64;
-            self.lines.push(ListLine::More { pattern, listed, counted: count });
+            self.lines.push(ListLine::More {
+                pattern,
+                listed,
+                counted: count,
+            });
         }
     }
 
     /// The other pattern that explains all of these anomalies.
     fn shown_as(&self, places: &[usize]) -> Option<Pattern> {
-        let pattern_of = |place: &usize| self.wanted.simpler(&self.catalogue.entries[*place]).map(|id| id.pattern);
+        let pattern_of = |place: &usize| {
+            self.wanted
+                .simpler(&self.catalogue.entries[*place])
+                .map(|id| id.pattern)
+        };
         let first = places.first().and_then(pattern_of)?;
         let own = self.catalogue.entries[places[0]].id.pattern;
-        (first != own && places.iter().all(|place| pattern_of(place) == Some(first))).then_some(first)
+        (first != own && places.iter().all(|place| pattern_of(place) == Some(first)))
+            .then_some(first)
     }
 
     fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, in_sight: bool) {
@@ -272,12 +371,20 @@ impl Making<'_> {
         let open = !header || self.wanted.is_open(branch);
         if in_sight && header {
             let text = format!("with {}", catalogue.entries[group[0]].label);
-            self.lines.push(ListLine::Branch { branch, text, count: group.len() as u64, open });
+            self.lines.push(ListLine::Branch {
+                branch,
+                text,
+                count: group.len() as u64,
+                open,
+            });
         }
         for &entry in group {
             self.order.push(entry);
             if in_sight && open {
-                self.lines.push(ListLine::Instance { entry, depth: if header { 3 } else { 2 } });
+                self.lines.push(ListLine::Instance {
+                    entry,
+                    depth: if header { 3 } else { 2 },
+                });
             }
         }
     }
@@ -290,13 +397,22 @@ impl Making<'_> {
         let open = self.wanted.is_open(branch);
         if in_sight {
             let text = "explained by simpler anomalies".to_owned();
-            self.lines.push(ListLine::Branch { branch, text, count: places.len() as u64, open });
+            self.lines.push(ListLine::Branch {
+                branch,
+                text,
+                count: places.len() as u64,
+                open,
+            });
         }
         self.folded.resize(self.order.len(), false);
         self.order.extend(places);
         self.folded.resize(self.order.len(), !open);
         if in_sight && open {
-            self.lines.extend(places.iter().map(|&entry| ListLine::Instance { entry, depth: 3 }));
+            self.lines.extend(
+                places
+                    .iter()
+                    .map(|&entry| ListLine::Instance { entry, depth: 3 }),
+            );
         }
     }
 }

@@ -159,15 +159,21 @@ impl Tree {
 
     /// Opens everything above an instance.
     pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue) {
-        let Some(place) = catalogue.place(id) else { return };
+        let Some(place) = catalogue.place(id) else {
+            return;
+        };
         let entry = &catalogue.entries[place];
         let (wanted, mut changed) = (&mut self.wanted, false);
         if let Some(groupings) = catalogue.groupings(wanted.by) {
             let heap = groupings.of(place);
             changed |= wanted.opened.insert(Branch::AnomalyGroup(wanted.by, heap));
-            changed |= wanted.folded.remove(&Branch::HeapPattern(wanted.by, heap, id.pattern));
+            changed |= wanted
+                .folded
+                .remove(&Branch::HeapPattern(wanted.by, heap, id.pattern));
         }
-        changed |= wanted.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
+        changed |= wanted
+            .folded
+            .remove(&Branch::Level(catalogue.level_of(id.pattern)));
         changed |= wanted.opened.insert(Branch::Pattern(id.pattern));
         changed |= match wanted.simpler(entry).is_some() {
             true => wanted.opened.insert(Branch::Consequences(id.pattern)),
@@ -241,7 +247,9 @@ impl Tree {
         let at = id.and_then(|id| self.position(id));
         // Where each class begins, and its first instance; one that is not folded instead of one that is.
         let mut firsts: Vec<(usize, ViolationId, bool)> = Vec::new();
-        for (place, id) in (0..self.made.order.len()).filter_map(|place| Some((place, self.made.at(place)?))) {
+        for (place, id) in
+            (0..self.made.order.len()).filter_map(|place| Some((place, self.made.at(place)?)))
+        {
             let is_folded = self.made.is_folded(place);
             match firsts.last_mut() {
                 Some((_, last, was_folded)) if last.pattern == id.pattern => {
@@ -276,7 +284,9 @@ impl Tree {
         if self.wanted.opened.contains(&branch) && selected.as_ref().is_some_and(is_in) {
             return None;
         }
-        (0..self.made.order.len()).filter_map(|place| self.made.at(place)).find(is_in)
+        (0..self.made.order.len())
+            .filter_map(|place| self.made.at(place))
+            .find(is_in)
     }
 }
 
@@ -297,10 +307,18 @@ mod tests {
             for key in [4, 5] {
                 let draft = builder.transaction(session, Outcome::Committed);
                 let key = builder.key_number(key);
-                builder.operation(draft, OperationKind::Write, key, Value(draft.0 as u64 + 1), 1);
+                builder.operation(
+                    draft,
+                    OperationKind::Write,
+                    key,
+                    Value(draft.0 as u64 + 1),
+                    1,
+                );
             }
         }
-        let history = builder.finish().expect("a small history is within all bounds");
+        let history = builder
+            .finish()
+            .expect("a small history is within all bounds");
         let violation = |pattern: Pattern, ordinal, group, key, transactions: &[u32]| Violation {
             id: ViolationId { pattern, ordinal },
             also: Vec::new(),
@@ -322,13 +340,23 @@ mod tests {
             violation(k, 3, 1, 1, &[2, 3]),
         ];
         let patterns = [(Pattern::ThinAirRead, 1), (k, 5)].into();
-        Arc::new(Catalogue::new(&history, Findings { violations, patterns, ..Findings::default() }))
+        Arc::new(Catalogue::new(
+            &history,
+            Findings {
+                violations,
+                patterns,
+                ..Findings::default()
+            },
+        ))
     }
 
     /// Builds the lines, as the window does.
     fn make(tree: &mut Tree, catalogue: &Arc<Catalogue>, notes: &Notes) {
-        let Some(wanted) = tree.take_wanted() else { return };
-        let made = Made::new(&wanted, Arc::clone(catalogue), notes, &Control::new()).expect("nothing stops it");
+        let Some(wanted) = tree.take_wanted() else {
+            return;
+        };
+        let made = Made::new(&wanted, Arc::clone(catalogue), notes, &Control::new())
+            .expect("nothing stops it");
         tree.settle(Arc::new(made));
     }
 
@@ -367,10 +395,31 @@ mod tests {
         let mut tree = tree(&catalogue);
         tree.toggle(Branch::Pattern(Pattern::FracturedReadCO));
         make(&mut tree, &catalogue, &Notes::default());
-        assert!(matches!(tree.lines()[4], ListLine::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
-        assert!(matches!(tree.lines()[5], ListLine::Instance { depth: 2, .. }), "a group of one needs no header");
-        assert!(matches!(&tree.lines()[6], ListLine::More { listed: 3, counted: 5, .. }));
-        let hidden = ViolationId { pattern: Pattern::FracturedReadCO, ordinal: 3 };
+        assert!(matches!(
+            tree.lines()[4],
+            ListLine::Branch {
+                branch: Branch::Group(_, 1),
+                count: 2,
+                open: false,
+                ..
+            }
+        ));
+        assert!(
+            matches!(tree.lines()[5], ListLine::Instance { depth: 2, .. }),
+            "a group of one needs no header"
+        );
+        assert!(matches!(
+            &tree.lines()[6],
+            ListLine::More {
+                listed: 3,
+                counted: 5,
+                ..
+            }
+        ));
+        let hidden = ViolationId {
+            pattern: Pattern::FracturedReadCO,
+            ordinal: 3,
+        };
         assert_eq!(tree.line_of(hidden), None);
         tree.reveal(hidden, &catalogue);
         make(&mut tree, &catalogue, &Notes::default());
@@ -430,10 +479,19 @@ mod tests {
         let catalogue = catalogue();
         let mut tree = tree(&catalogue);
         let all: BTreeSet<usize> = tree.order().iter().copied().collect();
-        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
+        for by in [
+            GroupBy::Cause,
+            GroupBy::Component,
+            GroupBy::Key,
+            GroupBy::Session,
+        ] {
             tree.group_by(by);
             make(&mut tree, &catalogue, &Notes::default());
-            assert_eq!(tree.order().iter().copied().collect::<BTreeSet<_>>(), all, "{by:?}");
+            assert_eq!(
+                tree.order().iter().copied().collect::<BTreeSet<_>>(),
+                all,
+                "{by:?}"
+            );
             assert_eq!(tree.order().len(), all.len(), "each once");
         }
         tree.group_by(GroupBy::Key);
@@ -457,9 +515,18 @@ mod tests {
     fn bookmarks_and_tags_can_be_looked_for() {
         let catalogue = catalogue();
         let mut tree = tree(&catalogue);
-        let note = Note { bookmarked: true, tags: ["ours".to_owned()].into(), ..Note::default() };
+        let note = Note {
+            bookmarked: true,
+            tags: ["ours".to_owned()].into(),
+            ..Note::default()
+        };
         let notes: Notes = [(catalogue.entries[2].identity.clone(), note)].into();
-        for (filter, n) in [("is:bookmarked", 1), ("tag:ours", 1), ("tag:other", 0), ("is:noted", 0)] {
+        for (filter, n) in [
+            ("is:bookmarked", 1),
+            ("tag:ours", 1),
+            ("tag:other", 0),
+            ("is:noted", 0),
+        ] {
             tree.set_filter(filter.to_owned());
             make(&mut tree, &catalogue, &notes);
             assert_eq!(tree.order().len(), n, "{filter}");
@@ -474,7 +541,10 @@ mod tests {
         tree.set_filter("key:4".to_owned());
         assert_eq!((tree.filter(), tree.order().len()), ("key:4", n));
         let wanted = tree.take_wanted().expect("the lines are old");
-        assert!(tree.is_being_made() && tree.take_wanted().is_none(), "asked once");
+        assert!(
+            tree.is_being_made() && tree.take_wanted().is_none(),
+            "asked once"
+        );
         let stopped = Control::new();
         stopped.stop();
         assert!(Made::new(&wanted, Arc::clone(&catalogue), &Notes::default(), &stopped).is_err());

@@ -40,10 +40,19 @@ impl Progress {
             Means::Answers(_) => is_open || level == Level::TransactionalCausalConsistency,
             _ => is_open,
         };
-        let is_refuted = self.violated.iter().chain(self.refuted.iter()).any(|weaker| level.implies(weaker));
+        let is_refuted = self
+            .violated
+            .iter()
+            .chain(self.refuted.iter())
+            .any(|weaker| level.implies(weaker));
         let refutes = matches!(means, Means::Answers(_)) && !self.satisfied.contains(level);
         let may_settle = |other: Level| level.implies(other) || (refutes && other.implies(level));
-        let settled = self.open.iter().rev().copied().find(|&other| may_settle(other));
+        let settled = self
+            .open
+            .iter()
+            .rev()
+            .copied()
+            .find(|&other| may_settle(other));
         settled.filter(|_| means.is_for(level) && is_worth_it && !is_refuted)
     }
 }
@@ -52,14 +61,27 @@ impl CheckRun<'_> {
     /// Decides by choices of writers what cannot be decided without the ambiguous reads: satisfied levels may become
     /// violated. Returns the levels that every choice violates but that are satisfied without these reads. If they are
     /// `final`, verdicts are reported as soon as they are found.
-    pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions, is_final: bool) -> LevelSet {
+    pub(super) fn choose(
+        &mut self,
+        prepared: &Prepared,
+        decisions: &Decisions,
+        is_final: bool,
+    ) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let Request { history, control, mode, .. } = self.asked;
+        let Request {
+            history,
+            control,
+            mode,
+            ..
+        } = self.asked;
         // What is decided must still be shown when the time is over.
         let control = &control.leaving_time();
         let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let tears = self.tears_reads(resolution);
-        let mut progress = Progress { is_final, ..Progress::default() };
+        let mut progress = Progress {
+            is_final,
+            ..Progress::default()
+        };
         for (&level, (decision, _)) in decisions {
             match decision {
                 Ok(Decision::Satisfied(_)) if tears && level.implies(Level::CutIsolation) => {
@@ -73,7 +95,10 @@ impl CheckRun<'_> {
         }
         let ended = self.choose_by_all_means(&chooser, &mut progress).err();
         for &level in &progress.open {
-            let cause = ended.map_or(Cause::AmbiguousReads(resolution.n_ambiguous()), Cause::Interrupted);
+            let cause = ended.map_or(
+                Cause::AmbiguousReads(resolution.n_ambiguous()),
+                Cause::Interrupted,
+            );
             self.settle(level, Verdict::Undecided(cause));
         }
         self.spread_violations();
@@ -82,29 +107,48 @@ impl CheckRun<'_> {
 
     /// Decides the open levels as far as possible, the strong ones strongest first, the weak ones weakest first: an order
     /// settles all weaker levels, a violation all stronger ones.
-    fn choose_by_all_means(&mut self, chooser: &Chooser<'_>, progress: &mut Progress) -> Result<(), Interrupt> {
+    fn choose_by_all_means(
+        &mut self,
+        chooser: &Chooser<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Interrupt> {
         for means in chooser.means() {
-            let is_tried = |level: &Level| Level::WITHOUT_TIMES.contains(level) || progress.open.contains(level);
+            let is_tried = |level: &Level| {
+                Level::WITHOUT_TIMES.contains(level) || progress.open.contains(level)
+            };
             let weakest_first = Level::EVERY.into_iter().filter(is_tried);
             let levels: Vec<Level> = match means {
                 Means::Answers(_) | Means::Choices => weakest_first.collect(),
                 _ => weakest_first.rev().collect(),
             };
             for level in levels {
-                let Some(settled) = progress.settles(means, level) else { continue };
+                let Some(settled) = progress.settles(means, level) else {
+                    continue;
+                };
                 let begin = Instant::now();
                 let found = chooser.by(means, level);
                 if let Some((_, seconds)) = self.verdicts.get_mut(&settled) {
                     *seconds += begin.elapsed().as_secs_f64();
                 }
                 match found? {
-                    AmbiguousAnswer::Satisfied(solution) => self.satisfied(level, &solution, chooser, progress),
+                    AmbiguousAnswer::Satisfied(solution) => {
+                        self.satisfied(level, &solution, chooser, progress)
+                    }
                     AmbiguousAnswer::Violated(why) => {
                         progress.refuted.insert(level);
-                        if let Some(&weakest) = progress.open.iter().find(|stronger| stronger.implies(level)) {
+                        if let Some(&weakest) = progress
+                            .open
+                            .iter()
+                            .find(|stronger| stronger.implies(level))
+                        {
                             self.evidence.insert(weakest, why);
                         }
-                        for stronger in progress.open.iter().copied().filter(|stronger| stronger.implies(level)) {
+                        for stronger in progress
+                            .open
+                            .iter()
+                            .copied()
+                            .filter(|stronger| stronger.implies(level))
+                        {
                             progress.violated.insert(stronger);
                             self.settle(stronger, Verdict::Violated);
                         }
@@ -119,8 +163,18 @@ impl CheckRun<'_> {
     }
 
     /// What satisfies a level satisfies the weaker ones.
-    fn satisfied(&mut self, level: Level, solution: &Solution, chooser: &Chooser<'_>, progress: &mut Progress) {
-        for &weaker in progress.open.iter().filter(|weaker| level.implies(**weaker)) {
+    fn satisfied(
+        &mut self,
+        level: Level,
+        solution: &Solution,
+        chooser: &Chooser<'_>,
+        progress: &mut Progress,
+    ) {
+        for &weaker in progress
+            .open
+            .iter()
+            .filter(|weaker| level.implies(**weaker))
+        {
             let witness = solution.witness(weaker);
             self.keep_sources(weaker, chooser.sources(&solution.choice, &witness));
             self.settle(weaker, Verdict::Satisfied(witness));
@@ -132,9 +186,14 @@ impl CheckRun<'_> {
 
     /// Reports the verdicts found so far.
     fn tell_decided(&self, progress: &Progress) {
-        let is_open =
-            |level: &Level| progress.open.contains(level) || matches!(self.verdicts[level].0, Verdict::Undecided(_));
-        for level in self.engine_levels().into_iter().filter(|level| progress.is_final && !is_open(level)) {
+        let is_open = |level: &Level| {
+            progress.open.contains(level) || matches!(self.verdicts[level].0, Verdict::Undecided(_))
+        };
+        for level in self
+            .engine_levels()
+            .into_iter()
+            .filter(|level| progress.is_final && !is_open(level))
+        {
             let (verdict, seconds) = &self.verdicts[&level];
             self.tell(level, verdict.clone(), *seconds);
         }
@@ -142,7 +201,10 @@ impl CheckRun<'_> {
 
     /// Changes the verdict of a level.
     fn settle(&mut self, level: Level, verdict: Verdict) {
-        let seconds = self.verdicts.get(&level).map_or(0.0, |(_, seconds)| *seconds);
+        let seconds = self
+            .verdicts
+            .get(&level)
+            .map_or(0.0, |(_, seconds)| *seconds);
         self.verdicts.insert(level, (verdict, seconds));
     }
 
@@ -150,7 +212,10 @@ impl CheckRun<'_> {
     fn tears_reads(&self, resolution: &Resolution) -> bool {
         match self.verdicts.get(&Level::CutIsolation) {
             Some((verdict, _)) => *verdict == Verdict::Violated,
-            None => cut_isolation::verdict(self.asked.history, resolution, self.asked.control) == Verdict::Violated,
+            None => {
+                cut_isolation::verdict(self.asked.history, resolution, self.asked.control)
+                    == Verdict::Violated
+            }
         }
     }
 
@@ -163,10 +228,16 @@ impl CheckRun<'_> {
 
     /// Marks undecided levels as violated if a weaker level is.
     fn spread_violations(&mut self) {
-        let violated: Vec<Level> =
-            self.verdicts.iter().filter(|(_, (verdict, _))| *verdict == Verdict::Violated).map(|(l, _)| *l).collect();
+        let violated: Vec<Level> = self
+            .verdicts
+            .iter()
+            .filter(|(_, (verdict, _))| *verdict == Verdict::Violated)
+            .map(|(l, _)| *l)
+            .collect();
         for (level, (verdict, _)) in &mut self.verdicts {
-            let implied = violated.iter().any(|weaker| *level != *weaker && level.implies(*weaker));
+            let implied = violated
+                .iter()
+                .any(|weaker| *level != *weaker && level.implies(*weaker));
             if implied && matches!(verdict, Verdict::Undecided(_)) {
                 *verdict = Verdict::Violated;
             }
@@ -174,9 +245,18 @@ impl CheckRun<'_> {
     }
 
     /// A level that respects real time if reads have several possible writers.
-    pub(super) fn in_real_time_with_writers(&mut self, level: Level, prepared: &Prepared) -> Verdict {
+    pub(super) fn in_real_time_with_writers(
+        &mut self,
+        level: Level,
+        prepared: &Prepared,
+    ) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let Request { history, control, mode, .. } = self.asked;
+        let Request {
+            history,
+            control,
+            mode,
+            ..
+        } = self.asked;
         let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let found = match level.is_strong() && level.clock().is_none() {
             true => chooser.ask_engine(level, mode.effort),
@@ -195,7 +275,9 @@ impl CheckRun<'_> {
                 self.evidence.insert(level, why);
                 Verdict::Violated
             }
-            Ok(AmbiguousAnswer::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+            Ok(AmbiguousAnswer::TooMany) => {
+                Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous()))
+            }
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
         }
     }

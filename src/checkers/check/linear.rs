@@ -4,7 +4,9 @@ use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
 use super::{CheckRun, Prepared, Request, add, names};
 use crate::checkers::facts::Facts;
-use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness};
+use crate::checkers::{
+    Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness,
+};
 use crate::control::Interrupt;
 use crate::history::TransactionId;
 use crate::relations::{EdgeIndex, Index, Node, Relation, Resolution};
@@ -38,7 +40,10 @@ impl CheckRun<'_> {
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
         let mut evidence = Evidence::default();
         let asked = |level: Level| self.levels().contains(&level);
-        let (is_asked, is_strict_asked) = (asked(Level::Linearizability), asked(Level::StrictSerializability));
+        let (is_asked, is_strict_asked) = (
+            asked(Level::Linearizability),
+            asked(Level::StrictSerializability),
+        );
         if is_asked {
             let begin = Instant::now();
             evidence.compares = true;
@@ -49,7 +54,8 @@ impl CheckRun<'_> {
         if is_strict_asked && !settled && self.is_strict_linear(prepared, facts) {
             let begin = Instant::now();
             let mut strict = Evidence::default();
-            let is_same = !self.asked.history.has_failed_comparisons() && !evidence.conflicts.is_empty();
+            let is_same =
+                !self.asked.history.has_failed_comparisons() && !evidence.conflicts.is_empty();
             let verdict = match is_same {
                 true => Ok(Verdict::Violated),
                 false => self.linear_order(prepared, &mut strict),
@@ -69,10 +75,15 @@ impl CheckRun<'_> {
     /// found, satisfies serializability and all that follows from it.
     fn serial_in_sessions(&mut self, prepared: &Prepared, facts: Facts) {
         let level = Level::Serializability;
-        let open = |other: &Level| level.implies(*other) && !other.is_of_reads() && !self.verdicts.contains_key(other);
+        let open = |other: &Level| {
+            level.implies(*other) && !other.is_of_reads() && !self.verdicts.contains_key(other)
+        };
         let open: Vec<Level> = self.levels().iter().copied().filter(open).collect();
-        let Request { history, control, .. } = self.asked;
-        let applies = prepared.resolution.has_multiple_sources() && linearizability::is_lightweight(history);
+        let Request {
+            history, control, ..
+        } = self.asked;
+        let applies =
+            prepared.resolution.has_multiple_sources() && linearizability::is_lightweight(history);
         if open.is_empty() || !applies || facts.violate(level) {
             return;
         }
@@ -83,9 +94,20 @@ impl CheckRun<'_> {
     }
 
     /// Satisfies levels by running the transactions one after the other in this order.
-    fn satisfied_one_by_one(&mut self, levels: Vec<Level>, order: &Arc<Vec<TransactionId>>, seconds: f64) {
-        let events =
-            LazyCell::new(|| Arc::new(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect()));
+    fn satisfied_one_by_one(
+        &mut self,
+        levels: Vec<Level>,
+        order: &Arc<Vec<TransactionId>>,
+        seconds: f64,
+    ) {
+        let events = LazyCell::new(|| {
+            Arc::new(
+                order
+                    .iter()
+                    .flat_map(|&t| [Event::Start(t), Event::Commit(t)])
+                    .collect(),
+            )
+        });
         for level in levels {
             let witness = match level.has_snapshots() {
                 true => Witness::Events(Arc::clone(&events)),
@@ -111,12 +133,22 @@ impl CheckRun<'_> {
         }
         self.decided(level, verdict.clone(), begin.elapsed().as_secs_f64());
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
-            let is_weaker = |other: &Level| *other != level && level.implies(*other) && !other.is_of_reads();
-            self.satisfied_one_by_one(self.levels().iter().copied().filter(is_weaker).collect(), &order, 0.0);
+            let is_weaker =
+                |other: &Level| *other != level && level.implies(*other) && !other.is_of_reads();
+            self.satisfied_one_by_one(
+                self.levels().iter().copied().filter(is_weaker).collect(),
+                &order,
+                0.0,
+            );
         }
     }
 
-    fn linear_verdict(&mut self, prepared: &Prepared, facts: Facts, evidence: &mut Evidence) -> Result<Verdict, Cause> {
+    fn linear_verdict(
+        &mut self,
+        prepared: &Prepared,
+        facts: Facts,
+        evidence: &mut Evidence,
+    ) -> Result<Verdict, Cause> {
         if facts.violate(Level::Linearizability) {
             return Ok(Verdict::Violated);
         }
@@ -128,7 +160,9 @@ impl CheckRun<'_> {
 
     /// The verdict by orders of single keys.
     fn linear_order(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
-        let Request { history, control, .. } = self.asked;
+        let Request {
+            history, control, ..
+        } = self.asked;
         match linearizability::decide(history, &prepared.resolution, evidence.compares, control)? {
             Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order.into()))),
             Linear::Violated(conflicts) => {
@@ -143,24 +177,47 @@ impl CheckRun<'_> {
     /// The verdict of strict serializability, which differs only in failed comparisons.
     fn as_strict(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
         let level = Level::StrictSerializability;
-        let Request { history, options, control, .. } = self.asked;
+        let Request {
+            history,
+            options,
+            control,
+            ..
+        } = self.asked;
         let counts = options.counts || options.max_instances > 0;
-        let options = Options { levels: vec![level], counts, ..options.clone() };
-        let request = Request { options: &options, observe: &|_| {}, ..self.asked };
+        let options = Options {
+            levels: vec![level],
+            counts,
+            ..options.clone()
+        };
+        let request = Request {
+            options: &options,
+            observe: &|_| {},
+            ..self.asked
+        };
         let mut findings = request.check(Some(Arc::clone(&prepared.resolution)));
         let verdict = findings.levels.pop().map(|result| result.verdict);
         match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
             Verdict::Violated => {
-                evidence.strict =
-                    Instances { counts: findings.patterns, violations: findings.violations, more: Vec::new() };
+                evidence.strict = Instances {
+                    counts: findings.patterns,
+                    violations: findings.violations,
+                    more: Vec::new(),
+                };
                 Ok(Verdict::Violated)
             }
             Verdict::Satisfied(Witness::CommitOrder(order)) => {
                 if linearizability::comparisons_fit(history, &order) {
                     return Ok(Verdict::Satisfied(Witness::CommitOrder(order)));
                 }
-                match linearizability::decide_across(history, &prepared.resolution, &order, control)? {
-                    Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order.into()))),
+                match linearizability::decide_across(
+                    history,
+                    &prepared.resolution,
+                    &order,
+                    control,
+                )? {
+                    Linear::Satisfied(order) => {
+                        Ok(Verdict::Satisfied(Witness::CommitOrder(order.into())))
+                    }
                     Linear::Violated(conflicts) => {
                         evidence.conflicts = conflicts;
                         Ok(Verdict::Violated)
@@ -188,7 +245,9 @@ impl CheckRun<'_> {
             }
             found.violations.extend(evidence.strict.violations);
         }
-        let Request { history, control, .. } = self.asked;
+        let Request {
+            history, control, ..
+        } = self.asked;
         if evidence.conflicts.is_empty() {
             return;
         }
@@ -201,7 +260,13 @@ impl CheckRun<'_> {
                 Conflict::Strict(_) if is_shown => continue,
                 Conflict::Strict(transactions) => {
                     let level = Level::StrictSerializability;
-                    strong_patterns::of_core(history, index, nodes(index, &transactions), level, control)
+                    strong_patterns::of_core(
+                        history,
+                        index,
+                        nodes(index, &transactions),
+                        level,
+                        control,
+                    )
                 }
                 Conflict::NoOrder(key, stuck) => {
                     let Some(cores) = &cores else { continue };
@@ -238,10 +303,21 @@ impl CheckRun<'_> {
 fn is_listed(found: &Instances, violation: &Violation) -> bool {
     let cycle = cycle_of(violation);
     let same = |other: &Violation| match (&cycle, cycle_of(other)) {
-        (Some(cycle), Some(other_cycle)) => other.id.pattern == violation.id.pattern && *cycle == other_cycle,
+        (Some(cycle), Some(other_cycle)) => {
+            other.id.pattern == violation.id.pattern && *cycle == other_cycle
+        }
         _ => {
-            (other.id.pattern, &other.transactions, &other.edges, &other.proof)
-                == (violation.id.pattern, &violation.transactions, &violation.edges, &violation.proof)
+            (
+                other.id.pattern,
+                &other.transactions,
+                &other.edges,
+                &other.proof,
+            ) == (
+                violation.id.pattern,
+                &violation.transactions,
+                &violation.edges,
+                &violation.proof,
+            )
         }
     };
     found.violations.iter().any(same)
@@ -250,10 +326,14 @@ fn is_listed(found: &Instances, violation: &Violation) -> bool {
 /// The edges of a violation's cycle; for an anti-dependency also the read, as its reader may have missed the newer
 /// version several times.
 fn cycle_of(violation: &Violation) -> Option<Vec<impl Ord + use<>>> {
-    let Proof::Cycle(cycle) = &violation.proof else { return None };
+    let Proof::Cycle(cycle) = &violation.proof else {
+        return None;
+    };
     let of_edge = |&e: &EdgeIndex| {
         let edge = &violation.edges[e];
-        let read = edge.from_operation.filter(|_| edge.relation == Relation::AntiDependency);
+        let read = edge
+            .from_operation
+            .filter(|_| edge.relation == Relation::AntiDependency);
         (edge.from, edge.to, edge.relation, edge.key, read)
     };
     let mut edges: Vec<_> = cycle.iter().map(of_edge).collect();

@@ -16,11 +16,23 @@ impl CheckRun<'_> {
         by_choice: LevelSet,
         linear: linear::Evidence,
     ) -> Instances {
-        let Request { history, options, control, .. } = self.asked;
+        let Request {
+            history,
+            options,
+            control,
+            ..
+        } = self.asked;
         let max_instances = options.max_instances;
         if !options.counts && max_instances == 0 {
-            let is_violated = self.verdicts.values().any(|(verdict, _)| *verdict == Verdict::Violated);
-            self.rest.counted = if is_violated { Counted::NotAtAll } else { Counted::All };
+            let is_violated = self
+                .verdicts
+                .values()
+                .any(|(verdict, _)| *verdict == Verdict::Violated);
+            self.rest.counted = if is_violated {
+                Counted::NotAtAll
+            } else {
+                Counted::All
+            };
             return Instances::default();
         }
         control.phase("listing violations", 0);
@@ -30,16 +42,27 @@ impl CheckRun<'_> {
             first = self.first(&prepared, decisions, by_choice, &linear);
         }
         if let Some(First { found, weak }) = first.take_if(|_| !options.counts) {
-            let is_violated = found.violations.iter().any(|violation| violation.levels.weakest().is_some());
+            let is_violated = found
+                .violations
+                .iter()
+                .any(|violation| violation.levels.weakest().is_some());
             let counted = Counted::Not(Box::new(Uncounted { sought, weak }));
             let counted = if is_violated { counted } else { Counted::All };
-            self.rest = Rest { counted, satisfied: self.levels_that_hold(), ..Rest::default() };
+            self.rest = Rest {
+                counted,
+                satisfied: self.levels_that_hold(),
+                ..Rest::default()
+            };
             return found;
         }
         // What was found must still be verified when the time for counting is over.
         let counting = control.leaving_time();
         // What is listed decides what is counted besides: something must be.
-        let mut listing = Listing { history, max_instances: max_instances.max(1), sought };
+        let mut listing = Listing {
+            history,
+            max_instances: max_instances.max(1),
+            sought,
+        };
         let mut found = listing.list(&mut prepared, !linear.is_empty(), first, &counting);
         if prepared.resolution.has_multiple_sources() {
             self.list_cases(&prepared.resolution, by_choice, &mut found);
@@ -48,7 +71,11 @@ impl CheckRun<'_> {
         self.cut = counting.check().err();
         let satisfied = self.levels_that_hold();
         evidence::arrange(&mut found, satisfied, max_instances);
-        self.rest = Rest { sought: listing.sought.violated, satisfied, ..Rest::default() };
+        self.rest = Rest {
+            sought: listing.sought.violated,
+            satisfied,
+            ..Rest::default()
+        };
         found
     }
 
@@ -60,18 +87,34 @@ impl CheckRun<'_> {
         by_choice: LevelSet,
         linear: &linear::Evidence,
     ) -> Option<First> {
-        if by_choice.weakest().is_some() || !linear.is_empty() || prepared.resolution.has_multiple_sources() {
+        if by_choice.weakest().is_some()
+            || !linear.is_empty()
+            || prepared.resolution.has_multiple_sources()
+        {
             return None;
         }
         let Prepared { index, reads, .. } = prepared;
-        let (violated, core) = (Sought::of(decisions).violated, (weakest_core(decisions), &cores(decisions)[..]));
-        let Request { history, options, control, .. } = self.asked;
+        let (violated, core) = (
+            Sought::of(decisions).violated,
+            (weakest_core(decisions), &cores(decisions)[..]),
+        );
+        let Request {
+            history,
+            options,
+            control,
+            ..
+        } = self.asked;
         let max = options.max_instances;
-        let (mut found, weak) = evidence::first(history, index, reads, violated, core, max, control)?;
+        let (mut found, weak) =
+            evidence::first(history, index, reads, violated, core, max, control)?;
         evidence::arrange(&mut found, self.levels_that_hold(), 1);
-        let is_shown =
-            |(level, (verdict, _)): (&Level, &(Verdict, f64))| *verdict != Verdict::Violated || names(&found, *level);
-        self.verdicts.iter().all(is_shown).then_some(First { found, weak })
+        let is_shown = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
+            *verdict != Verdict::Violated || names(&found, *level)
+        };
+        self.verdicts
+            .iter()
+            .all(is_shown)
+            .then_some(First { found, weak })
     }
 
     /// The levels that no violation names: the satisfied ones, those that they imply, and those only shown if asked for.
@@ -79,20 +122,29 @@ impl CheckRun<'_> {
         let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
             matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
         };
-        LevelSet::downward(self.verdicts.iter().filter_map(satisfied)).union(LevelSet::not_asked(self.levels()))
+        LevelSet::downward(self.verdicts.iter().filter_map(satisfied))
+            .union(LevelSet::not_asked(self.levels()))
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which
     /// may differ from choice to choice.
     fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
         hold_under_every_choice(self.asked.history, resolution, found);
-        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
+        let cut_isolation = self
+            .verdicts
+            .get(&Level::CutIsolation)
+            .map(|(verdict, _)| verdict);
         // If every choice violates cut isolation, the levels above need no case analysis.
-        let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
+        let is_torn = by_choice
+            .iter()
+            .any(|level| level.implies(Level::CutIsolation) && !names(found, level));
         if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
             || cut_isolation.is_none() && is_torn)
-            && let Some(violation) =
-                cut_isolation::refutation(self.asked.history, resolution, &self.asked.control.overtime())
+            && let Some(violation) = cut_isolation::refutation(
+                self.asked.history,
+                resolution,
+                &self.asked.control.overtime(),
+            )
         {
             add(found, violation);
         }
@@ -113,11 +165,18 @@ impl CheckRun<'_> {
 
     /// Why a level is violated whatever the writers of the ambiguous reads: a small tree of cases if one is found, else
     /// combinations that exclude every choice.
-    fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
-        let Request { history, control, .. } = self.asked;
+    fn refuted(
+        &mut self,
+        resolution: &Resolution,
+        level: Level,
+    ) -> Result<Option<Violation>, Interrupt> {
+        let Request {
+            history, control, ..
+        } = self.asked;
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
         if let Why::Combinations(level, lists) = &why
-            && let Some(violation) = refutation::refute_by(history, resolution, *level, lists, control)?
+            && let Some(violation) =
+                refutation::refute_by(history, resolution, *level, lists, control)?
         {
             return Ok(Some(violation));
         }
@@ -128,10 +187,12 @@ impl CheckRun<'_> {
             (Err(interrupt), _) => return Err(interrupt),
             (Ok(None), _) => {}
         }
-        Ok(match refutation::search(history, resolution, level, u64::MAX, control)? {
-            Searched::Violated(violation) => violation.map(|violation| *violation),
-            Searched::Satisfied(_) | Searched::GaveUp => None,
-        })
+        Ok(
+            match refutation::search(history, resolution, level, u64::MAX, control)? {
+                Searched::Violated(violation) => violation.map(|violation| *violation),
+                Searched::Satisfied(_) | Searched::GaveUp => None,
+            },
+        )
     }
 }
 
@@ -152,16 +213,38 @@ struct Listing<'a> {
 impl Listing<'_> {
     /// All instances, including those of `first` that a limit kept from being found again. Takes the index unless it is kept:
     /// the one that is made of it takes as much again.
-    fn list(&mut self, prepared: &mut Prepared, keeps: bool, first: Option<First>, control: &Control) -> Instances {
+    fn list(
+        &mut self,
+        prepared: &mut Prepared,
+        keeps: bool,
+        first: Option<First>,
+        control: &Control,
+    ) -> Instances {
         self.ask_causality(prepared, control);
         prepared.ground = None;
-        let index = if keeps { prepared.index.clone() } else { std::mem::take(&mut prepared.index) };
-        let Prepared { resolution, reads, .. } = &*prepared;
+        let index = if keeps {
+            prepared.index.clone()
+        } else {
+            std::mem::take(&mut prepared.index)
+        };
+        let Prepared {
+            resolution, reads, ..
+        } = &*prepared;
         let (found, weak) = first.map_or((None, None), |first| (Some(first.found), first.weak));
         let (reads, max) = (reads.clone(), self.max_instances);
-        let uncounted = Uncounted { sought: self.sought, weak };
-        let mut listed =
-            evidence::collect_in_canonical_order(self.history, resolution, index, reads, uncounted, max, control);
+        let uncounted = Uncounted {
+            sought: self.sought,
+            weak,
+        };
+        let mut listed = evidence::collect_in_canonical_order(
+            self.history,
+            resolution,
+            index,
+            reads,
+            uncounted,
+            max,
+            control,
+        );
         if let Some(found) = found {
             evidence::add_missing(&mut listed, found);
         }
@@ -173,7 +256,11 @@ impl Listing<'_> {
     fn ask_causality(&mut self, prepared: &Prepared, control: &Control) {
         let causal = Level::TransactionalCausalConsistency;
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let is_above = self.sought.violated.iter().any(|level| level != causal && level.implies(causal));
+        let is_above = self
+            .sought
+            .violated
+            .iter()
+            .any(|level| level != causal && level.implies(causal));
         if is_above && self.sought.causal.is_none() && !facts.violate(causal) {
             let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, control);
             self.sought.causal = Some(matches!(asked, Ok(Decision::Satisfied(_))));
@@ -193,7 +280,9 @@ pub fn count(
     options: &Options,
     control: &Control,
 ) -> Findings {
-    overwriting::kept(findings, |findings| count_others(history, resolution, findings, options, control))
+    overwriting::kept(findings, |findings| {
+        count_others(history, resolution, findings, options, control)
+    })
 }
 
 fn count_others(
@@ -206,16 +295,28 @@ fn count_others(
     if let Some(counted) = plain::count(history, &resolution, &mut findings, options, control) {
         return counted;
     }
-    let Counted::Not(uncounted) = &findings.rest.counted else { return findings };
+    let Counted::Not(uncounted) = &findings.rest.counted else {
+        return findings;
+    };
     let Uncounted { sought, weak } = (**uncounted).clone();
     let begin = Instant::now();
     control.phase("counting", 0);
     let counting = control.leaving_time();
     let satisfied = findings.rest.satisfied;
     let max_instances = options.max_instances.max(1);
-    let mut listing = Listing { history, max_instances, sought };
+    let mut listing = Listing {
+        history,
+        max_instances,
+        sought,
+    };
     let violations = std::mem::take(&mut findings.violations);
-    let first = First { found: Instances { violations, ..Instances::default() }, weak };
+    let first = First {
+        found: Instances {
+            violations,
+            ..Instances::default()
+        },
+        weak,
+    };
     let mut found = match Prepared::new(history, Some(resolution), options, None, &counting) {
         Ok(mut prepared) => listing.list(&mut prepared, false, Some(first), &counting),
         Err(_) => {
@@ -228,14 +329,23 @@ fn count_others(
         findings.end_early(limit);
     }
     evidence::arrange(&mut found, satisfied, max_instances);
-    findings.rest = Rest { sought: listing.sought.violated, satisfied, found: found.more, ..Rest::default() };
+    findings.rest = Rest {
+        sought: listing.sought.violated,
+        satisfied,
+        found: found.more,
+        ..Rest::default()
+    };
     (findings.patterns, findings.violations) = (found.counts, found.violations);
     findings.check_seconds += begin.elapsed().as_secs_f64();
     findings
 }
 
 /// Makes what was found hold for every possible writer of the ambiguous reads.
-pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
+pub(in crate::checkers) fn hold_under_every_choice(
+    history: &History,
+    resolution: &Resolution,
+    found: &mut Instances,
+) {
     if resolution.has_multiple_sources() {
         refutation::split_impossible_reads(history, resolution, found);
         take_uncertain_off_cut_isolation(history, resolution, found);
@@ -244,12 +354,20 @@ pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution
 
 /// At cut isolation all writers count, also those that stronger levels rule out, so evidence that relies on ruling them
 /// out says nothing there, whether the level was asked for or not.
-fn take_uncertain_off_cut_isolation(history: &History, resolution: &Resolution, found: &mut Instances) {
+fn take_uncertain_off_cut_isolation(
+    history: &History,
+    resolution: &Resolution,
+    found: &mut Instances,
+) {
     if !names(found, Level::CutIsolation) {
         return;
     }
     let certain = cut_isolation::certain(history, resolution);
-    for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
+    for violation in found
+        .violations
+        .iter_mut()
+        .filter(|v| v.levels.contains(Level::CutIsolation))
+    {
         let reader = violation.edges.first().map(|edge| edge.to);
         if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
             violation.levels = violation.levels.without(Level::CutIsolation);
@@ -258,7 +376,10 @@ fn take_uncertain_off_cut_isolation(history: &History, resolution: &Resolution, 
 }
 
 pub(super) fn names(found: &Instances, level: Level) -> bool {
-    found.violations.iter().any(|violation| violation.levels.contains(level))
+    found
+        .violations
+        .iter()
+        .any(|violation| violation.levels.contains(level))
 }
 
 /// Adds and counts an instance found on its own, not while enumerating a pattern: no page will produce it again.

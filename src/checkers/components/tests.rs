@@ -7,7 +7,11 @@ use crate::history::OperationKind;
 use crate::relations::NONE;
 use fastrand::Rng;
 
-const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+const LEVELS: [Level; 3] = [
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+];
 
 fn index_of(text: &str) -> Index {
     common::index(&common::history(text))
@@ -25,17 +29,28 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> Sketch {
         })
         .collect();
     // Some keys have a single session as their only writer.
-    let single: Vec<Option<usize>> =
-        keys.iter().map(|users| users.first().copied().filter(|_| random.bool())).collect();
+    let single: Vec<Option<usize>> = keys
+        .iter()
+        .map(|users| users.first().copied().filter(|_| random.bool()))
+        .collect();
     let mut versions = vec![1; keys.len()];
-    let mut sketch = Sketch { sessions: vec![Vec::new(); sessions] };
+    let mut sketch = Sketch {
+        sessions: vec![Vec::new(); sessions],
+    };
     for _ in 0..transactions {
         let session = random.usize(0..sessions);
         let mut operations: Vec<Operation> = Vec::new();
         for _ in 0..random.usize(1..5) {
-            let mine: Vec<usize> = (0..keys.len()).filter(|&key| keys[key].contains(&session)).collect();
-            let Some(&key) = mine.get(random.usize(0..mine.len().max(1))) else { continue };
-            if operations.iter().any(|o| o.kind == OperationKind::Write && o.key == key) {
+            let mine: Vec<usize> = (0..keys.len())
+                .filter(|&key| keys[key].contains(&session))
+                .collect();
+            let Some(&key) = mine.get(random.usize(0..mine.len().max(1))) else {
+                continue;
+            };
+            if operations
+                .iter()
+                .any(|o| o.kind == OperationKind::Write && o.key == key)
+            {
                 continue;
             }
             if random.bool() && single[key].is_none_or(|only| only == session) {
@@ -43,7 +58,11 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> Sketch {
                 versions[key] += 1;
             } else {
                 let newest = versions[key] - 1;
-                let value = if random.u32(0..100) < stale { random.u64(0..=newest) } else { newest };
+                let value = if random.u32(0..100) < stale {
+                    random.u64(0..=newest)
+                } else {
+                    newest
+                };
                 operations.push(read(key, value));
             }
         }
@@ -57,7 +76,9 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> Sketch {
 /// Replays an order: session order is kept, every read returns the newest version committed before its transaction
 /// started, and at SI no transaction overwrites a version committed since.
 fn explains(index: &Index, decision: &Decision, level: Level) -> bool {
-    let Decision::Satisfied(order) = decision else { return false };
+    let Decision::Satisfied(order) = decision else {
+        return false;
+    };
     let steps = order.events();
     let mut newest = vec![NONE; index.n_keys()];
     let mut committed = vec![false; index.n_nodes()];
@@ -66,14 +87,18 @@ fn explains(index: &Index, decision: &Decision, level: Level) -> bool {
         let node = t as usize;
         if !commit {
             let is_first = index.position(t) == 0 || committed[node - 1];
-            let reads = index.reads_of(t).all(|read| newest[index.read_key[read] as usize] == index.read_writer[read]);
+            let reads = index
+                .reads_of(t)
+                .all(|read| newest[index.read_key[read] as usize] == index.read_writer[read]);
             if !is_first || !reads {
                 return false;
             }
             snapshot[node] = Some(newest.clone());
             continue;
         }
-        let Some(snapshot) = snapshot[node].take() else { return false };
+        let Some(snapshot) = snapshot[node].take() else {
+            return false;
+        };
         for write in index.writes_of(t) {
             let key = index.write_key[write] as usize;
             if level != Level::PrefixConsistency && newest[key] != snapshot[key] {
@@ -100,7 +125,9 @@ fn decided_apart(index: &Index, level: Level) -> Option<Decision> {
             violated => return Some(violated),
         }
     }
-    Some(Decision::Satisfied(join(index, orders.into_iter()).expect("orders of components fit together")))
+    Some(Decision::Satisfied(
+        join(index, orders.into_iter()).expect("orders of components fit together"),
+    ))
 }
 
 #[test]
@@ -113,19 +140,28 @@ fn components_together_say_what_the_whole_says() {
         let sketch = sparse(&mut random, transactions, stale);
         let index = common::index(&sketch.history());
         for level in LEVELS {
-            let Some(apart) = decided_apart(&index, level) else { continue };
+            let Some(apart) = decided_apart(&index, level) else {
+                continue;
+            };
             let whole = strong::decide(&index, level, &control).unwrap();
             let asked = decide(&index, level, &control).unwrap();
             let core = cores(&index, level, 1, &control).unwrap().pop();
             if whole.is_violated() {
                 violated += 1;
                 for found in [&apart, &asked] {
-                    let Decision::Violated { core } = found else { panic!("{level} {sketch}") };
+                    let Decision::Violated { core } = found else {
+                        panic!("{level} {sketch}")
+                    };
                     let again = strong::decide(&index.part(core), level, &control).unwrap();
                     assert!(again.is_violated(), "the core of {level} {sketch}");
                 }
                 let part = index.part(&core.expect("there is a core"));
-                assert!(strong::decide(&part, level, &control).unwrap().is_violated(), "{sketch}");
+                assert!(
+                    strong::decide(&part, level, &control)
+                        .unwrap()
+                        .is_violated(),
+                    "{sketch}"
+                );
             } else {
                 satisfied += 1;
                 assert!(explains(&index, &apart, level), "{level} {sketch}");
@@ -141,13 +177,18 @@ fn components_together_say_what_the_whole_says() {
 fn a_writer_with_many_readers_is_not_copied_for_each_of_them() {
     let (readers, versions) = (200, 300);
     let writes: String = (1..=versions).map(|v| format!(" [w x {v}]")).collect();
-    let reads: String = (1..=readers).map(|s| format!("{s}: [r x {}]\n", s % versions)).collect();
+    let reads: String = (1..=readers)
+        .map(|s| format!("{s}: [r x {}]\n", s % versions))
+        .collect();
     let index = index_of(&format!("0:{writes}\n{reads}"));
     let components = Component::all(&index).expect("a star has many components");
     assert_eq!(components.len(), readers);
     let all: usize = components.iter().map(Component::size).sum();
     assert!(all <= 3 * readers + versions, "{all}");
-    let nodes: usize = components.iter().map(|component| component.nodes().len()).sum();
+    let nodes: usize = components
+        .iter()
+        .map(|component| component.nodes().len())
+        .sum();
     assert!(nodes <= 3 * readers + versions, "{nodes}");
     let decision = decide(&index, Level::SnapshotIsolation, &Control::new()).unwrap();
     assert!(explains(&index, &decision, Level::SnapshotIsolation));
@@ -174,5 +215,9 @@ fn a_violated_component_ends_the_work_on_the_others() {
     assert!(!control.is_stopped());
     control.stop();
     let decided = decide_each(&index, &all, Level::SnapshotIsolation, &control);
-    assert!(decided.iter().all(|decision| *decision == Err(Interrupt::Cancelled)));
+    assert!(
+        decided
+            .iter()
+            .all(|decision| *decision == Err(Interrupt::Cancelled))
+    );
 }

@@ -25,7 +25,11 @@ pub(super) fn directly_missed(
     control: &Control,
 ) -> Result<Vec<Wrong>, Interrupt> {
     let n = index.n_nodes();
-    let mut marks = Marks { mark: 0, source: vec![0; n], written: vec![0; index.n_keys()] };
+    let mut marks = Marks {
+        mark: 0,
+        source: vec![0; n],
+        written: vec![0; index.n_keys()],
+    };
     let (mut wrong, mut looked) = (Vec::new(), 0);
     for reader in 0..n as Node {
         control.tick(reader as usize)?;
@@ -34,9 +38,16 @@ pub(super) fn directly_missed(
             let mut newer = versions.next(index, read);
             while newer != NONE && newer != reader && position(newer) < position(reader) {
                 looked += 1;
-                if marks.precedes(index, newer, reader, overwriting) || in_time && index.ended_before(newer, reader) {
+                if marks.precedes(index, newer, reader, overwriting)
+                    || in_time && index.ended_before(newer, reader)
+                {
                     let older = index.writer_of_read(read);
-                    wrong.push(Wrong { reader, older, newer, path: vec![(newer, reader)] });
+                    wrong.push(Wrong {
+                        reader,
+                        older,
+                        newer,
+                        path: vec![(newer, reader)],
+                    });
                     break;
                 }
                 newer = versions.after(index, newer, index.read_key[read]);
@@ -52,7 +63,10 @@ pub(super) fn directly_missed(
 impl Marks {
     fn set(&mut self, index: &Index, reader: Node) {
         self.mark += 1;
-        for &writer in index.read_writer[index.reads_of(reader)].iter().filter(|&&writer| writer != NONE) {
+        for &writer in index.read_writer[index.reads_of(reader)]
+            .iter()
+            .filter(|&&writer| writer != NONE)
+        {
             self.source[writer as usize] = self.mark;
         }
         for &key in &index.write_key[index.writes_of(reader)] {
@@ -62,8 +76,11 @@ impl Marks {
 
     /// Whether an edge of D leads from one transaction before the reader to the reader.
     fn precedes(&self, index: &Index, newer: Node, reader: Node, overwriting: bool) -> bool {
-        let overwrites =
-            || index.write_key[index.writes_of(newer)].iter().any(|&key| self.written[key as usize] == self.mark);
+        let overwrites = || {
+            index.write_key[index.writes_of(newer)]
+                .iter()
+                .any(|&key| self.written[key as usize] == self.mark)
+        };
         index.session[newer as usize] == index.session[reader as usize]
             || self.source[newer as usize] == self.mark
             || overwriting && overwrites()

@@ -39,12 +39,25 @@ pub(super) fn wrong_reads(
 ) -> Result<Vec<Wrong>, Interrupt> {
     let versions = Versions::new(index, position);
     if matches!(respected, Respected::Direct | Respected::Seen(_)) {
-        return directly_missed(index, &versions, (respected == Respected::Direct, in_time), position, control);
+        return directly_missed(
+            index,
+            &versions,
+            (respected == Respected::Direct, in_time),
+            position,
+            control,
+        );
     }
     let mut missed = versions.missed(index, respected, position);
     if respected == Respected::Serial {
-        let of_updates = missed.iter().filter(|missed| !index.writes_of(missed.reader).is_empty());
-        let wrong = |m: &Missed| Wrong { reader: m.reader, older: m.older, newer: m.newer, path: Vec::new() };
+        let of_updates = missed
+            .iter()
+            .filter(|missed| !index.writes_of(missed.reader).is_empty());
+        let wrong = |m: &Missed| Wrong {
+            reader: m.reader,
+            older: m.older,
+            newer: m.newer,
+            path: Vec::new(),
+        };
         let wrong: Vec<Wrong> = of_updates.map(wrong).collect();
         // What else is wrong is told by anti-dependencies of transactions that miss nothing.
         if !wrong.is_empty() {
@@ -53,48 +66,98 @@ pub(super) fn wrong_reads(
     }
     // The version that an update writes is newer than those before it: these precede it by definition.
     if respected != Respected::OfUpdates {
-        missed = Ordered { index, versions: &versions, order, position, respected, control }.depended_on(missed)?;
+        missed = Ordered {
+            index,
+            versions: &versions,
+            order,
+            position,
+            respected,
+            control,
+        }
+        .depended_on(missed)?;
     }
     missed.sort_unstable();
     let mut by_reader: Vec<(u32, &[Missed])> = Vec::new();
     // What a reader depends on may differ from read to read.
     for of_reader in missed.chunk_by(|a, b| a.reader == b.reader && respected != Respected::SoFar) {
-        let lowest = of_reader.iter().map(|missed| position(missed.newer)).min().unwrap_or(0);
+        let lowest = of_reader
+            .iter()
+            .map(|missed| position(missed.newer))
+            .min()
+            .unwrap_or(0);
         by_reader.push((lowest, of_reader));
     }
     // What is close together takes little time and may settle the rest.
     by_reader.sort_by_key(|(lowest, of_reader)| position(of_reader[0].reader) - lowest);
     let n = index.n_nodes();
-    let mut search = Backwards { mark: 0, met: vec![0; n], next: vec![0; n], queue: VecDeque::new(), n_met: 0 };
+    let mut search = Backwards {
+        mark: 0,
+        met: vec![0; n],
+        next: vec![0; n],
+        queue: VecDeque::new(),
+        n_met: 0,
+    };
     let mut wrong = Vec::new();
     for (lowest, of_reader) in by_reader {
         if search.n_met > PATIENCE * n {
             break;
         }
         control.check()?;
-        search.run(index, &versions, respected, of_reader, |v| position(v) >= lowest, &is_known);
-        wrong.extend(of_reader.iter().map(|&Missed { reader, newer, older, .. }| {
-            debug_assert_eq!(search.met[newer as usize], search.mark);
-            let mut path = search.path(newer, reader);
-            if respected == Respected::Serial {
-                path = path.into_iter().flat_map(|step| rests_on(index, &versions, step, &is_known)).collect();
-            }
-            if respected == Respected::OfUpdates && !path.iter().all(|&step| is_known(step)) {
-                path = vec![(newer, reader)];
-            }
-            Wrong { reader, older, newer, path }
-        }));
+        search.run(
+            index,
+            &versions,
+            respected,
+            of_reader,
+            |v| position(v) >= lowest,
+            &is_known,
+        );
+        wrong.extend(of_reader.iter().map(
+            |&Missed {
+                 reader,
+                 newer,
+                 older,
+                 ..
+             }| {
+                debug_assert_eq!(search.met[newer as usize], search.mark);
+                let mut path = search.path(newer, reader);
+                if respected == Respected::Serial {
+                    path = path
+                        .into_iter()
+                        .flat_map(|step| rests_on(index, &versions, step, &is_known))
+                        .collect();
+                }
+                if respected == Respected::OfUpdates && !path.iter().all(|&step| is_known(step)) {
+                    path = vec![(newer, reader)];
+                }
+                Wrong {
+                    reader,
+                    older,
+                    newer,
+                    path,
+                }
+            },
+        ));
     }
     Ok(wrong)
 }
 
 /// The edges of D that a step rests on, known ones if there are any: itself, or those to the reader and the writer of the newer
 /// version of an anti-dependency. Each transaction of the step is at an end of one of them.
-fn rests_on(index: &Index, versions: &Versions, (u, v): Step, is_known: &impl Fn(Step) -> bool) -> Vec<Step> {
+fn rests_on(
+    index: &Index,
+    versions: &Versions,
+    (u, v): Step,
+    is_known: &impl Fn(Step) -> bool,
+) -> Vec<Step> {
     if is_known((u, v)) {
         return vec![(u, v)];
     }
-    let missed = || versions.missed_by_updates(index, v).filter(|(reader, _)| *reader == u).map(|(_, older)| older);
+    let missed = || {
+        versions
+            .missed_by_updates(index, v)
+            .filter(|(reader, _)| *reader == u)
+            .map(|(_, older)| older)
+    };
     let by_reader = |older: u32| match older {
         NONE => vec![(u, u), (v, v)],
         older => vec![(older, u), (older, v)],
@@ -130,19 +193,37 @@ impl Backwards {
             }
             (self.met[v as usize], self.next[v as usize]) = (mark, next);
             self.n_met += 1;
-            left -= usize::from(missed.binary_search_by_key(&v, |missed| missed.newer).is_ok());
+            left -= usize::from(
+                missed
+                    .binary_search_by_key(&v, |missed| missed.newer)
+                    .is_ok(),
+            );
             if left == 0 {
                 return;
             }
             if v == reader && respected == Respected::SoFar {
-                self.enqueue(versions.so_far(index, reader, read as usize).filter(|&u| inside(u)), v, is_known);
+                self.enqueue(
+                    versions
+                        .so_far(index, reader, read as usize)
+                        .filter(|&u| inside(u)),
+                    v,
+                    is_known,
+                );
                 continue;
             }
             self.enqueue(certain(index, v).filter(|&u| inside(u)), v, &|_| true);
-            self.enqueue(versions.overwritten(index, v).filter(|&u| inside(u)), v, is_known);
+            self.enqueue(
+                versions.overwritten(index, v).filter(|&u| inside(u)),
+                v,
+                is_known,
+            );
             if respected == Respected::Serial {
-                for (u, older) in versions.missed_by_updates(index, v).filter(|(u, _)| inside(*u)) {
-                    let is_known = |step: Step| older == NONE || is_known((older, v)) || is_known(step);
+                for (u, older) in versions
+                    .missed_by_updates(index, v)
+                    .filter(|(u, _)| inside(*u))
+                {
+                    let is_known =
+                        |step: Step| older == NONE || is_known((older, v)) || is_known(step);
                     self.enqueue([u].into_iter(), v, &is_known);
                 }
             }
@@ -150,7 +231,12 @@ impl Backwards {
     }
 
     /// Those from which an edge of D leads to `v`, known ones to be met first.
-    fn enqueue(&mut self, before: impl Iterator<Item = Node>, v: Node, is_known: &impl Fn(Step) -> bool) {
+    fn enqueue(
+        &mut self,
+        before: impl Iterator<Item = Node>,
+        v: Node,
+        is_known: &impl Fn(Step) -> bool,
+    ) {
         for u in before {
             if self.met[u as usize] != self.mark {
                 match is_known((u, v)) {

@@ -43,7 +43,10 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
     pub(super) fn depended_on(&self, mut missed: Vec<Missed>) -> Result<Vec<Missed>, Interrupt> {
         missed.sort_unstable_by_key(|missed| ((self.position)(missed.newer), missed.reader));
         let groups = self.groups(&missed);
-        let by_writer: usize = groups.iter().map(|group| self.places(&missed[group.clone()]).len()).sum();
+        let by_writer: usize = groups
+            .iter()
+            .map(|group| self.places(&missed[group.clone()]).len())
+            .sum();
         let by_session = self.index.n_sessions().div_ceil(SESSIONS) * self.order.len();
         let mut wrong = vec![false; missed.len()];
         match by_session < by_writer {
@@ -75,14 +78,22 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
 
     /// From the first missed writer to the last reader of a stretch.
     fn places(&self, group: &[Missed]) -> Range<usize> {
-        let end = group.iter().map(|missed| (self.position)(missed.reader) as usize + 1).max();
-        group.first().map_or(0..0, |first| (self.position)(first.newer) as usize..end.unwrap_or(0))
+        let end = group
+            .iter()
+            .map(|missed| (self.position)(missed.reader) as usize + 1)
+            .max();
+        group.first().map_or(0..0, |first| {
+            (self.position)(first.newer) as usize..end.unwrap_or(0)
+        })
     }
 
     fn by_writer(&self, group: &[Missed], wrong: &mut [bool]) -> Result<(), Interrupt> {
         let places = self.places(group);
-        let mut writers =
-            group.chunk_by(|a, b| a.newer == b.newer).map(|missed| missed[0].newer).enumerate().peekable();
+        let mut writers = group
+            .chunk_by(|a, b| a.newer == b.newer)
+            .map(|missed| missed[0].newer)
+            .enumerate()
+            .peekable();
         let rows = self.rows(
             places.clone(),
             |a, b| a | b,
@@ -93,22 +104,32 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
             },
         )?;
         let of_writers = group.chunk_by(|a, b| a.newer == b.newer).enumerate();
-        let bits = of_writers.flat_map(|(bit, missed)| missed.iter().map(move |missed| (bit, missed)));
+        let bits =
+            of_writers.flat_map(|(bit, missed)| missed.iter().map(move |missed| (bit, missed)));
         for (wrong, (bit, missed)) in wrong.iter_mut().zip(bits) {
-            *wrong = self.any_row(&rows, places.start, missed, |row| row[bit / 64] >> (bit % 64) & 1 == 1);
+            *wrong = self.any_row(&rows, places.start, missed, |row| {
+                row[bit / 64] >> (bit % 64) & 1 == 1
+            });
         }
         Ok(())
     }
 
     fn by_session(&self, missed: &[Missed], wrong: &mut [bool]) -> Result<(), Interrupt> {
         for first in (0..self.index.n_sessions()).step_by(SESSIONS) {
-            let entry =
-                |v: Node| (self.index.session[v as usize] as usize).checked_sub(first).filter(|at| *at < SESSIONS);
-            let rows = self.rows(0..self.order.len(), u32::max, |v, row: &mut [u32; SESSIONS]| {
-                if let Some(entry) = entry(v) {
-                    row[entry] = self.index.position(v) + 1;
-                }
-            })?;
+            let entry = |v: Node| {
+                (self.index.session[v as usize] as usize)
+                    .checked_sub(first)
+                    .filter(|at| *at < SESSIONS)
+            };
+            let rows = self.rows(
+                0..self.order.len(),
+                u32::max,
+                |v, row: &mut [u32; SESSIONS]| {
+                    if let Some(entry) = entry(v) {
+                        row[entry] = self.index.position(v) + 1;
+                    }
+                },
+            )?;
             for (wrong, missed) in wrong.iter_mut().zip(missed) {
                 if let Some(entry) = entry(missed.newer) {
                     let least = self.index.position(missed.newer);
@@ -120,11 +141,19 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
     }
 
     /// Whether a row of what the reader depends on at the moment of its read is as asked; `rows` begin at the place `first`.
-    fn any_row<R>(&self, rows: &[R], first: usize, missed: &Missed, is: impl Fn(&R) -> bool) -> bool {
+    fn any_row<R>(
+        &self,
+        rows: &[R],
+        first: usize,
+        missed: &Missed,
+        is: impl Fn(&R) -> bool,
+    ) -> bool {
         let row = |v: Node| rows.get(((self.position)(v) as usize).checked_sub(first)?);
         match self.respected {
             Respected::SoFar => {
-                let sources = self.versions.so_far(self.index, missed.reader, missed.read as usize);
+                let sources = self
+                    .versions
+                    .so_far(self.index, missed.reader, missed.read as usize);
                 sources.filter_map(row).any(is)
             }
             _ => row(missed.reader).is_some_and(is),
@@ -145,11 +174,17 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
             self.control.tick(step)?;
             let mut own = [T::default(); N];
             let is_serial = self.respected == Respected::Serial;
-            let missed_by = is_serial.then(|| self.versions.missed_by_updates(self.index, v).map(|(u, _)| u));
+            let missed_by = is_serial.then(|| {
+                self.versions
+                    .missed_by_updates(self.index, v)
+                    .map(|(u, _)| u)
+            });
             let before = certain(self.index, v).chain(self.versions.overwritten(self.index, v));
             for u in before.chain(missed_by.into_iter().flatten()) {
                 if let Some(place) = ((self.position)(u) as usize).checked_sub(places.start) {
-                    own.iter_mut().zip(&rows[place]).for_each(|(mine, theirs)| *mine = join(*mine, *theirs));
+                    own.iter_mut()
+                        .zip(&rows[place])
+                        .for_each(|(mine, theirs)| *mine = join(*mine, *theirs));
                 }
             }
             mark(v, &mut own);

@@ -5,7 +5,9 @@ use super::versions::{Step, Wrong};
 use crate::checkers::{Decision, Order, Respected};
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::{Index, NONE, Node};
-use crate::sat::{self, Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem};
+use crate::sat::{
+    self, Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -44,13 +46,25 @@ impl<'a> DependencySearch<'a> {
         (respected, in_time): (Respected, bool),
         order: Vec<Node>,
     ) -> DependencySearch<'a> {
-        let listed: FxHashMap<Step, Node> =
-            index.listed().iter().map(|pair| ((pair.older, pair.newer), pair.reader)).collect();
+        let listed: FxHashMap<Step, Node> = index
+            .listed()
+            .iter()
+            .map(|pair| ((pair.older, pair.newer), pair.reader))
+            .collect();
         let nodes = 0..index.n_nodes() as Node;
-        let reads = nodes.clone().flat_map(|t| index.reads_of(t).map(move |read| (index.writer_of_read(read), t)));
-        let sources: FxHashSet<Step> = reads.filter(|(writer, t)| *writer != NONE && writer != t).collect();
+        let reads = nodes.clone().flat_map(|t| {
+            index
+                .reads_of(t)
+                .map(move |read| (index.writer_of_read(read), t))
+        });
+        let sources: FxHashSet<Step> = reads
+            .filter(|(writer, t)| *writer != NONE && writer != t)
+            .collect();
         let successors = nodes.filter_map(|t| Some((t, index.successor(t)?)));
-        let fixed: Vec<Step> = successors.chain(sources.iter().copied()).chain(listed.keys().copied()).collect();
+        let fixed: Vec<Step> = successors
+            .chain(sources.iter().copied())
+            .chain(listed.keys().copied())
+            .collect();
         DependencySearch {
             index,
             respected,
@@ -81,13 +95,16 @@ impl<'a> DependencySearch<'a> {
                 )
             })?;
             if found.is_empty() {
-                return Ok(Decision::Satisfied(Order::Commits(self.order.order().to_vec().into())));
+                return Ok(Decision::Satisfied(Order::Commits(
+                    self.order.order().to_vec().into(),
+                )));
             }
             let is_certain = |wrong: &Wrong| match wrong.path.is_empty() {
                 true => wrong.versions().is_none_or(|step| self.is_known(step)),
                 false => wrong.path.iter().all(|&step| self.is_known(step)),
             };
-            let (certain, guessed): (Vec<Wrong>, Vec<Wrong>) = found.into_iter().partition(is_certain);
+            let (certain, guessed): (Vec<Wrong>, Vec<Wrong>) =
+                found.into_iter().partition(is_certain);
             if certain.is_empty() {
                 guessed.into_iter().for_each(|wrong| self.add_clause(wrong));
                 if let Some(cycles) = self.solve(control)? {
@@ -116,20 +133,38 @@ impl<'a> DependencySearch<'a> {
     }
 
     fn is_forced(&self, step: Step) -> bool {
-        self.sources.contains(&step) || self.listed.contains_key(&step) || self.fact_of.contains_key(&step)
+        self.sources.contains(&step)
+            || self.listed.contains_key(&step)
+            || self.fact_of.contains_key(&step)
     }
 
     /// The version that was missed is older than the one that was read, or its writer comes after a reader that must not miss it;
     /// a contradiction if that cannot be.
     fn add_fact(&mut self, wrong: Wrong) -> Option<Decision> {
-        let Wrong { reader, older, newer, .. } = wrong;
-        let nodes: Vec<Node> = [reader, newer].into_iter().chain((older != NONE).then_some(older)).collect();
+        let Wrong {
+            reader,
+            older,
+            newer,
+            ..
+        } = wrong;
+        let nodes: Vec<Node> = [reader, newer]
+            .into_iter()
+            .chain((older != NONE).then_some(older))
+            .collect();
         let must_not_miss = wrong.path.is_empty();
-        let path = if must_not_miss { wrong.versions().into_iter().collect() } else { wrong.path };
+        let path = if must_not_miss {
+            wrong.versions().into_iter().collect()
+        } else {
+            wrong.path
+        };
         if older == NONE && !must_not_miss {
             return Some(self.violated(nodes, path));
         }
-        let step = if must_not_miss { (reader, newer) } else { (newer, older) };
+        let step = if must_not_miss {
+            (reader, newer)
+        } else {
+            (newer, older)
+        };
         if self.is_known(step) {
             return None;
         }
@@ -141,7 +176,10 @@ impl<'a> DependencySearch<'a> {
                 None
             }
             Err(cycle) => {
-                let others = cycle.iter().map(|edge| (edge.from, edge.to)).filter(|&edge| edge != step);
+                let others = cycle
+                    .iter()
+                    .map(|edge| (edge.from, edge.to))
+                    .filter(|&edge| edge != step);
                 let path = path.into_iter().chain(others).collect();
                 Some(self.violated(nodes, path))
             }
@@ -158,16 +196,26 @@ impl<'a> DependencySearch<'a> {
                 Respected::Serial => with_readers(self.index, step),
                 _ => vec![step],
             });
-            choices.push(Choice { first, second, prefer_first });
+            choices.push(Choice {
+                first,
+                second,
+                prefer_first,
+            });
             choices.len() as u32 - 1
         });
-        Side { choice, first: from < to }
+        Side {
+            choice,
+            first: from < to,
+        }
     }
 
     /// Not all guesses that a wrong read rests on hold.
     fn add_clause(&mut self, wrong: Wrong) {
         let guesses: Vec<Step> = wrong.steps().filter(|&step| !self.is_known(step)).collect();
-        let clause = guesses.into_iter().map(|(from, to)| self.side((to, from))).collect();
+        let clause = guesses
+            .into_iter()
+            .map(|(from, to)| self.side((to, from)))
+            .collect();
         // Each side of a choice says which readers come before the newer version.
         if !wrong.path.is_empty() {
             self.problem.clauses.push(clause);
@@ -178,7 +226,9 @@ impl<'a> DependencySearch<'a> {
     /// Moves the order to one that satisfies the clauses; the cycles that exclude every choice if there is none.
     fn solve(&mut self, control: &Control) -> Result<Option<Vec<CycleEdge>>, Interrupt> {
         let (order, problem) = (&mut self.order, &self.problem);
-        let answer = control.timed(Stage::Solve, || solve_problem(order, problem, usize::MAX, control))?;
+        let answer = control.timed(Stage::Solve, || {
+            solve_problem(order, problem, usize::MAX, control)
+        })?;
         match answer {
             None => Err(Interrupt::Cancelled),
             Some(Answer::Model(_)) => Ok(None),
@@ -189,8 +239,16 @@ impl<'a> DependencySearch<'a> {
     fn refuted(&self, cycles: &[CycleEdge]) -> Decision {
         let mut path: Vec<Step> = cycles.iter().map(|edge| (edge.from, edge.to)).collect();
         // A reader comes before the newer version because of the older one.
-        let sides = cycles.iter().flat_map(CycleEdge::labels).filter(|label| *label < FIRST_FACT).map(sat::side_of);
-        path.extend(sides.filter_map(|side| self.problem.choices[side.choice as usize].side(side.first).first()));
+        let sides = cycles
+            .iter()
+            .flat_map(CycleEdge::labels)
+            .filter(|label| *label < FIRST_FACT)
+            .map(sat::side_of);
+        path.extend(sides.filter_map(|side| {
+            self.problem.choices[side.choice as usize]
+                .side(side.first)
+                .first()
+        }));
         let mut nodes = Vec::new();
         for wrong in &self.wrong {
             nodes.extend([wrong.reader, wrong.newer]);
@@ -210,8 +268,13 @@ impl<'a> DependencySearch<'a> {
             if let Some(&reader) = self.listed.get(&step) {
                 core.insert(reader);
                 // The versions at both ends are known from what was read of them.
-                let ends = [step.0, step.1].into_iter().flat_map(|t| self.index.reads_of(t));
-                core.extend(ends.map(|read| self.index.writer_of_read(read)).filter(|&writer| writer != NONE));
+                let ends = [step.0, step.1]
+                    .into_iter()
+                    .flat_map(|t| self.index.reads_of(t));
+                core.extend(
+                    ends.map(|read| self.index.writer_of_read(read))
+                        .filter(|&writer| writer != NONE),
+                );
             }
             if let Some(&fact) = self.fact_of.get(&step)
                 && followed.insert(fact)
@@ -220,15 +283,25 @@ impl<'a> DependencySearch<'a> {
                 todo.extend_from_slice(&self.facts[fact as usize].path);
             }
         }
-        Decision::Violated { core: core.into_iter().collect() }
+        Decision::Violated {
+            core: core.into_iter().collect(),
+        }
     }
 }
 
 /// The order of two writers, and what follows of transactions that write and read the older of two versions.
 fn with_readers(index: &Index, (older, newer): Step) -> Vec<Step> {
     let mut steps = vec![(older, newer)];
-    let common = index.writes_of(older).filter(|&write| index.slot_of(newer, index.write_key[write]).is_some());
-    let readers = common.flat_map(|write| index.readers_of(index.write_slot[write])).map(|&read| index.reader(read));
-    steps.extend(readers.filter(|&t| t != newer && !index.writes_of(t).is_empty()).map(|t| (t, newer)));
+    let common = index
+        .writes_of(older)
+        .filter(|&write| index.slot_of(newer, index.write_key[write]).is_some());
+    let readers = common
+        .flat_map(|write| index.readers_of(index.write_slot[write]))
+        .map(|&read| index.reader(read));
+    steps.extend(
+        readers
+            .filter(|&t| t != newer && !index.writes_of(t).is_empty())
+            .map(|t| (t, newer)),
+    );
     steps
 }

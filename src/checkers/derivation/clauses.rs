@@ -67,41 +67,56 @@ pub(super) fn refute(
     }
     let readers = readers_by_version(facts);
     let both = |&(a, b, key): &(Node, Node, u32)| {
-        [(a, b), (b, a)].map(|(first, second)| assumption(facts, &case, &readers, (first, second), key))
+        [(a, b), (b, a)]
+            .map(|(first, second)| assumption(facts, &case, &readers, (first, second), key))
     };
     let pairs: Vec<[Assumption; 2]> = pairs.iter().map(both).collect();
     let edges = fixed_edges(facts, &case);
     let graph = Digraph::new(facts.events.n_events(), edges.iter().copied());
-    let Some(order) = topological_order(&graph) else { return Ok(Ruled::NotOut) };
+    let Some(order) = topological_order(&graph) else {
+        return Ok(Ruled::NotOut);
+    };
     let choices: Vec<sat::Choice> = pairs.iter().map(choice).collect();
     let mut order = DynamicOrder::new(order, edges.iter().copied());
-    let problem = Problem { choices, ..Problem::default() };
+    let problem = Problem {
+        choices,
+        ..Problem::default()
+    };
     let known = sat::exclusions(&order, &problem, control)?;
     match sat::solve_logged(&mut order, &problem.choices, known, most_conflicts, control)? {
         Logged::Satisfiable | Logged::GaveUp => Ok(Ruled::NotOut),
-        Logged::Refuted(refutation) => {
-            Ok(Writer::new(facts, &case, &pairs).log(&refutation).map_or(Ruled::NotOut, Ruled::Out))
-        }
+        Logged::Refuted(refutation) => Ok(Writer::new(facts, &case, &pairs)
+            .log(&refutation)
+            .map_or(Ruled::NotOut, Ruled::Out)),
     }
 }
 
 /// Adds what the known orders imply for readers of the older version, unless already known; returns the cycle that this
 /// closes, if any. After that, orders of the open pairs that close no cycle explain every read.
-fn add_certain(facts: &mut Facts<'_>, case: &mut Case, control: &Control) -> Result<Option<Vec<FactId>>, Interrupt> {
+fn add_certain(
+    facts: &mut Facts<'_>,
+    case: &mut Case,
+    control: &Control,
+) -> Result<Option<Vec<FactId>>, Interrupt> {
     for fact in overwritten(facts, case) {
         facts.add(case, fact);
     }
-    Ok(match saturate(facts, case, &mut Effort { steps: 0 }, control)? {
-        End::Cycle(cycle) => Some(cycle),
-        End::Quiet | End::TooLong => None,
-    })
+    Ok(
+        match saturate(facts, case, &mut Effort { steps: 0 }, control)? {
+            End::Cycle(cycle) => Some(cycle),
+            End::Quiet | End::TooLong => None,
+        },
+    )
 }
 
 /// By writer and key: the reads of that version by other transactions.
 fn readers_by_version(facts: &Facts<'_>) -> FxHashMap<(Node, u32), Vec<(usize, Node)>> {
     let mut readers: FxHashMap<(Node, u32), Vec<(usize, Node)>> = FxHashMap::default();
     for read in &facts.reads {
-        readers.entry((read.t1, read.key)).or_default().push((read.read, read.t3));
+        readers
+            .entry((read.t1, read.key))
+            .or_default()
+            .push((read.read, read.t3));
     }
     readers
 }
@@ -116,23 +131,45 @@ fn assumption(
     key: u32,
 ) -> Assumption {
     let (index, events) = (facts.index, facts.events);
-    let mut forces = vec![Forced { from: events.commit(first), to: events.after_writer(second), read: None }];
+    let mut forces = vec![Forced {
+        from: events.commit(first),
+        to: events.after_writer(second),
+        read: None,
+    }];
     let common = index.writes_of(first).map(|write| index.write_key[write]);
     for key in common.filter(|&key| index.slot_of(second, key).is_some()) {
         let of_first = readers.get(&(first, key)).into_iter().flatten();
         for &(read, t3) in of_first.filter(|(_, t3)| *t3 != second && !facts.leads_nowhere(*t3)) {
             let (from, to) = (events.start(t3), events.commit(second));
             if !case.closure.reaches(from, to) {
-                forces.push(Forced { from, to, read: Some(read) });
+                forces.push(Forced {
+                    from,
+                    to,
+                    read: Some(read),
+                });
             }
         }
     }
-    Assumption { first, second, key, forces }
+    Assumption {
+        first,
+        second,
+        key,
+        forces,
+    }
 }
 
 fn choice([first, second]: &[Assumption; 2]) -> sat::Choice {
-    let edges = |side: &Assumption| side.forces.iter().map(|forced| (forced.from, forced.to)).collect();
-    sat::Choice { first: edges(first), second: edges(second), prefer_first: true }
+    let edges = |side: &Assumption| {
+        side.forces
+            .iter()
+            .map(|forced| (forced.from, forced.to))
+            .collect()
+    };
+    sat::Choice {
+        first: edges(first),
+        second: edges(second),
+        prefer_first: true,
+    }
 }
 
 /// The facts of a case as edges, and the step from each start to its commit.
@@ -140,9 +177,16 @@ fn fixed_edges(facts: &Facts<'_>, case: &Case) -> Vec<(Vertex, Vertex)> {
     let events = facts.events;
     let transactions = (0..facts.index.n_nodes() as Node).filter(|_| events.split());
     let inside = transactions.map(|t| (events.start(t), events.commit(t)));
-    let leads = |fact: &&Fact| !matches!(fact.because, Because::Overwrites(..)) || !facts.leads_nowhere(fact.from);
-    let visible = case.visible.iter().map(|&id| &facts.all[id as usize]).filter(leads);
-    let mut edges: Vec<(Vertex, Vertex)> = inside.chain(visible.map(|fact| facts.span(fact))).collect();
+    let leads = |fact: &&Fact| {
+        !matches!(fact.because, Because::Overwrites(..)) || !facts.leads_nowhere(fact.from)
+    };
+    let visible = case
+        .visible
+        .iter()
+        .map(|&id| &facts.all[id as usize])
+        .filter(leads);
+    let mut edges: Vec<(Vertex, Vertex)> =
+        inside.chain(visible.map(|fact| facts.span(fact))).collect();
     edges.sort_unstable();
     edges.dedup();
     edges
@@ -159,8 +203,18 @@ struct Writer<'f, 'a> {
 }
 
 impl<'f, 'a> Writer<'f, 'a> {
-    fn new(facts: &'f mut Facts<'a>, case: &'f Case, pairs: &'f [[Assumption; 2]]) -> Writer<'f, 'a> {
-        Writer { facts, case, pairs, made: FxHashMap::default(), paths: FxHashMap::default() }
+    fn new(
+        facts: &'f mut Facts<'a>,
+        case: &'f Case,
+        pairs: &'f [[Assumption; 2]],
+    ) -> Writer<'f, 'a> {
+        Writer {
+            facts,
+            case,
+            pairs,
+            made: FxHashMap::default(),
+            paths: FxHashMap::default(),
+        }
     }
 
     /// `None` if a cycle cannot be reconstructed, which would be an error of the solver.
@@ -183,7 +237,9 @@ impl<'f, 'a> Writer<'f, 'a> {
         for (edge, next) in assumed.iter().zip(assumed.iter().cycle().skip(1)) {
             let side = sat::side_of(edge.label?);
             let forces = &self.assumption(side).forces;
-            let place = forces.iter().position(|forced| (forced.from, forced.to) == (edge.from, edge.to))?;
+            let place = forces
+                .iter()
+                .position(|forced| (forced.from, forced.to) == (edge.from, edge.to))?;
             facts.push(self.fact(side, place));
             if edge.to != next.from {
                 facts.extend(self.path(edge.to, next.from)?);
@@ -194,7 +250,8 @@ impl<'f, 'a> Writer<'f, 'a> {
 
     fn path(&mut self, from: Vertex, to: Vertex) -> Option<&[FactId]> {
         if !self.paths.contains_key(&(from, to)) {
-            self.paths.insert((from, to), self.facts.path(self.case, from, to)?);
+            self.paths
+                .insert((from, to), self.facts.path(self.case, from, to)?);
         }
         self.paths.get(&(from, to)).map(Vec::as_slice)
     }
@@ -208,13 +265,31 @@ impl<'f, 'a> Writer<'f, 'a> {
         if let Some(&made) = self.made.get(&(side.choice, side.first, place)) {
             return made;
         }
-        let Assumption { first, second, key, forces } = self.assumption(side);
+        let Assumption {
+            first,
+            second,
+            key,
+            forces,
+        } = self.assumption(side);
         let fact = match forces[place].read {
-            None => Fact { from: *first, to: *second, key: *key, because: Because::Assumed },
+            None => Fact {
+                from: *first,
+                to: *second,
+                key: *key,
+                because: Because::Assumed,
+            },
             Some(read) => {
                 let assumed = self.fact(side, 0);
-                let (reader, key) = (self.facts.index.reader(read as u32), self.facts.index.read_key[read]);
-                Fact { from: reader, to: *second, key, because: Because::Overwrites(read, vec![assumed]) }
+                let (reader, key) = (
+                    self.facts.index.reader(read as u32),
+                    self.facts.index.read_key[read],
+                );
+                Fact {
+                    from: reader,
+                    to: *second,
+                    key,
+                    because: Because::Overwrites(read, vec![assumed]),
+                }
             }
         };
         self.facts.all.push(fact);

@@ -34,15 +34,22 @@ pub(super) enum Because {
 impl Because {
     /// Whether it says that one transaction was seen by another, or came before it.
     pub(super) fn is_observed(&self) -> bool {
-        matches!(self, Because::SessionOrder | Because::RealTime | Because::Reads(_))
+        matches!(
+            self,
+            Because::SessionOrder | Because::RealTime | Because::Reads(_)
+        )
     }
 
     pub(super) fn premises(&self) -> &[FactId] {
         match self {
-            Because::SessionOrder | Because::RealTime | Because::Reads(_) | Because::Listed(_) | Because::Assumed => {
-                &[]
+            Because::SessionOrder
+            | Because::RealTime
+            | Because::Reads(_)
+            | Because::Listed(_)
+            | Because::Assumed => &[],
+            Because::Visible(_, path) | Because::Overwrites(_, path) | Because::Conflict(path) => {
+                path
             }
-            Because::Visible(_, path) | Because::Overwrites(_, path) | Because::Conflict(path) => path,
             Because::ReadModifyWrite(read) => std::slice::from_ref(read),
         }
     }
@@ -106,7 +113,12 @@ impl<'a> Facts<'a> {
             for read in index.reads_of(t3) {
                 let t1 = index.writer_of_read(read);
                 if t1 != t3 {
-                    reads.push(ReadOf { read, t3, t1, key: index.read_key[read] });
+                    reads.push(ReadOf {
+                        read,
+                        t3,
+                        t1,
+                        key: index.read_key[read],
+                    });
                 }
             }
         }
@@ -135,13 +147,26 @@ impl<'a> Facts<'a> {
         }
         for a in 0..index.n_nodes() as Node {
             let end = index.session_begin[index.session[a as usize] as usize + 1];
-            let is_long = end - index.session_begin[index.session[a as usize] as usize] > LONG_SESSION;
-            let last = if is_long && !self.counts_direct_steps() { end.min(a + 2) } else { end };
+            let is_long =
+                end - index.session_begin[index.session[a as usize] as usize] > LONG_SESSION;
+            let last = if is_long && !self.counts_direct_steps() {
+                end.min(a + 2)
+            } else {
+                end
+            };
             for b in a + 1..last {
                 if !self.is_next(a, b) {
                     continue;
                 }
-                self.add(&mut case, Fact { from: a, to: b, key: NONE, because: Because::SessionOrder });
+                self.add(
+                    &mut case,
+                    Fact {
+                        from: a,
+                        to: b,
+                        key: NONE,
+                        because: Because::SessionOrder,
+                    },
+                );
             }
         }
         if self.events.in_real_time() {
@@ -154,24 +179,60 @@ impl<'a> Facts<'a> {
                 if !self.is_next(from, to) {
                     continue;
                 }
-                self.add(&mut case, Fact { from, to, key: NONE, because: Because::RealTime });
+                self.add(
+                    &mut case,
+                    Fact {
+                        from,
+                        to,
+                        key: NONE,
+                        because: Because::RealTime,
+                    },
+                );
             }
         }
         for (place, pair) in self.listed.clone().into_iter().enumerate() {
             let because = Because::Listed(place);
-            self.add(&mut case, Fact { from: pair.older, to: pair.newer, key: pair.key, because });
+            self.add(
+                &mut case,
+                Fact {
+                    from: pair.older,
+                    to: pair.newer,
+                    key: pair.key,
+                    because,
+                },
+            );
         }
         for ReadOf { read, t3, t1, key } in self.reads.clone() {
             if t1 == NONE {
                 continue;
             }
-            let id = self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::Reads(read) });
+            let id = self.add(
+                &mut case,
+                Fact {
+                    from: t1,
+                    to: t3,
+                    key,
+                    because: Because::Reads(read),
+                },
+            );
             if self.orders_versions() && index.slot_of(t3, key).is_some() {
-                self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::ReadModifyWrite(id) });
+                self.add(
+                    &mut case,
+                    Fact {
+                        from: t1,
+                        to: t3,
+                        key,
+                        because: Because::ReadModifyWrite(id),
+                    },
+                );
             }
         }
         if self.respected == Some(Respected::Seen(Axiom::Causal)) {
-            let observed = self.all.iter().filter(|fact| fact.because.is_observed()).map(|fact| (fact.from, fact.to));
+            let observed = self
+                .all
+                .iter()
+                .filter(|fact| fact.because.is_observed())
+                .map(|fact| (fact.from, fact.to));
             self.observed = Closure::new(&Digraph::new(self.events.n_events(), observed));
         }
         case
@@ -179,7 +240,10 @@ impl<'a> Facts<'a> {
 
     /// Whether versions are ordered by what was read and overwritten, not only by what was seen.
     pub(super) fn orders_versions(&self) -> bool {
-        !matches!(self.respected, Some(Respected::Seen(_) | Respected::Nothing))
+        !matches!(
+            self.respected,
+            Some(Respected::Seen(_) | Respected::Nothing)
+        )
     }
 
     /// Whether anti-dependencies of a reader close cycles only, and are on no path to another transaction.
@@ -192,7 +256,10 @@ impl<'a> Facts<'a> {
 
     /// Whether a single step of real time counts for more than a path of them.
     fn counts_direct_steps(&self) -> bool {
-        matches!(self.respected, Some(Respected::Direct | Respected::Seen(Axiom::ReadAtomic)))
+        matches!(
+            self.respected,
+            Some(Respected::Direct | Respected::Seen(Axiom::ReadAtomic))
+        )
     }
 
     /// Whether order between two nodes follows from nothing else: of rows, if they are neighbours in their row, or the last of
@@ -257,10 +324,16 @@ impl<'a> Facts<'a> {
         let (from, to) = (self.events.commit(a), self.events.start(b));
         let is_it = |&(at, id): &(Vertex, FactId)| {
             let fact = &self.all[id as usize];
-            let of_versions = !matches!(fact.because, Because::SessionOrder | Because::RealTime | Because::Reads(_));
+            let of_versions = !matches!(
+                fact.because,
+                Because::SessionOrder | Because::RealTime | Because::Reads(_)
+            );
             at == to && of_versions && (key == NONE || fact.key == key)
         };
-        case.out[from as usize].iter().find(|step| is_it(step)).map(|(_, id)| *id)
+        case.out[from as usize]
+            .iter()
+            .find(|step| is_it(step))
+            .map(|(_, id)| *id)
     }
 
     /// The read at a place of the index.
@@ -298,7 +371,9 @@ impl<'a> Facts<'a> {
                 }
                 reached[w as usize] = Some((v, Some(id)));
                 queue.push_back(w);
-                if let Some(commit) = own_commit(w).filter(|&commit| reached[commit as usize].is_none()) {
+                if let Some(commit) =
+                    own_commit(w).filter(|&commit| reached[commit as usize].is_none())
+                {
                     reached[commit as usize] = Some((w, None));
                     queue.push_back(commit);
                 }
@@ -319,10 +394,22 @@ impl<'a> Facts<'a> {
     }
 
     /// The fact as an edge of an argument, given the positions of its premises there.
-    pub(super) fn edge(&self, history: &History, fact: &Fact, place: impl Fn(FactId) -> Option<usize>) -> Edge {
+    pub(super) fn edge(
+        &self,
+        history: &History,
+        fact: &Fact,
+        place: impl Fn(FactId) -> Option<usize>,
+    ) -> Edge {
         let index = self.index;
-        let places = |path: &[FactId]| path.iter().filter_map(|&id| place(id)).collect::<Vec<usize>>();
-        let (from, to) = (index.transaction[fact.from as usize], index.transaction[fact.to as usize]);
+        let places = |path: &[FactId]| {
+            path.iter()
+                .filter_map(|&id| place(id))
+                .collect::<Vec<usize>>()
+        };
+        let (from, to) = (
+            index.transaction[fact.from as usize],
+            index.transaction[fact.to as usize],
+        );
         let write = |node: Node| -> Option<Slot> { index.slot_of(node, fact.key) };
         let write_of = |node: Node| write(node).map(|slot| index.slot_operation[slot as usize]);
         let (relation, because) = match &fact.because {
@@ -354,13 +441,24 @@ impl<'a> Facts<'a> {
                     key: Some(index.key_id(fact.key)),
                     from_operation: edge.to_operation,
                     to_operation: write_of(fact.to),
-                    because: Reason::Overwrites { writer: edge.from, order: places(path) },
+                    because: Reason::Overwrites {
+                        writer: edge.from,
+                        order: places(path),
+                    },
                 };
             }
-            Because::Conflict(path) => (Relation::WriteWrite, Reason::Conflict { order: places(path) }),
-            Because::ReadModifyWrite(read) => {
-                (Relation::WriteWrite, Reason::ReadModifyWrite { read: place(*read).unwrap_or_default() })
-            }
+            Because::Conflict(path) => (
+                Relation::WriteWrite,
+                Reason::Conflict {
+                    order: places(path),
+                },
+            ),
+            Because::ReadModifyWrite(read) => (
+                Relation::WriteWrite,
+                Reason::ReadModifyWrite {
+                    read: place(*read).unwrap_or_default(),
+                },
+            ),
             Because::Assumed => (Relation::WriteWrite, Reason::Assumed),
         };
         Edge {
@@ -403,9 +501,17 @@ impl Case {
     }
 
     fn new(events: Events, n_nodes: usize) -> Case {
-        let inside = (0..n_nodes as Node).filter(|_| events.split()).map(|t| (events.start(t), events.commit(t)));
+        let inside = (0..n_nodes as Node)
+            .filter(|_| events.split())
+            .map(|t| (events.start(t), events.commit(t)));
         let closure = Closure::new(&Digraph::new(events.n_events(), inside));
         let out = vec![Vec::new(); events.n_events()];
-        Case { out, into: Vec::new(), visible: Vec::new(), closure, missed: FxHashMap::default() }
+        Case {
+            out,
+            into: Vec::new(),
+            visible: Vec::new(),
+            closure,
+            missed: FxHashMap::default(),
+        }
     }
 }

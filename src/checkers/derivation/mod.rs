@@ -46,14 +46,24 @@ pub struct Limits {
 impl Limits {
     /// A log of any length, for when a proof must be found.
     pub fn until_proved() -> Limits {
-        Limits { case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX, ..Limits::default() }
+        Limits {
+            case_steps: 0,
+            conflicts: usize::MAX,
+            nodes: usize::MAX,
+            ..Limits::default()
+        }
     }
 }
 
 impl Default for Limits {
     /// A few seconds each.
     fn default() -> Limits {
-        Limits { steps: 300_000_000, case_steps: 20_000_000, conflicts: 200_000, nodes: 10_000 }
+        Limits {
+            steps: 300_000_000,
+            case_steps: 20_000_000,
+            conflicts: 200_000,
+            nodes: 10_000,
+        }
     }
 }
 
@@ -80,13 +90,17 @@ pub fn prove(
     // The reachability relation, twice while cases are examined.
     control.needs(facts.events.n_events().pow(2) / 4)?;
     let mut case = facts.given();
-    let mut effort = Effort { steps: limits.steps };
+    let mut effort = Effort {
+        steps: limits.steps,
+    };
     match saturate(&mut facts, &mut case, &mut effort, control)? {
         End::Cycle(cycle) => return Ok(Some(written_out(history, &facts, &Tree::Cycle(cycle)))),
         End::TooLong => {}
         End::Quiet => {
             let n_facts = facts.all.len();
-            let mut effort = Effort { steps: limits.case_steps };
+            let mut effort = Effort {
+                steps: limits.case_steps,
+            };
             match split::refute(&mut facts, case.clone(), &mut effort, control)? {
                 Outcome::Refuted(tree) => return Ok(Some(written_out(history, &facts, &tree))),
                 Outcome::Satisfiable => return Ok(None),
@@ -94,20 +108,39 @@ pub fn prove(
             }
         }
     }
-    Ok(match clauses::refute(&mut facts, case, limits.conflicts, control)? {
-        Ruled::OutByCycle(cycle) => Some(written_out(history, &facts, &Tree::Cycle(cycle))),
-        Ruled::Out(log) => Some(log_written_out(history, &facts, &log)),
-        Ruled::NotOut => None,
-    })
+    Ok(
+        match clauses::refute(&mut facts, case, limits.conflicts, control)? {
+            Ruled::OutByCycle(cycle) => Some(written_out(history, &facts, &Tree::Cycle(cycle))),
+            Ruled::Out(log) => Some(log_written_out(history, &facts, &log)),
+            Ruled::NotOut => None,
+        },
+    )
 }
 
 /// The edges that a log of clauses needs, and the proof in terms of them.
 fn log_written_out(history: &History, facts: &Facts<'_>, log: &Log) -> (Vec<Edge>, Proof) {
-    let (edges, place) = edges_of(history, facts, log.lemmas.iter().chain(&log.clauses).flatten().copied());
+    let (edges, place) = edges_of(
+        history,
+        facts,
+        log.lemmas.iter().chain(&log.clauses).flatten().copied(),
+    );
     let placed = |lists: &[Vec<FactId>]| -> Vec<Vec<usize>> {
-        lists.iter().map(|list| list.iter().filter_map(|id| place.get(id).copied()).collect()).collect()
+        lists
+            .iter()
+            .map(|list| {
+                list.iter()
+                    .filter_map(|id| place.get(id).copied())
+                    .collect()
+            })
+            .collect()
     };
-    (edges, Proof::Clauses { lemmas: placed(&log.lemmas), clauses: placed(&log.clauses) })
+    (
+        edges,
+        Proof::Clauses {
+            lemmas: placed(&log.lemmas),
+            clauses: placed(&log.clauses),
+        },
+    )
 }
 
 /// The edges that a tree needs, and the proof in terms of them.
@@ -124,10 +157,17 @@ fn edges_of(
 ) -> (Vec<Edge>, BTreeMap<FactId, usize>) {
     let mut place: BTreeMap<FactId, usize> = BTreeMap::new();
     let mut edges = Vec::new();
-    for id in needed(facts, roots).into_iter().filter(|&id| !facts.is_inside(id)) {
-        let edge = facts.edge(history, &facts.all[id as usize], |premise| place.get(&premise).copied());
+    for id in needed(facts, roots)
+        .into_iter()
+        .filter(|&id| !facts.is_inside(id))
+    {
+        let edge = facts.edge(history, &facts.all[id as usize], |premise| {
+            place.get(&premise).copied()
+        });
         // Several nodes of one transaction may say the same.
-        let known = edges.iter().position(|other| facts.has_rows && *other == edge);
+        let known = edges
+            .iter()
+            .position(|other| facts.has_rows && *other == edge);
         place.insert(id, known.unwrap_or(edges.len()));
         edges.extend(Some(edge).filter(|_| known.is_none()));
     }
@@ -137,12 +177,23 @@ fn edges_of(
 /// Recursion is bounded by the depth of the tree, see [`split`].
 fn proof(facts: &Facts<'_>, tree: &Tree, place: &BTreeMap<FactId, usize>) -> Proof {
     match tree {
-        Tree::Cycle(cycle) => Proof::Cycle(cycle.iter().filter_map(|id| place.get(id).copied()).collect()),
+        Tree::Cycle(cycle) => Proof::Cycle(
+            cycle
+                .iter()
+                .filter_map(|id| place.get(id).copied())
+                .collect(),
+        ),
         Tree::Split { first, second } => {
             let key = facts.all[first.0 as usize].key;
             debug_assert!(key != NONE && facts.all[first.0 as usize].because == Because::Assumed);
-            let branch = |(assumed, tree): &(FactId, Box<Tree>)| (place[assumed], Box::new(proof(facts, tree, place)));
-            Proof::Split { key: facts.index.key_id(key), first: branch(first), second: branch(second) }
+            let branch = |(assumed, tree): &(FactId, Box<Tree>)| {
+                (place[assumed], Box::new(proof(facts, tree, place)))
+            };
+            Proof::Split {
+                key: facts.index.key_id(key),
+                first: branch(first),
+                second: branch(second),
+            }
         }
     }
 }

@@ -62,10 +62,15 @@ pub(super) fn saturate(
 
 fn is_cyclic(facts: &Facts<'_>, case: &Case) -> bool {
     let is_missed_yet_seen = |id: FactId| match &facts.all[id as usize] {
-        &Fact { to, because: Because::Overwrites(read, _), .. } => sees(facts, case, to, &facts.read(read)),
+        &Fact {
+            to,
+            because: Because::Overwrites(read, _),
+            ..
+        } => sees(facts, case, to, &facts.read(read)),
         _ => false,
     };
-    (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v)) || case.missed().any(is_missed_yet_seen)
+    (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v))
+        || case.missed().any(is_missed_yet_seen)
 }
 
 /// What follows in one step from the facts of the case and is not implied by them.
@@ -93,13 +98,22 @@ fn consequences(
                 && !(facts.respected.is_some() && case.closure.reaches(events.commit(t1), events.commit(t2)))
                 && let Some(path) = sight(facts, case, t2, &read_of)
             {
-                new.push(Fact { from: t2, to: t1, key, because: Because::Visible(read, path) });
+                new.push(Fact {
+                    from: t2,
+                    to: t1,
+                    key,
+                    because: Because::Visible(read, path),
+                });
             }
             new.extend(overwrites(facts, case, read_of, t2));
         }
     }
     let by_dependencies = [Respected::OfUpdates, Respected::SoFar, Respected::Direct];
-    if events.forbids_conflicts() || facts.respected.is_some_and(|respected| by_dependencies.contains(&respected)) {
+    if events.forbids_conflicts()
+        || facts
+            .respected
+            .is_some_and(|respected| by_dependencies.contains(&respected))
+    {
         conflicts(facts, case, effort, &mut new);
     }
     Ok(new)
@@ -109,28 +123,53 @@ fn consequences(
 pub(super) fn overwritten(facts: &Facts<'_>, case: &Case) -> Vec<Fact> {
     let mut new = Vec::new();
     for &read in &facts.reads {
-        let others = facts.writers(read.key).iter().filter(|&&t2| t2 != read.t1 && t2 != read.t3);
+        let others = facts
+            .writers(read.key)
+            .iter()
+            .filter(|&&t2| t2 != read.t1 && t2 != read.t3);
         new.extend(others.filter_map(|&t2| overwrites(facts, case, read, t2)));
     }
     new
 }
 
 /// t3 does not observe t2 if t1's version is older, unless that is implied.
-fn overwrites(facts: &Facts<'_>, case: &Case, ReadOf { read, t3, t1, key }: ReadOf, t2: Node) -> Option<Fact> {
+fn overwrites(
+    facts: &Facts<'_>,
+    case: &Case,
+    ReadOf { read, t3, t1, key }: ReadOf,
+    t2: Node,
+) -> Option<Fact> {
     let events = facts.events;
     let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
-    if !older || case.closure.reaches(events.start(t3), events.commit(t2)) || case.misses(read, t2) {
+    if !older || case.closure.reaches(events.start(t3), events.commit(t2)) || case.misses(read, t2)
+    {
         return None;
     }
-    let path = if t1 == NONE { Vec::new() } else { version_order(facts, case, t1, t2, key)? };
-    Some(Fact { from: t3, to: t2, key, because: Because::Overwrites(read, path) })
+    let path = if t1 == NONE {
+        Vec::new()
+    } else {
+        version_order(facts, case, t1, t2, key)?
+    };
+    Some(Fact {
+        from: t3,
+        to: t2,
+        key,
+        because: Because::Overwrites(read, path),
+    })
 }
 
 /// Why t1's version is older than t2's: a direct update of it if there is one, else the shortest path.
-fn version_order(facts: &Facts<'_>, case: &Case, t1: Node, t2: Node, key: u32) -> Option<Vec<FactId>> {
+fn version_order(
+    facts: &Facts<'_>,
+    case: &Case,
+    t1: Node,
+    t2: Node,
+    key: u32,
+) -> Option<Vec<FactId>> {
     let update = case.visible.iter().copied().find(|&id| {
         let fact = &facts.all[id as usize];
-        (fact.from, fact.to, fact.key) == (t1, t2, key) && matches!(fact.because, Because::ReadModifyWrite(_))
+        (fact.from, fact.to, fact.key) == (t1, t2, key)
+            && matches!(fact.because, Because::ReadModifyWrite(_))
     });
     match update {
         Some(id) => Some(vec![id]),
@@ -153,22 +192,35 @@ fn conflicts(facts: &Facts<'_>, case: &Case, effort: &mut Effort, new: &mut Vec<
             None | Some(Respected::Direct) => NONE,
             _ => key,
         };
-        let is_new = |a, b| facts.respected.is_some() && facts.orders(case, (a, b), by_key).is_none();
-        for (&a, &b) in writers.iter().flat_map(|a| writers.iter().map(move |b| (a, b))) {
+        let is_new =
+            |a, b| facts.respected.is_some() && facts.orders(case, (a, b), by_key).is_none();
+        for (&a, &b) in writers
+            .iter()
+            .flat_map(|a| writers.iter().map(move |b| (a, b)))
+        {
             if a != b
                 && case.closure.reaches(events.start(a), events.commit(b))
                 && (is_new(a, b) || !case.closure.reaches(events.commit(a), events.start(b)))
                 && seen.insert((a, b, by_key))
                 && let Some(path) = facts.path(case, events.start(a), events.commit(b))
             {
-                new.push(Fact { from: a, to: b, key, because: Because::Conflict(path) });
+                new.push(Fact {
+                    from: a,
+                    to: b,
+                    key,
+                    because: Because::Conflict(path),
+                });
             }
         }
     }
 }
 
 /// Among the cycles through the newest facts, the one whose argument needs the fewest facts, then the shortest one.
-fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<Vec<FactId>, Interrupt> {
+fn shortest_cycle(
+    facts: &Facts<'_>,
+    case: &Case,
+    control: &Control,
+) -> Result<Vec<FactId>, Interrupt> {
     /// Facts through which a cycle is searched.
     const TRIES: usize = 400;
     let mut best: Option<((usize, usize), Vec<FactId>)> = None;
@@ -177,7 +229,9 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
         let fact = &facts.all[id as usize];
         let (from, to) = facts.span(fact);
         let missed = match fact.because {
-            Because::Overwrites(read, _) if facts.leads_nowhere(fact.from) => Some(facts.read(read)),
+            Because::Overwrites(read, _) if facts.leads_nowhere(fact.from) => {
+                Some(facts.read(read))
+            }
             _ => None,
         };
         let closes = match &missed {
@@ -209,7 +263,10 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
 }
 
 /// These facts and all their premises.
-pub(super) fn needed(facts: &Facts<'_>, roots: impl IntoIterator<Item = FactId>) -> BTreeSet<FactId> {
+pub(super) fn needed(
+    facts: &Facts<'_>,
+    roots: impl IntoIterator<Item = FactId>,
+) -> BTreeSet<FactId> {
     let mut all: BTreeSet<FactId> = BTreeSet::new();
     let mut todo: Vec<FactId> = roots.into_iter().collect();
     while let Some(id) = todo.pop() {

@@ -15,7 +15,10 @@ pub(super) enum Tree {
     /// These facts close a cycle.
     Cycle(Vec<FactId>),
     /// Whichever way two writers are ordered: the assumed fact and its refutation.
-    Split { first: (FactId, Box<Tree>), second: (FactId, Box<Tree>) },
+    Split {
+        first: (FactId, Box<Tree>),
+        second: (FactId, Box<Tree>),
+    },
 }
 
 impl Tree {
@@ -102,7 +105,11 @@ fn refute_at(
                 let size = needed(facts, cycle.iter().copied()).len();
                 if one_sided.as_ref().is_none_or(|(least, ..)| size < *least) {
                     let refuted_first = matches!(first.end, End::Cycle(_));
-                    let (refuted, open) = if refuted_first { (first, second) } else { (second, first) };
+                    let (refuted, open) = if refuted_first {
+                        (first, second)
+                    } else {
+                        (second, first)
+                    };
                     one_sided = Some((size, refuted, open));
                 }
             }
@@ -119,15 +126,23 @@ fn refute_at(
         return Ok(Outcome::Refuted(tree));
     }
     if let Some((_, refuted, open)) = one_sided {
-        let End::Cycle(cycle) = refuted.end else { return Ok(Outcome::Unknown) };
-        return Ok(match refute_at(facts, open.case, effort, control, depth + 1)? {
-            Outcome::Refuted(tree) => {
-                Outcome::Refuted(split((refuted.assumed, Tree::Cycle(cycle)), (open.assumed, tree), facts))
-            }
-            other => other,
-        });
+        let End::Cycle(cycle) = refuted.end else {
+            return Ok(Outcome::Unknown);
+        };
+        return Ok(
+            match refute_at(facts, open.case, effort, control, depth + 1)? {
+                Outcome::Refuted(tree) => Outcome::Refuted(split(
+                    (refuted.assumed, Tree::Cycle(cycle)),
+                    (open.assumed, tree),
+                    facts,
+                )),
+                other => other,
+            },
+        );
     }
-    let Some((_, (a, b, key))) = undecided else { return Ok(Outcome::Unknown) };
+    let Some((_, (a, b, key))) = undecided else {
+        return Ok(Outcome::Unknown);
+    };
     let mut trees = Vec::with_capacity(2);
     for pair in [(a, b, key), (b, a, key)] {
         let side = side(facts, &case, pair, effort, control)?;
@@ -155,7 +170,15 @@ fn side(
     const COPIED: usize = 64;
     effort.spend(facts.events.n_events().pow(2) / COPIED);
     let mut case = case.clone();
-    let assumed = facts.add(&mut case, Fact { from: a, to: b, key, because: Because::Assumed });
+    let assumed = facts.add(
+        &mut case,
+        Fact {
+            from: a,
+            to: b,
+            key,
+            because: Because::Assumed,
+        },
+    );
     let end = saturate(facts, &mut case, effort, control)?;
     Ok(Side { assumed, case, end })
 }
@@ -166,7 +189,10 @@ fn split(first: (FactId, Tree), second: (FactId, Tree), facts: &Facts<'_>) -> Tr
     match (uses(&first), uses(&second)) {
         (false, _) => first.1,
         (_, false) => second.1,
-        _ => Tree::Split { first: (first.0, Box::new(first.1)), second: (second.0, Box::new(second.1)) },
+        _ => Tree::Split {
+            first: (first.0, Box::new(first.1)),
+            second: (second.0, Box::new(second.1)),
+        },
     }
 }
 
@@ -179,8 +205,12 @@ pub(super) fn open_pairs(facts: &Facts<'_>, case: &Case) -> Vec<(Node, Node, u32
         let writers = facts.writers(key);
         for (place, &a) in writers.iter().enumerate() {
             for &b in &writers[place + 1..] {
-                let known = case.closure.reaches(events.commit(a), events.after_writer(b))
-                    || case.closure.reaches(events.commit(b), events.after_writer(a));
+                let known = case
+                    .closure
+                    .reaches(events.commit(a), events.after_writer(b))
+                    || case
+                        .closure
+                        .reaches(events.commit(b), events.after_writer(a));
                 if !known && seen.insert((a, b)) {
                     pairs.push((a, b, key));
                 }

@@ -14,7 +14,9 @@ mod promises;
 mod strongest;
 
 pub use names::named;
-pub use promises::{Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest, strongest_satisfied};
+pub use promises::{
+    Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest, strongest_satisfied,
+};
 pub use strongest::{StrongestOrder, holds};
 
 pub use super::CountedOrder as Order;
@@ -24,8 +26,13 @@ use std::sync::LazyLock;
 
 impl Order {
     /// All orders.
-    pub const ALL: [Order; 5] =
-        [Order::Plain, Order::Session, Order::RealTime, Order::KeyRealTime, Order::CommitRealTime];
+    pub const ALL: [Order; 5] = [
+        Order::Plain,
+        Order::Session,
+        Order::RealTime,
+        Order::KeyRealTime,
+        Order::CommitRealTime,
+    ];
 
     /// Its word in long names: `plain-snapshot-isolation`.
     pub fn word(self) -> &'static str {
@@ -42,7 +49,9 @@ impl Order {
     pub fn adds(self) -> &'static str {
         match self {
             Order::Plain => "session order and times are ignored",
-            Order::Session => "the earlier transactions of a session count as seen by the later ones",
+            Order::Session => {
+                "the earlier transactions of a session count as seen by the later ones"
+            }
             Order::RealTime => {
                 "what ended before a transaction began comes before it, as do the earlier transactions of its session, and counts as seen by it where stale reads are forbidden"
             }
@@ -80,14 +89,21 @@ impl Level {
             "SSER" => "SER",
             code => code.split_once('-').map_or(code, |(_, base)| base),
         };
-        BASES.iter().find(|base| base.code == code).expect("every level has a base")
+        BASES
+            .iter()
+            .find(|base| base.code == code)
+            .expect("every level has a base")
     }
 }
 
 /// What a level promises, in sentences.
 pub fn promise(level: Level) -> String {
     let (base, order) = (level.base(), level.row().order);
-    let is_alone = levels().iter().filter(|level| level.base().code == base.code).count() == 1;
+    let is_alone = levels()
+        .iter()
+        .filter(|level| level.base().code == base.code)
+        .count()
+        == 1;
     let of_order = match base.code {
         // Cut isolation and linearizability say themselves what counts.
         "CI" => String::new(),
@@ -103,12 +119,16 @@ pub fn promise(level: Level) -> String {
 
 /// The products and settings that promise a level.
 pub fn promised_by(level: Level) -> impl Iterator<Item = &'static Promise> {
-    PROMISES.iter().filter(move |promise| promise.asked() == Some(level))
+    PROMISES
+        .iter()
+        .filter(move |promise| promise.asked() == Some(level))
 }
 
 fn upper(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
 }
 
 /// All levels: bases from weakest to strongest, each on its orders.

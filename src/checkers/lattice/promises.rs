@@ -45,14 +45,26 @@ impl Promise {
     /// # Errors
     /// One line that says what is known, or that nothing is promised.
     pub fn named(text: &str) -> Result<&'static Promise, String> {
-        let wanted = text.split_whitespace().collect::<Vec<&str>>().join(" ").to_lowercase();
+        let wanted = text
+            .split_whitespace()
+            .collect::<Vec<&str>>()
+            .join(" ")
+            .to_lowercase();
         let Some(found) = PROMISES.iter().find(|promise| promise.name() == wanted) else {
             let product = wanted.split(' ').next().unwrap_or_default();
-            let settings: Vec<String> =
-                PROMISES.iter().filter(|promise| promise.product == product).map(Promise::name).collect();
+            let settings: Vec<String> = PROMISES
+                .iter()
+                .filter(|promise| promise.product == product)
+                .map(Promise::name)
+                .collect();
             return Err(match settings.is_empty() {
-                true => format!("nothing is known of `{text}`; `--claim help` lists products and settings"),
-                false => format!("nothing is known of `{text}`, but of {}", settings.join(", ")),
+                true => format!(
+                    "nothing is known of `{text}`; `--claim help` lists products and settings"
+                ),
+                false => format!(
+                    "nothing is known of `{text}`, but of {}",
+                    settings.join(", ")
+                ),
             });
         };
         match found.claim {
@@ -104,12 +116,23 @@ pub struct ClaimedLevel {
 /// ([`Origin::about`](crate::history::Origin::about)), each once.
 pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
     let mut found: Vec<ClaimedLevel> = Vec::new();
-    for line in about.iter().filter_map(|line| line.strip_prefix(LEVEL_CLAIMED)?.strip_prefix(": ")) {
-        for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '-' | '+' | '.'))) {
-            if let Some(named) = word.starts_with(':').then(|| named(word)).and_then(Result::ok)
+    for line in about
+        .iter()
+        .filter_map(|line| line.strip_prefix(LEVEL_CLAIMED)?.strip_prefix(": "))
+    {
+        for word in
+            line.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '-' | '+' | '.')))
+        {
+            if let Some(named) = word
+                .starts_with(':')
+                .then(|| named(word))
+                .and_then(Result::ok)
                 && found.iter().all(|known| known.level != named)
             {
-                found.push(ClaimedLevel { keyword: word.to_owned(), level: named });
+                found.push(ClaimedLevel {
+                    keyword: word.to_owned(),
+                    level: named,
+                });
             }
         }
     }
@@ -119,18 +142,37 @@ pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
 /// The satisfied levels that no other satisfied one implies.
 pub fn strongest_satisfied<'a>(verdicts: impl IntoIterator<Item = &'a LevelResult>) -> Vec<Level> {
     let satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
-    strongest(verdicts.into_iter().filter(satisfied).map(|result| result.level))
+    strongest(
+        verdicts
+            .into_iter()
+            .filter(satisfied)
+            .map(|result| result.level),
+    )
 }
 
 /// The levels that no other of them implies.
 pub fn strongest(levels: impl IntoIterator<Item = Level>) -> Vec<Level> {
     let levels: Vec<Level> = levels.into_iter().collect();
-    let is_strongest = |level: &Level| !levels.iter().any(|other| other != level && other.implies(*level));
+    let is_strongest = |level: &Level| {
+        !levels
+            .iter()
+            .any(|other| other != level && other.implies(*level))
+    };
     levels.iter().copied().filter(is_strongest).collect()
 }
 
-const fn promise(product: &'static str, setting: &'static str, level: &'static str, note: &'static str) -> Promise {
-    Promise { product, setting, claim: Claim::Level(level), note }
+const fn promise(
+    product: &'static str,
+    setting: &'static str,
+    level: &'static str,
+    note: &'static str,
+) -> Promise {
+    Promise {
+        product,
+        setting,
+        claim: Claim::Level(level),
+        note,
+    }
 }
 
 /// By product. Documented by the vendors unless the note says otherwise.

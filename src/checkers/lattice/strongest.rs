@@ -17,28 +17,45 @@ impl StrongestOrder {
     /// What the verdicts say about the usual levels above cut isolation and PSI, as far as they are asked about at all. Levels
     /// in real time that have no verdict count as not asked about.
     pub fn all(verdicts: &[&LevelResult]) -> Vec<StrongestOrder> {
-        let is_counted = |level: &Level| level.row().usual || *level == Level::ParallelSnapshotIsolation;
+        let is_counted =
+            |level: &Level| level.row().usual || *level == Level::ParallelSnapshotIsolation;
         let bases = Level::EVERY.into_iter().filter(is_counted);
-        bases.filter_map(|base| StrongestOrder::of(base, verdicts)).collect()
+        bases
+            .filter_map(|base| StrongestOrder::of(base, verdicts))
+            .collect()
     }
 
     /// The same for one level that counts sessions; `None` if the verdicts say nothing about it, or it has no plain form.
     pub fn of(base: Level, verdicts: &[&LevelResult]) -> Option<StrongestOrder> {
         let plain = base.plain_form()?;
         holds(verdicts, base)?;
-        let in_time = Level::EVERY.into_iter().find(|level| level.is_strong_form_of(base));
-        let has_verdict =
-            |level: &Level| holds(verdicts, *level).is_some() || verdicts.iter().any(|result| result.level == *level);
+        let in_time = Level::EVERY
+            .into_iter()
+            .find(|level| level.is_strong_form_of(base));
+        let has_verdict = |level: &Level| {
+            holds(verdicts, *level).is_some()
+                || verdicts.iter().any(|result| result.level == *level)
+        };
         let forms = in_time.filter(has_verdict).into_iter().chain([base, plain]);
         let mut open = Vec::new();
         for level in forms {
             match holds(verdicts, level) {
-                Some(true) => return Some(StrongestOrder { base, holds: Some(level), open }),
+                Some(true) => {
+                    return Some(StrongestOrder {
+                        base,
+                        holds: Some(level),
+                        open,
+                    });
+                }
                 Some(false) => {}
                 None => open.push(level),
             }
         }
-        Some(StrongestOrder { base, holds: None, open })
+        Some(StrongestOrder {
+            base,
+            holds: None,
+            open,
+        })
     }
 }
 

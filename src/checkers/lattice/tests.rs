@@ -8,7 +8,10 @@ fn the_table_has_every_level_once_with_names_that_lead_to_it() {
     assert_eq!(codes.len(), levels().len());
     let mut keywords = BTreeSet::new();
     for level in levels() {
-        for name in [level.code().to_lowercase(), level.long_name().to_uppercase()] {
+        for name in [
+            level.code().to_lowercase(),
+            level.long_name().to_uppercase(),
+        ] {
             assert_eq!(named(&name), Ok(*level), "{name}");
         }
         for keyword in level.row().elle {
@@ -22,7 +25,10 @@ fn the_table_has_every_level_once_with_names_that_lead_to_it() {
 #[test]
 fn codes_and_long_names_of_levels_that_count_sessions_keep_their_meaning() {
     for level in Level::ALL {
-        for name in [level.code(), level.long_name()].into_iter().chain(level.row().also.iter().copied()) {
+        for name in [level.code(), level.long_name()]
+            .into_iter()
+            .chain(level.row().also.iter().copied())
+        {
             assert_eq!(named(name), Ok(level), "{name}");
         }
     }
@@ -41,7 +47,16 @@ fn codes_and_long_names_of_levels_that_count_sessions_keep_their_meaning() {
     ] {
         assert_eq!(named(name).expect("a level").code(), code, "{name}");
     }
-    for name in ["", ":", "foo", ":foo", "s-ci", "s-p-si", "plain-", "strong-read-your-writes"] {
+    for name in [
+        "",
+        ":",
+        "foo",
+        ":foo",
+        "s-ci",
+        "s-p-si",
+        "plain-",
+        "strong-read-your-writes",
+    ] {
         assert!(named(name).is_err(), "{name}");
     }
 }
@@ -49,7 +64,10 @@ fn codes_and_long_names_of_levels_that_count_sessions_keep_their_meaning() {
 #[test]
 fn the_lattice_has_every_level_once() {
     let of_lattice: BTreeSet<&str> = levels().iter().map(|level| level.code()).collect();
-    assert_eq!((of_lattice.len(), levels().len()), (Level::EVERY.len(), Level::EVERY.len()));
+    assert_eq!(
+        (of_lattice.len(), levels().len()),
+        (Level::EVERY.len(), Level::EVERY.len())
+    );
 }
 
 #[test]
@@ -57,6 +75,11 @@ fn promises_name_levels_of_the_table() {
     let names: BTreeSet<String> = PROMISES.iter().map(Promise::name).collect();
     assert_eq!(names.len(), PROMISES.len());
     for promise in PROMISES {
-        assert!(promise.level().is_none_or(|code| Level::with_code(code).is_some()), "{promise:?}");
+        assert!(
+            promise
+                .level()
+                .is_none_or(|code| Level::with_code(code).is_some()),
+            "{promise:?}"
+        );
     }
 }

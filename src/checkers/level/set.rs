@@ -9,7 +9,10 @@ pub struct LevelSet(u64);
 impl LevelSet {
     /// The levels that are shown only to those who ask for them and were not asked for.
     pub(crate) fn not_asked(asked: &[Level]) -> LevelSet {
-        Level::EVERY.into_iter().filter(|level| !level.row().usual && !asked.contains(level)).collect()
+        Level::EVERY
+            .into_iter()
+            .filter(|level| !level.row().usual && !asked.contains(level))
+            .collect()
     }
 
     /// The levels of both sets.
@@ -25,12 +28,19 @@ impl LevelSet {
     /// `level` and all levels that imply it: a violation of `level` violates them too. Levels that count no sessions and are
     /// no forms of others are decided where there are none, and imply there the others of which they imply the plain forms.
     pub fn upward(level: Level) -> LevelSet {
-        Level::EVERY.into_iter().filter(|stronger| stronger.implies_without_sessions(level)).collect()
+        Level::EVERY
+            .into_iter()
+            .filter(|stronger| stronger.implies_without_sessions(level))
+            .collect()
     }
 
     /// The levels and all that they imply: what satisfies a level satisfies those too.
     pub fn downward(levels: impl IntoIterator<Item = Level>) -> LevelSet {
-        LevelSet(levels.into_iter().fold(0, |set, level| set | IMPLIED[level as usize]))
+        LevelSet(
+            levels
+                .into_iter()
+                .fold(0, |set, level| set | IMPLIED[level as usize]),
+        )
     }
 
     /// Whether `level` is in the set.
@@ -50,7 +60,9 @@ impl LevelSet {
 
     /// The members, weakest first.
     pub fn iter(self) -> impl Iterator<Item = Level> {
-        Level::EVERY.into_iter().filter(move |level| self.contains(*level))
+        Level::EVERY
+            .into_iter()
+            .filter(move |level| self.contains(*level))
     }
 
     /// The weakest member: the first in the table.

@@ -63,13 +63,18 @@ impl Versions {
         let n = ops.len();
         let mut next = vec![NONE; n + 1];
         let mut clashes = Vec::new();
-        for (place, op) in (0..).zip(ops).filter(|(_, op)| op.role == Role::Swap && !op.optional) {
+        for (place, op) in (0..)
+            .zip(ops)
+            .filter(|(_, op)| op.role == Role::Swap && !op.optional)
+        {
             let read = version(op.source, n);
             match next[read as usize] {
                 NONE => next[read as usize] = place,
                 first if clashes.len() < MOST_CLASHES => {
                     let writer = (op.source != INITIAL).then_some(read);
-                    clashes.push(Clash { ops: writer.into_iter().chain([first, place]).collect() });
+                    clashes.push(Clash {
+                        ops: writer.into_iter().chain([first, place]).collect(),
+                    });
                 }
                 _ => {}
             }
@@ -77,18 +82,33 @@ impl Versions {
         if !clashes.is_empty() {
             return Err(clashes);
         }
-        let mut versions = Versions { next, block: vec![NONE; n + 1], rank: vec![0; n + 1] };
+        let mut versions = Versions {
+            next,
+            block: vec![NONE; n + 1],
+            rank: vec![0; n + 1],
+        };
         versions.follow(n as u32);
-        for (place, _) in (0..).zip(ops).filter(|(_, op)| op.role == Role::Write && !op.optional) {
+        for (place, _) in (0..)
+            .zip(ops)
+            .filter(|(_, op)| op.role == Role::Write && !op.optional)
+        {
             versions.follow(place);
         }
-        let lost = (0..).zip(ops).filter(|(_, op)| op.role == Role::Swap && !op.optional);
+        let lost = (0..)
+            .zip(ops)
+            .filter(|(_, op)| op.role == Role::Swap && !op.optional);
         for (place, _) in lost {
             if versions.block[place as usize] == NONE {
-                clashes.push(Clash { ops: versions.cycle(place) });
+                clashes.push(Clash {
+                    ops: versions.cycle(place),
+                });
             }
         }
-        if clashes.is_empty() { Ok(versions) } else { Err(clashes) }
+        if clashes.is_empty() {
+            Ok(versions)
+        } else {
+            Err(clashes)
+        }
     }
 
     fn follow(&mut self, first: u32) {
@@ -137,7 +157,11 @@ struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     fn new(ops: &'a [Op], versions: Versions) -> Blocks<'a> {
-        let mut blocks = Blocks { ops, versions, moments: vec![(i64::MAX, i64::MIN); ops.len() + 1] };
+        let mut blocks = Blocks {
+            ops,
+            versions,
+            moments: vec![(i64::MAX, i64::MIN); ops.len() + 1],
+        };
         for place in 0..ops.len() as u32 {
             if let Some((block, ..)) = blocks.place_of(place) {
                 let moments = &mut blocks.moments[block as usize];
@@ -157,7 +181,10 @@ impl<'a> Blocks<'a> {
             Role::Read if op.source != NO_READ => version(op.source, self.ops.len()),
             _ => return None,
         };
-        let (block, rank) = (self.versions.block[version as usize], self.versions.rank[version as usize]);
+        let (block, rank) = (
+            self.versions.block[version as usize],
+            self.versions.rank[version as usize],
+        );
         (block != NONE).then_some((block, rank, op.role == Role::Read))
     }
 
@@ -179,7 +206,14 @@ impl<'a> Blocks<'a> {
                 } else {
                     (s, 1)
                 };
-                Some((moment, block, rank, reads, self.ops[place as usize].start, place))
+                Some((
+                    moment,
+                    block,
+                    rank,
+                    reads,
+                    self.ops[place as usize].start,
+                    place,
+                ))
             })
             .collect();
         order.sort_unstable();
@@ -201,7 +235,10 @@ impl<'a> Blocks<'a> {
     fn clashes(&self, order: &[u32]) -> Vec<Clash> {
         let block_of = |place: &u32| self.place_of(*place).map(|(block, ..)| block);
         let by_block: Vec<&[u32]> = order.chunk_by(|a, b| block_of(a) == block_of(b)).collect();
-        let mut clashes: Vec<Clash> = by_block.iter().filter_map(|block| self.inside(block)).collect();
+        let mut clashes: Vec<Clash> = by_block
+            .iter()
+            .filter_map(|block| self.inside(block))
+            .collect();
         if clashes.is_empty() {
             clashes = self.between(&by_block);
         }
@@ -215,8 +252,12 @@ impl<'a> Blocks<'a> {
         for (at, &place) in block.iter().enumerate().rev() {
             let op = &self.ops[place as usize];
             if op.start > first_end {
-                let later = block[at + 1..].iter().find(|other| self.ops[**other as usize].end < op.start)?;
-                return Some(Clash { ops: self.with_versions_between(&[place, *later]) });
+                let later = block[at + 1..]
+                    .iter()
+                    .find(|other| self.ops[**other as usize].end < op.start)?;
+                return Some(Clash {
+                    ops: self.with_versions_between(&[place, *later]),
+                });
             }
             first_end = first_end.min(op.end);
         }
@@ -227,16 +268,29 @@ impl<'a> Blocks<'a> {
         let described = by_block.iter().filter_map(|ops| {
             let (first_version, ..) = self.place_of(ops[0])?;
             let (f, s) = self.moments[first_version as usize];
-            Some((Block { first_version, f, s }, *ops))
+            Some((
+                Block {
+                    first_version,
+                    f,
+                    s,
+                },
+                *ops,
+            ))
         });
         let (initial, others): (Vec<_>, Vec<_>) =
             described.partition(|(block, _)| block.first_version == self.initial());
         let mut clashes = Vec::new();
         if let Some((initial, ops)) = initial.first() {
             let late = others.iter().filter(|(block, _)| block.f < initial.s);
-            clashes.extend(late.take(MOST_CLASHES).filter_map(|(_, others)| self.pair(ops, others)));
+            clashes.extend(
+                late.take(MOST_CLASHES)
+                    .filter_map(|(_, others)| self.pair(ops, others)),
+            );
         }
-        let mut forward: Vec<&(Block, &[u32])> = others.iter().filter(|(block, _)| block.f < block.s).collect();
+        let mut forward: Vec<&(Block, &[u32])> = others
+            .iter()
+            .filter(|(block, _)| block.f < block.s)
+            .collect();
         forward.sort_by_key(|(block, _)| block.f);
         let mut reaching: Option<&(Block, &[u32])> = None;
         for block in &forward {
@@ -249,7 +303,10 @@ impl<'a> Blocks<'a> {
         }
         for block in others.iter().filter(|(block, _)| block.f >= block.s) {
             let before = forward.partition_point(|(zone, _)| zone.f < block.0.s);
-            let around = before.checked_sub(1).map(|at| forward[at]).filter(|(zone, _)| block.0.f < zone.s);
+            let around = before
+                .checked_sub(1)
+                .map(|at| forward[at])
+                .filter(|(zone, _)| block.0.f < zone.s);
             clashes.extend(around.and_then(|zone| self.pair(zone.1, block.1)));
             if clashes.len() >= MOST_CLASHES {
                 break;
@@ -268,7 +325,9 @@ impl<'a> Blocks<'a> {
         let of_first = self.nearest(first, started, ended)?;
         let first_end = of_first.iter().map(|&place| op(place).end).min()?;
         let first_start = of_first.iter().map(|&place| op(place).start).max()?;
-        let is_first = self.place_of(first[0]).is_some_and(|(block, ..)| block == self.initial());
+        let is_first = self
+            .place_of(first[0])
+            .is_some_and(|(block, ..)| block == self.initial());
         let of_second = match is_first {
             // Any operation that ended before a reader of the initial version began will do.
             true => vec![*second.iter().find(|&&place| op(place).end < first_start)?],
@@ -285,9 +344,13 @@ impl<'a> Blocks<'a> {
     /// initial version, which ended before everything, is not an operation.
     fn nearest(&self, block: &[u32], started: i64, ended: i64) -> Option<Vec<u32>> {
         let rank = |place: u32| self.place_of(place).map_or(0, |(_, rank, _)| rank);
-        let is_initial = self.place_of(block[0]).is_some_and(|(first, ..)| first == self.initial());
+        let is_initial = self
+            .place_of(block[0])
+            .is_some_and(|(first, ..)| first == self.initial());
         if is_initial {
-            let late = block.iter().find(|&&place| self.ops[place as usize].start > ended)?;
+            let late = block
+                .iter()
+                .find(|&&place| self.ops[place as usize].start > ended)?;
             return Some(vec![*late]);
         }
         let (mut last_early, mut last_late): (Option<u32>, Option<u32>) = (None, None);
@@ -304,7 +367,10 @@ impl<'a> Blocks<'a> {
                 && (last_early == Some(place) || last_late == Some(place))
             {
                 let distance = rank(early).abs_diff(rank(late));
-                if best.as_ref().is_none_or(|(smallest, _)| distance < *smallest) {
+                if best
+                    .as_ref()
+                    .is_none_or(|(smallest, _)| distance < *smallest)
+                {
                     best = Some((distance, vec![early, late]));
                 }
             }
@@ -316,18 +382,25 @@ impl<'a> Blocks<'a> {
     /// version if that is where the block begins.
     fn with_versions_between(&self, ops: &[u32]) -> Vec<u32> {
         let places = || ops.iter().filter_map(|&place| self.place_of(place));
-        let (Some((block, ..)), Some(low), Some(high)) =
-            (places().next(), places().map(|p| p.1).min(), places().map(|p| p.1).max())
-        else {
+        let (Some((block, ..)), Some(low), Some(high)) = (
+            places().next(),
+            places().map(|p| p.1).min(),
+            places().map(|p| p.1).max(),
+        ) else {
             return ops.to_vec();
         };
         let mut found = ops.to_vec();
         let low = if block == self.initial() { 0 } else { low };
         // Walk from the version of an operation that has the lowest rank.
-        let lowest = ops.iter().find(|&&place| self.place_of(place).is_some_and(|p| p.1 == low)).copied();
+        let lowest = ops
+            .iter()
+            .find(|&&place| self.place_of(place).is_some_and(|p| p.1 == low))
+            .copied();
         let mut at = match lowest {
             _ if block == self.initial() => self.initial(),
-            Some(place) if self.ops[place as usize].role == Role::Read => self.ops[place as usize].source,
+            Some(place) if self.ops[place as usize].role == Role::Read => {
+                self.ops[place as usize].source
+            }
             Some(place) => place,
             None => return found,
         };

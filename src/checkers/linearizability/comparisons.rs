@@ -19,7 +19,9 @@ pub(super) fn insert(history: &History, key: KeyId, ops: &[Op], order: &[u32]) -
         })
         .collect();
     // Places in the order.
-    let writes: Vec<usize> = (0..order.len()).filter(|&at| ops[order[at] as usize].writes()).collect();
+    let writes: Vec<usize> = (0..order.len())
+        .filter(|&at| ops[order[at] as usize].writes())
+        .collect();
     let finds_itself = |n_writes: usize, op: &Op| match n_writes.checked_sub(1) {
         Some(last) => ops[order[writes[last]] as usize].value == op.value,
         None => history.may_be_initial(key, op.value),
@@ -32,7 +34,10 @@ pub(super) fn insert(history: &History, key: KeyId, ops: &[Op], order: &[u32]) -
         let before = match finds_itself(n_writes, op) {
             false => at_start,
             true => {
-                let next = writes.get(n_writes).copied().filter(|&write| moments[write] <= op.end)?;
+                let next = writes
+                    .get(n_writes)
+                    .copied()
+                    .filter(|&write| moments[write] <= op.end)?;
                 if finds_itself(n_writes + 1, op) {
                     return None;
                 }

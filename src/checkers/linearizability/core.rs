@@ -26,7 +26,10 @@ pub(in crate::checkers) struct Cores<'a> {
 impl<'a> Cores<'a> {
     /// O(operations).
     pub(in crate::checkers) fn new(history: &'a History, resolution: &Resolution) -> Cores<'a> {
-        Cores { history, keyed: Keyed::by_value(history, resolution) }
+        Cores {
+            history,
+            keyed: Keyed::by_value(history, resolution),
+        }
     }
 
     /// The violation that a few operations of `key` show: no order of them respects real time and explains what they
@@ -63,19 +66,32 @@ impl<'a> Cores<'a> {
         stuck: TransactionId,
         control: &Control,
     ) -> Result<Option<Violation>, Interrupt> {
-        let ops: Vec<Op> = keys.iter().flat_map(|key| self.keyed.of(key.index())).copied().collect();
+        let ops: Vec<Op> = keys
+            .iter()
+            .flat_map(|key| self.keyed.of(key.index()))
+            .copied()
+            .collect();
         control.check()?;
         Ok(self.look(&ops, true, stuck, control))
     }
 
-    fn look(&self, ops: &[Op], is_across: bool, stuck: TransactionId, control: &Control) -> Option<Violation> {
+    fn look(
+        &self,
+        ops: &[Op],
+        is_across: bool,
+        stuck: TransactionId,
+        control: &Control,
+    ) -> Option<Violation> {
         let at = ops.iter().position(|op| op.transaction == stuck)?;
         // What is found must still be verified when the time for looking is over.
         let control = &control.leaving_time();
         let mut asker = Asker::new(self.history, ops, is_across, control);
         let core = asker.first(at);
         let core = asker.reduced(core);
-        Some(violation(self.history, core.into_iter().map(|place| &ops[place])))
+        Some(violation(
+            self.history,
+            core.into_iter().map(|place| &ops[place]),
+        ))
     }
 }
 
@@ -94,8 +110,14 @@ struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    fn new(history: &'a History, ops: &'a [Op], is_across: bool, control: &'a Control) -> Asker<'a> {
-        let mut by_beginning: Vec<(u32, i64)> = (0..).zip(ops).map(|(place, op)| (place, op.end)).collect();
+    fn new(
+        history: &'a History,
+        ops: &'a [Op],
+        is_across: bool,
+        control: &'a Control,
+    ) -> Asker<'a> {
+        let mut by_beginning: Vec<(u32, i64)> =
+            (0..).zip(ops).map(|(place, op)| (place, op.end)).collect();
         by_beginning.sort_by_key(|&(place, _)| ops[place as usize].start);
         let mut latest = i64::MIN;
         for (_, end) in &mut by_beginning {
@@ -107,7 +129,15 @@ impl<'a> Asker<'a> {
             let first = first_write.entry(op.value).or_insert(op.start);
             *first = op.start.min(*first);
         }
-        Asker { history, ops, is_across, control, questions: QUESTIONS, by_beginning, first_write }
+        Asker {
+            history,
+            ops,
+            is_across,
+            control,
+            questions: QUESTIONS,
+            by_beginning,
+            first_write,
+        }
     }
 
     /// Operations around a place, more and more of them, until they cannot be ordered; finally all.
@@ -123,7 +153,9 @@ impl<'a> Asker<'a> {
         };
         // Of one key, what had ended until then and what ran are without an order.
         let counts = |op: &Op| self.is_firm(op) && (self.is_across || op.start <= center.end);
-        let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| counts(&self.ops[place])).collect();
+        let mut near: Vec<usize> = (0..self.ops.len())
+            .filter(|&place| counts(&self.ops[place]))
+            .collect();
         near.sort_by_key(|&place| (distance(&self.ops[place]), place));
         let mut size = 8;
         while size < near.len() && size <= MOST {
@@ -147,7 +179,13 @@ impl<'a> Asker<'a> {
         let mut values: FxHashSet<(KeyId, Value)> = FxHashSet::default();
         for op in core.iter().map(|&place| &self.ops[place]) {
             let (key, effect) = (op.key(self.history), op.effect(self.history));
-            values.extend(effect.reads.into_iter().chain(effect.differs).map(|value| (key, value)));
+            values.extend(
+                effect
+                    .reads
+                    .into_iter()
+                    .chain(effect.differs)
+                    .map(|value| (key, value)),
+            );
         }
         let writes = |place: &usize| {
             let op = &self.ops[*place];
@@ -183,11 +221,19 @@ impl<'a> Asker<'a> {
     /// there that was written before; writes of unknown outcome may take effect at any time from their beginning on.
     fn walked(&self, core: &[usize]) -> Result<Walked, Interrupt> {
         let of_core = || core.iter().map(|&place| &self.ops[place]);
-        let (Some(first), Some(last)) = (of_core().map(|op| op.start).min(), of_core().map(|op| op.end).max()) else {
+        let (Some(first), Some(last)) = (
+            of_core().map(|op| op.start).min(),
+            of_core().map(|op| op.end).max(),
+        ) else {
             return Ok(Walked::Order(Vec::new()));
         };
-        let until = self.by_beginning.partition_point(|&(place, _)| self.ops[place as usize].start <= last);
-        let beside = self.by_beginning[..until].iter().rev().take_while(|&&(_, latest_end)| latest_end >= first);
+        let until = self
+            .by_beginning
+            .partition_point(|&(place, _)| self.ops[place as usize].start <= last);
+        let beside = self.by_beginning[..until]
+            .iter()
+            .rev()
+            .take_while(|&&(_, latest_end)| latest_end >= first);
         let places: Vec<usize> = beside
             .map(|&(place, _)| place as usize)
             .filter(|&place| self.ops[place].end >= first && self.ops[place].role != Role::Idle)
@@ -205,25 +251,43 @@ impl<'a> Asker<'a> {
         if !self.first_write.values().copied().any(is_earlier) {
             return frontier.walk(self.control);
         }
-        let is_there = |value: Value| self.first_write.get(&value).copied().is_some_and(is_earlier);
-        frontier.beginning_with(steps.classes_of(is_there)).walk(self.control)
+        let is_there = |value: Value| {
+            self.first_write
+                .get(&value)
+                .copied()
+                .is_some_and(is_earlier)
+        };
+        frontier
+            .beginning_with(steps.classes_of(is_there))
+            .walk(self.control)
     }
 
     /// Searches an order of these operations in which all other writes may come at any time after they began.
     fn woven(&self, core: &[usize]) -> bool {
         let chosen = || core.iter().map(|&place| self.ops[place]);
-        let Some(last) = chosen().map(|op| op.end).max() else { return false };
+        let Some(last) = chosen().map(|op| op.end).max() else {
+            return false;
+        };
         let keys: FxHashSet<KeyId> = chosen().map(|op| op.key(self.history)).collect();
         let is_freed = |(place, op): &(usize, &Op)| {
             let counts = op.writes() && op.start <= last && core.binary_search(place).is_err();
             counts && keys.contains(&op.key(self.history))
         };
         // An operation that only observes may then come as soon as it fits: it keeps none of these from coming later.
-        let freed =
-            self.ops.iter().enumerate().filter(is_freed).map(|(_, op)| Op { optional: true, end: i64::MAX, ..*op });
+        let freed = self
+            .ops
+            .iter()
+            .enumerate()
+            .filter(is_freed)
+            .map(|(_, op)| Op {
+                optional: true,
+                end: i64::MAX,
+                ..*op
+            });
         let all: Vec<Op> = chosen().chain(freed).collect();
-        let is_loose =
-            |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
+        let is_loose = |place: usize| {
+            place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown
+        };
         let weaving = OrderSearch::of_sessions(self.history, &all, is_loose, |_| 0, Some(BUDGET));
         matches!(weaving.run(self.control), Ok(SearchOutcome::None { .. }))
     }
@@ -254,10 +318,27 @@ fn violation<'a>(history: &History, core: impl Iterator<Item = &'a Op> + Clone) 
         false => Level::StrictSerializability,
     };
     let mut transactions: Vec<TransactionId> = core.map(|op| op.transaction).collect();
-    let mut keys = transactions.iter().map(|&t| history.keys()[history.operation_range(t).start]);
+    let mut keys = transactions
+        .iter()
+        .map(|&t| history.keys()[history.operation_range(t).start]);
     let key = keys.next().filter(|first| keys.all(|key| key == *first));
-    transactions.sort_by_key(|&t| (history.interval(t).map(|interval| (interval.start, interval.end)), t));
-    let operations = transactions.iter().flat_map(|&t| history.operations_of(t)).collect();
+    transactions.sort_by_key(|&t| {
+        (
+            history
+                .interval(t)
+                .map(|interval| (interval.start, interval.end)),
+            t,
+        )
+    });
+    let operations = transactions
+        .iter()
+        .flat_map(|&t| history.operations_of(t))
+        .collect();
     let levels = LevelSet::upward(level);
-    Violation { key, transactions, operations, ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Read) }
+    Violation {
+        key,
+        transactions,
+        operations,
+        ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Read)
+    }
 }

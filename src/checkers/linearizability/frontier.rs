@@ -185,7 +185,13 @@ impl<'a> Frontier<'a> {
                 differ: 0,
                 want: vec![0; steps.tallies.len()],
             },
-            now: vec![Configuration { value: UNWRITTEN, used: 0, done: 0, covered: 0, log: log::ROOT }],
+            now: vec![Configuration {
+                value: UNWRITTEN,
+                used: 0,
+                done: 0,
+                covered: 0,
+                log: log::ROOT,
+            }],
             tallies: vec![Tally::default()],
             tally_of: std::iter::once((Tally::default(), 0)).collect(),
             log: Log::default(),
@@ -198,7 +204,12 @@ impl<'a> Frontier<'a> {
     /// The same, with any of these values there at first, too, or one that nothing reads, as within a longer history.
     pub(super) fn beginning_with(mut self, values: Vec<Class>) -> Frontier<'a> {
         let first = self.now[0];
-        self.now.extend(values.into_iter().chain([OTHER]).map(|value| Configuration { value, ..first }));
+        self.now.extend(
+            values
+                .into_iter()
+                .chain([OTHER])
+                .map(|value| Configuration { value, ..first }),
+        );
         self
     }
 
@@ -206,11 +217,21 @@ impl<'a> Frontier<'a> {
     fn find_kinds(&mut self) {
         let mut number: FxHashMap<(Option<Class>, Class), u32> = FxHashMap::default();
         for (place, (step, part)) in (0..).zip(self.steps.iter().zip(&self.parts)) {
-            let Some(writes) = step.writes.filter(|_| matches!(part, Part::May | Part::Loose)) else { continue };
+            let Some(writes) = step
+                .writes
+                .filter(|_| matches!(part, Part::May | Part::Loose))
+            else {
+                continue;
+            };
             let next = self.kinds.len() as u32;
             let kind = *number.entry((step.reads, writes)).or_insert(next);
             if kind == next {
-                self.kinds.push(Kind { reads: step.reads, writes, once: 0, loose: 0 });
+                self.kinds.push(Kind {
+                    reads: step.reads,
+                    writes,
+                    once: 0,
+                    loose: 0,
+                });
                 self.kinds_by_class.entry(writes).or_default().0.push(kind);
                 if let Some(reads) = step.reads {
                     self.kinds_by_class.entry(reads).or_default().1.push(kind);
@@ -236,7 +257,12 @@ impl<'a> Frontier<'a> {
             match (self.parts[place as usize], is_end) {
                 (Part::Must, false) if !self.begin(place) => return Ok(Walked::TooWide),
                 (Part::Must, true) => {
-                    let slot = self.running.places.iter().position(|&other| other == place).unwrap_or_default();
+                    let slot = self
+                        .running
+                        .places
+                        .iter()
+                        .position(|&other| other == place)
+                        .unwrap_or_default();
                     self.end(slot as u32, at);
                 }
                 (Part::May, false) => self.kind_at(place).once += 1,
@@ -250,8 +276,22 @@ impl<'a> Frontier<'a> {
                 _ => {}
             }
         }
-        let Frontier { steps, initial, parts, kind_of, now, log, .. } = &self;
-        let arrangement = Arrangement { steps, parts, events: &events, kind_of, initial };
+        let Frontier {
+            steps,
+            initial,
+            parts,
+            kind_of,
+            now,
+            log,
+            ..
+        } = &self;
+        let arrangement = Arrangement {
+            steps,
+            parts,
+            events: &events,
+            kind_of,
+            initial,
+        };
         Ok(Walked::Order(arrangement.order(&log.up_to(now[0].log))))
     }
 
@@ -280,7 +320,8 @@ impl<'a> Frontier<'a> {
 
     /// Whether an operation observes what it did if this is the value.
     fn fits(&self, step: &Step, value: Class) -> bool {
-        step.reads.is_none_or(|class| self.is(value, class)) && !step.differs.is_some_and(|class| self.is(value, class))
+        step.reads.is_none_or(|class| self.is(value, class))
+            && !step.differs.is_some_and(|class| self.is(value, class))
     }
 
     fn step_in(&self, slot: u32) -> &'a Step {
@@ -312,7 +353,10 @@ impl<'a> Frontier<'a> {
         if step.writes.is_none() {
             let mut now = std::mem::take(&mut self.now);
             self.spent += now.len() / 8;
-            for configuration in now.iter_mut().filter(|configuration| self.fits(step, configuration.value)) {
+            for configuration in now
+                .iter_mut()
+                .filter(|configuration| self.fits(step, configuration.value))
+            {
                 configuration.done |= bit;
             }
             self.now = now;
@@ -327,18 +371,27 @@ impl<'a> Frontier<'a> {
         let mut open: Vec<Configuration> = Vec::new();
         for configuration in std::mem::take(&mut self.now) {
             if configuration.done & bit != 0 {
-                after.add(Configuration { done: configuration.done & !bit, ..configuration });
+                after.add(Configuration {
+                    done: configuration.done & !bit,
+                    ..configuration
+                });
                 continue;
             }
             if configuration.covered & bit != 0 {
-                after.add(Configuration { covered: configuration.covered & !bit, ..configuration });
+                after.add(Configuration {
+                    covered: configuration.covered & !bit,
+                    ..configuration
+                });
             }
             open.push(configuration);
         }
         self.go_on(open, Move::Slot(slot), at, |then, _| {
             let is_over = then.done & bit != 0;
             if is_over {
-                after.add(Configuration { done: then.done & !bit, ..then });
+                after.add(Configuration {
+                    done: then.done & !bit,
+                    ..then
+                });
             }
             is_over
         });
@@ -352,7 +405,9 @@ impl<'a> Frontier<'a> {
         if is_last {
             let mut after = Found::default();
             let open = self.now.clone();
-            self.now.drain(..).for_each(|configuration| after.add(configuration));
+            self.now
+                .drain(..)
+                .for_each(|configuration| after.add(configuration));
             self.go_on(open, Move::Kind(kind), at, |then, by| {
                 if by == Move::Kind(kind) {
                     after.add(then);
@@ -410,7 +465,9 @@ impl<'a> Frontier<'a> {
         let running = &self.running;
         for slot in slots((running.plain | running.swaps) & !from.done) {
             let step = self.step_in(slot);
-            let is_of_use = || step.reads.is_some() || step.writes.is_some_and(|class| self.is_wanted(class, from));
+            let is_of_use = || {
+                step.reads.is_some() || step.writes.is_some_and(|class| self.is_wanted(class, from))
+            };
             if self.fits(step, from.value) && (last == Move::Slot(slot) || is_of_use()) {
                 moves.push(Move::Slot(slot));
             }
@@ -420,11 +477,21 @@ impl<'a> Frontier<'a> {
         }
         let mut wanted: Vec<u32> = Vec::new();
         let mut add = |class: Class| {
-            wanted.extend(self.kinds_by_class.get(&class).into_iter().flat_map(|(writers, _)| writers));
+            wanted.extend(
+                self.kinds_by_class
+                    .get(&class)
+                    .into_iter()
+                    .flat_map(|(writers, _)| writers),
+            );
         };
-        slots(running.taken & !from.done).filter_map(|slot| self.step_in(slot).reads).for_each(&mut add);
-        let chains =
-            self.kinds.iter().zip(0..).filter(|(kind, number)| kind.reads.is_some() && self.is_left(*number, from));
+        slots(running.taken & !from.done)
+            .filter_map(|slot| self.step_in(slot).reads)
+            .for_each(&mut add);
+        let chains = self
+            .kinds
+            .iter()
+            .zip(0..)
+            .filter(|(kind, number)| kind.reads.is_some() && self.is_left(*number, from));
         chains.filter_map(|(kind, _)| kind.reads).for_each(&mut add);
         if running.differ & !from.done != 0 {
             wanted.extend(0..self.kinds.len() as u32);
@@ -439,7 +506,9 @@ impl<'a> Frontier<'a> {
             // What is there already may be written again to cover another write.
             let may_cover = reads.is_none() && running.plain & !from.done & !from.covered != 0;
             let is_of_use = writes != from.value || may_cover || last == Move::Kind(kind);
-            is_of_use && self.is_left(kind, from) && reads.is_none_or(|class| self.is(from.value, class))
+            is_of_use
+                && self.is_left(kind, from)
+                && reads.is_none_or(|class| self.is(from.value, class))
         };
         moves.extend(wanted.into_iter().filter(fits).map(Move::Kind));
     }
@@ -448,7 +517,8 @@ impl<'a> Frontier<'a> {
     fn is_wanted(&self, class: Class, by: &Configuration) -> bool {
         let running = &self.running;
         running.want[class as usize] & !by.done != 0
-            || slots(running.differ & !by.done).any(|slot| self.step_in(slot).differs != Some(class))
+            || slots(running.differ & !by.done)
+                .any(|slot| self.step_in(slot).differs != Some(class))
             || self
                 .kinds_by_class
                 .get(&class)
@@ -470,10 +540,18 @@ impl<'a> Frontier<'a> {
                 then.done |= bit;
                 then.covered &= !bit;
                 then.value = self.step_in(slot).writes.unwrap_or(then.value);
-                (self.running.plain & bit != 0, Taken::Place(self.running.places[slot as usize]))
+                (
+                    self.running.plain & bit != 0,
+                    Taken::Place(self.running.places[slot as usize]),
+                )
             }
             Move::Kind(kind) => {
-                let Kind { reads, writes, loose, .. } = self.kinds[kind as usize];
+                let Kind {
+                    reads,
+                    writes,
+                    loose,
+                    ..
+                } = self.kinds[kind as usize];
                 then.value = writes;
                 if loose == 0 {
                     then.used = self.one_more(then.used, kind);
@@ -490,7 +568,11 @@ impl<'a> Frontier<'a> {
                 then.done |= 1 << slot;
             }
         }
-        then.log = self.log.push(Entry { parent: from.log, at, taken });
+        then.log = self.log.push(Entry {
+            parent: from.log,
+            at,
+            taken,
+        });
         then
     }
 
@@ -511,19 +593,38 @@ impl<'a> Frontier<'a> {
 
     /// Goes on with these configurations, but for those that can do nothing that another one cannot.
     fn come_to(&mut self, mut after: Vec<Configuration>) {
-        let n_used = |used: u32| self.tallies[used as usize].iter().map(|entry| entry.1).sum::<u32>();
-        after.sort_by_cached_key(|c| (c.value, n_used(c.used), Reverse(c.covered.count_ones()), c.key()));
+        let n_used = |used: u32| {
+            self.tallies[used as usize]
+                .iter()
+                .map(|entry| entry.1)
+                .sum::<u32>()
+        };
+        after.sort_by_cached_key(|c| {
+            (
+                c.value,
+                n_used(c.used),
+                Reverse(c.covered.count_ones()),
+                c.key(),
+            )
+        });
         /// Another one is looked for among at most so many.
         const LOOKED_AT: usize = 64;
         let mut kept: Vec<Configuration> = Vec::with_capacity(after.len());
         for configuration in after {
-            let alike = kept.iter().rev().take_while(|other| other.value == configuration.value);
-            if !alike.take(LOOKED_AT).any(|other| self.covers(other, &configuration)) {
+            let alike = kept
+                .iter()
+                .rev()
+                .take_while(|other| other.value == configuration.value);
+            if !alike
+                .take(LOOKED_AT)
+                .any(|other| self.covers(other, &configuration))
+            {
                 kept.push(configuration);
             }
         }
         self.spent += kept.len();
-        self.log.tidy(kept.iter_mut().map(|configuration| &mut configuration.log));
+        self.log
+            .tidy(kept.iter_mut().map(|configuration| &mut configuration.log));
         self.now = kept;
     }
 
@@ -535,7 +636,9 @@ impl<'a> Frontier<'a> {
         let uses_no_more = || {
             a.used == b.used || {
                 let other = &self.tallies[b.used as usize];
-                self.tallies[a.used as usize].iter().all(|&(kind, used)| used <= count(other, kind))
+                self.tallies[a.used as usize]
+                    .iter()
+                    .all(|&(kind, used)| used <= count(other, kind))
             }
         };
         b.done & !a.done & running.observers() == 0
@@ -547,7 +650,9 @@ impl<'a> Frontier<'a> {
 
 /// How many of a kind.
 fn count(tally: &Tally, kind: u32) -> u32 {
-    tally.binary_search_by_key(&kind, |entry| entry.0).map_or(0, |at| tally[at].1)
+    tally
+        .binary_search_by_key(&kind, |entry| entry.0)
+        .map_or(0, |at| tally[at].1)
 }
 
 /// The members of a set of slots.

@@ -1,7 +1,9 @@
 //! Lightweight transactions grouped by key.
 
 use crate::graph::row_begins;
-use crate::history::{History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{
+    History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 use crate::relations::{Glance, Resolution, Source, Standing};
 use std::ops::Range;
 
@@ -65,7 +67,11 @@ impl Op {
         let first = history.operation_range(self.transaction).start;
         let reads = matches!(self.role, Role::Read | Role::Swap).then(|| history.values()[first]);
         let differs = (self.role == Role::Differs).then_some(self.value);
-        Effect { reads, differs, writes: self.writes().then_some(self.value) }
+        Effect {
+            reads,
+            differs,
+            writes: self.writes().then_some(self.value),
+        }
     }
 
     /// Whether it makes a version.
@@ -99,9 +105,12 @@ impl Keyed {
     pub(super) fn new(history: &History, resolution: &Resolution) -> Keyed {
         let with_optional = history.has_failed_comparisons();
         Keyed::collect(history, |t, range| match resolution.standing(t) {
-            Standing::Committed | Standing::Promoted => Some(operation(history, resolution, t, range, false)),
+            Standing::Committed | Standing::Promoted => {
+                Some(operation(history, resolution, t, range, false))
+            }
             Standing::Dropped | Standing::Possible => {
-                let counts = with_optional && may_take_effect(history, resolution, t, range.clone());
+                let counts =
+                    with_optional && may_take_effect(history, resolution, t, range.clone());
                 counts.then(|| operation(history, resolution, t, range, true))
             }
             Standing::Aborted | Standing::Initial => None,
@@ -113,14 +122,19 @@ impl Keyed {
     pub(super) fn by_value(history: &History, resolution: &Resolution) -> Keyed {
         Keyed::collect(history, |t, range| {
             let optional = history.outcome(t) == Outcome::Unknown;
-            let is_out = matches!(resolution.standing(t), Standing::Aborted | Standing::Initial)
-                || optional && history.kinds()[range.end - 1] == OperationKind::Read;
+            let is_out = matches!(
+                resolution.standing(t),
+                Standing::Aborted | Standing::Initial
+            ) || optional && history.kinds()[range.end - 1] == OperationKind::Read;
             (!is_out).then(|| operation_by_value(history, t, range, optional))
         })
     }
 
     /// Groups the operations that `describe` makes of transactions by key; sources name operations of the history.
-    fn collect(history: &History, describe: impl Fn(TransactionId, Range<usize>) -> Option<Op>) -> Keyed {
+    fn collect(
+        history: &History,
+        describe: impl Fn(TransactionId, Range<usize>) -> Option<Op>,
+    ) -> Keyed {
         let described: Vec<(Op, u32)> = history
             .transactions()
             .filter_map(|t| {
@@ -130,7 +144,10 @@ impl Keyed {
             })
             .collect();
         let key_of = |last: u32| history.keys()[last as usize].index();
-        let begin = row_begins(history.n_keys(), described.iter().map(|&(_, last)| key_of(last) as u32));
+        let begin = row_begins(
+            history.n_keys(),
+            described.iter().map(|&(_, last)| key_of(last) as u32),
+        );
         let mut next = begin.clone();
         let mut ops = vec![Op::NONE; described.len()];
         let mut place_of_write = vec![NO_READ; history.n_operations()];
@@ -150,7 +167,10 @@ impl Keyed {
 
     /// Failed comparisons say nothing any more.
     pub(super) fn leave_out_comparisons(&mut self) {
-        self.ops.iter_mut().filter(|op| op.role == Role::Differs).for_each(|op| op.role = Role::Idle);
+        self.ops
+            .iter_mut()
+            .filter(|op| op.role == Role::Differs)
+            .for_each(|op| op.role = Role::Idle);
     }
 
     pub(super) fn n_keys(&self) -> usize {
@@ -174,10 +194,21 @@ impl Keyed {
 }
 
 /// Whether a transaction of unknown outcome would be observable if it had taken effect, and can have done so.
-fn may_take_effect(history: &History, resolution: &Resolution, t: TransactionId, range: Range<usize>) -> bool {
+fn may_take_effect(
+    history: &History,
+    resolution: &Resolution,
+    t: TransactionId,
+    range: Range<usize>,
+) -> bool {
     let (first, last) = (range.start, range.end - 1);
     let reads_something = |source: Source| {
-        matches!(source, Source::Initial { .. } | Source::Transaction { .. } | Source::Unrecorded | Source::Ambiguous)
+        matches!(
+            source,
+            Source::Initial { .. }
+                | Source::Transaction { .. }
+                | Source::Unrecorded
+                | Source::Ambiguous
+        )
     };
     history.kinds()[last] == OperationKind::Write
         && (first == last || reads_something(resolution.source_in(t, OperationId::new(first))))
@@ -186,15 +217,27 @@ fn may_take_effect(history: &History, resolution: &Resolution, t: TransactionId,
 /// When a transaction ran, from the smallest to the largest number as far as unknown. One of unknown outcome may have
 /// taken effect at any time after it began.
 pub(super) fn ran(history: &History, t: TransactionId) -> Interval {
-    let known = history.interval(t).unwrap_or(Interval { start: i64::MIN, end: i64::MAX });
+    let known = history.interval(t).unwrap_or(Interval {
+        start: i64::MIN,
+        end: i64::MAX,
+    });
     match history.outcome(t) {
-        Outcome::Unknown => Interval { end: i64::MAX, ..known },
+        Outcome::Unknown => Interval {
+            end: i64::MAX,
+            ..known
+        },
         _ => known,
     }
 }
 
 /// Its source names an operation of the history.
-fn operation(history: &History, resolution: &Resolution, t: TransactionId, range: Range<usize>, optional: bool) -> Op {
+fn operation(
+    history: &History,
+    resolution: &Resolution,
+    t: TransactionId,
+    range: Range<usize>,
+    optional: bool,
+) -> Op {
     let op = operation_by_value(history, t, range.clone(), optional);
     if !matches!(op.role, Role::Read | Role::Swap) {
         return op;
@@ -207,18 +250,37 @@ fn operation(history: &History, resolution: &Resolution, t: TransactionId, range
     Op { source, ..op }
 }
 
-fn operation_by_value(history: &History, t: TransactionId, range: Range<usize>, optional: bool) -> Op {
+fn operation_by_value(
+    history: &History,
+    t: TransactionId,
+    range: Range<usize>,
+    optional: bool,
+) -> Op {
     let Interval { start, end } = ran(history, t);
     let (first, last) = (range.start, range.end - 1);
     let writes = history.kinds()[last] == OperationKind::Write;
     let reads = history.kinds()[first] == OperationKind::Read;
     let is_recorded = reads && history.values()[first] != Value::UNRECORDED;
-    let differs = || history.differs_from(OperationId::new(first)).filter(|value| *value != Value::UNRECORDED);
+    let differs = || {
+        history
+            .differs_from(OperationId::new(first))
+            .filter(|value| *value != Value::UNRECORDED)
+    };
     let (role, value) = match (writes, is_recorded) {
         (true, true) => (Role::Swap, history.values()[last]),
         (true, false) => (Role::Write, history.values()[last]),
         (false, true) => (Role::Read, Value::UNRECORDED),
-        (false, false) => differs().map_or((Role::Idle, Value::UNRECORDED), |value| (Role::Differs, value)),
+        (false, false) => differs().map_or((Role::Idle, Value::UNRECORDED), |value| {
+            (Role::Differs, value)
+        }),
     };
-    Op { start, end, transaction: t, source: NO_READ, value, role, optional }
+    Op {
+        start,
+        end,
+        transaction: t,
+        source: NO_READ,
+        value,
+        role,
+        optional,
+    }
 }

@@ -19,7 +19,10 @@ pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
             moments.push((latest, number, op.transaction));
             number += 1;
         }
-        for op in ops.iter().filter(|op| op.role == Role::Idle && !op.optional) {
+        for op in ops
+            .iter()
+            .filter(|op| op.role == Role::Idle && !op.optional)
+        {
             moments.push((op.start, number, op.transaction));
             number += 1;
         }
@@ -46,22 +49,31 @@ pub(super) fn merge_groups(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<Transactio
 /// Whether the transactions of each session are in session order. O(transactions).
 pub(in crate::checkers) fn keeps_session_order(history: &History, order: &[TransactionId]) -> bool {
     let mut last: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];
-    order.iter().all(|&t| last[history.session_of(t).index()].replace(t).is_none_or(|before| before < t))
+    order.iter().all(|&t| {
+        last[history.session_of(t).index()]
+            .replace(t)
+            .is_none_or(|before| before < t)
+    })
 }
 
 /// Whether no failed comparison in this order finds the value that it compared with. O(operations).
 pub(in crate::checkers) fn comparisons_fit(history: &History, order: &[TransactionId]) -> bool {
     let mut current: FxHashMap<u32, Value> = FxHashMap::default();
-    order.iter().flat_map(|&t| history.operations_of(t)).all(|o: OperationId| {
-        let operation = history.operation(o);
-        if operation.kind == OperationKind::Write {
-            current.insert(operation.key.0, operation.value);
-            return true;
-        }
-        let Some(other) = history.differs_from(o) else { return true };
-        match current.get(&operation.key.0) {
-            Some(&value) => value != other,
-            None => !history.may_be_initial(operation.key, other),
-        }
-    })
+    order
+        .iter()
+        .flat_map(|&t| history.operations_of(t))
+        .all(|o: OperationId| {
+            let operation = history.operation(o);
+            if operation.kind == OperationKind::Write {
+                current.insert(operation.key.0, operation.value);
+                return true;
+            }
+            let Some(other) = history.differs_from(o) else {
+                return true;
+            };
+            match current.get(&operation.key.0) {
+                Some(&value) => value != other,
+                None => !history.may_be_initial(operation.key, other),
+            }
+        })
 }

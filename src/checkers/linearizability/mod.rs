@@ -97,7 +97,15 @@ pub(super) fn decide(
     }
     let keys: Vec<OfKey> = (0..keyed.n_keys())
         .into_par_iter()
-        .map(|key| of_key(history, KeyId::new(key), keyed.of(key), is_ambiguous, control))
+        .map(|key| {
+            of_key(
+                history,
+                KeyId::new(key),
+                keyed.of(key),
+                is_ambiguous,
+                control,
+            )
+        })
         .collect::<Result<_, _>>()?;
     let mut conflicts = Vec::new();
     let mut orders = Vec::with_capacity(keys.len());
@@ -129,8 +137,15 @@ fn of_key(
         let order = match blocks::arrange(ops) {
             Arranged::Order(order) => order,
             Arranged::Clashes(clashes) => {
-                let transactions = |ops_of: Vec<u32>| ops_of.iter().map(|&p| ops[p as usize].transaction).collect();
-                let conflicts = clashes.into_iter().map(|clash| Conflict::Strict(transactions(clash.ops)));
+                let transactions = |ops_of: Vec<u32>| {
+                    ops_of
+                        .iter()
+                        .map(|&p| ops[p as usize].transaction)
+                        .collect()
+                };
+                let conflicts = clashes
+                    .into_iter()
+                    .map(|clash| Conflict::Strict(transactions(clash.ops)));
                 return Ok(OfKey::Conflicts(conflicts.collect()));
             }
         };
@@ -141,24 +156,41 @@ fn of_key(
             return Ok(OfKey::Order(order));
         }
         rank.fill(u32::MAX);
-        order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(&place, nth)| rank[place as usize] = nth);
     }
     let steps = Steps::new(history, ops, |place| rank[place]);
-    let part = |place: usize| if ops[place].optional { Part::May } else { Part::Must };
+    let part = |place: usize| {
+        if ops[place].optional {
+            Part::May
+        } else {
+            Part::Must
+        }
+    };
     match Frontier::new(&steps, part).walk(control)? {
         Walked::Order(order) => return Ok(OfKey::Order(order)),
         Walked::None { stuck } => {
-            return Ok(OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]));
+            return Ok(OfKey::Conflicts(vec![Conflict::NoOrder(
+                key,
+                ops[stuck as usize].transaction,
+            )]));
         }
         Walked::TooWide => {}
     }
-    Ok(match OrderSearch::of_key(history, ops, |place| rank[place]).run(control)? {
-        SearchOutcome::Order(order) => OfKey::Order(order),
-        SearchOutcome::None { stuck } => {
-            OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)])
-        }
-        SearchOutcome::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
-    })
+    Ok(
+        match OrderSearch::of_key(history, ops, |place| rank[place]).run(control)? {
+            SearchOutcome::Order(order) => OfKey::Order(order),
+            SearchOutcome::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(
+                key,
+                ops[stuck as usize].transaction,
+            )]),
+            SearchOutcome::TooMuch => {
+                unreachable!("a search without a budget ends with an answer or an interrupt")
+            }
+        },
+    )
 }
 
 #[cfg(test)]

@@ -98,18 +98,28 @@ impl OrderSearch {
         rank: impl Fn(usize) -> u32,
         budget: Option<u64>,
     ) -> OrderSearch {
-        let (free, mut queued): (Vec<u32>, Vec<u32>) = (0..ops.len() as u32).partition(|&p| is_loose(p as usize));
+        let (free, mut queued): (Vec<u32>, Vec<u32>) =
+            (0..ops.len() as u32).partition(|&p| is_loose(p as usize));
         queued.sort_by_key(|&place| ops[place as usize].transaction);
         let session = |place: &u32| history.session_of(ops[*place as usize].transaction);
-        let queues = queued.chunk_by(|a, b| session(a) == session(b)).map(<[u32]>::to_vec).collect();
+        let queues = queued
+            .chunk_by(|a, b| session(a) == session(b))
+            .map(<[u32]>::to_vec)
+            .collect();
         OrderSearch::new(history, ops, queues, free, rank, budget)
     }
 
     /// Of operations of one key, regardless of sessions, each with the rank that says which writes are tried first. Idle
     /// ones are left out.
-    pub(super) fn of_key(history: &History, ops: &[Op], rank: impl Fn(usize) -> u32) -> OrderSearch {
+    pub(super) fn of_key(
+        history: &History,
+        ops: &[Op],
+        rank: impl Fn(usize) -> u32,
+    ) -> OrderSearch {
         let counts = |place: &u32| ops[*place as usize].role != Role::Idle;
-        let (free, queued) = (0..ops.len() as u32).filter(counts).partition(|&place| ops[place as usize].optional);
+        let (free, queued) = (0..ops.len() as u32)
+            .filter(counts)
+            .partition(|&place| ops[place as usize].optional);
         OrderSearch::new(history, ops, chains(ops, queued), free, rank, None)
     }
 
@@ -121,7 +131,12 @@ impl OrderSearch {
         rank: impl Fn(usize) -> u32,
         budget: Option<u64>,
     ) -> OrderSearch {
-        let Steps { steps, mut tallies, initial, .. } = Steps::new(history, ops, rank);
+        let Steps {
+            steps,
+            mut tallies,
+            initial,
+            ..
+        } = Steps::new(history, ops, rank);
         let mut n_left = 0;
         for place in queues.iter().flatten().chain(&free) {
             let step = &steps[*place as usize];
@@ -129,7 +144,10 @@ impl OrderSearch {
             step.count(&mut tallies, true);
         }
         free.sort_by_key(|&place| (steps[place as usize].start, place));
-        let first_ends = queues.iter().map(|queue| first_ends(&steps, queue)).collect();
+        let first_ends = queues
+            .iter()
+            .map(|queue| first_ends(&steps, queue))
+            .collect();
         OrderSearch {
             classes: tallies,
             first_ends,
@@ -160,7 +178,12 @@ impl OrderSearch {
         let mut is_new = true;
         loop {
             if self.n_left == 0 {
-                return Ok(SearchOutcome::Order(self.order.iter().map(|done| self.place_of(done.moved)).collect()));
+                return Ok(SearchOutcome::Order(
+                    self.order
+                        .iter()
+                        .map(|done| self.place_of(done.moved))
+                        .collect(),
+                ));
             }
             if self.budget.is_some_and(|budget| self.spent >= budget) {
                 return Ok(SearchOutcome::TooMuch);
@@ -170,10 +193,21 @@ impl OrderSearch {
                 next_check = self.spent + WORK_PER_CHECK;
             }
             if is_new {
-                let choices = if self.is_known_to_fail() { Vec::new() } else { self.choices() };
-                frames.push(Frame { len: self.order.len(), choices });
+                let choices = if self.is_known_to_fail() {
+                    Vec::new()
+                } else {
+                    self.choices()
+                };
+                frames.push(Frame {
+                    len: self.order.len(),
+                    choices,
+                });
             }
-            let Some(frame) = frames.last_mut() else { return Ok(SearchOutcome::None { stuck: self.longest.1 }) };
+            let Some(frame) = frames.last_mut() else {
+                return Ok(SearchOutcome::None {
+                    stuck: self.longest.1,
+                });
+            };
             let (len, choice) = (frame.len, frame.choices.pop());
             self.back_to(len);
             is_new = choice.is_some();
@@ -204,7 +238,11 @@ impl OrderSearch {
 
     /// The earliest end of the operations that must still come.
     fn first_end(&self) -> i64 {
-        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
+        let ends = self
+            .first_ends
+            .iter()
+            .zip(&self.next)
+            .map(|(ends, &next)| ends[next as usize]);
         ends.min().unwrap_or(i64::MAX)
     }
 
@@ -237,7 +275,11 @@ impl OrderSearch {
             for queue in 0..self.queues.len() {
                 while let Some(&place) = self.queues[queue].get(self.next[queue] as usize) {
                     let step = &self.steps[place as usize];
-                    if step.optional || step.writes.is_some() || step.start > first_end || !self.fits(step) {
+                    if step.optional
+                        || step.writes.is_some()
+                        || step.start > first_end
+                        || !self.fits(step)
+                    {
                         break;
                     }
                     let was_first = step.end == first_end;
@@ -273,13 +315,24 @@ impl OrderSearch {
         self.n_left -= usize::from(!step.optional);
         let there = self.current[step.key as usize];
         self.current[step.key as usize] = step.writes.unwrap_or(there);
-        self.order.push(Done { moved, begin, there });
+        self.order.push(Done {
+            moved,
+            begin,
+            there,
+        });
     }
 
     /// Removes operations again.
     fn back_to(&mut self, len: usize) {
         while self.order.len() > len {
-            let Some(Done { moved, begin, there }) = self.order.pop() else { break };
+            let Some(Done {
+                moved,
+                begin,
+                there,
+            }) = self.order.pop()
+            else {
+                break;
+            };
             let step = *self.step(moved);
             self.current[step.key as usize] = there;
             self.n_left += usize::from(!step.optional);
@@ -302,9 +355,19 @@ impl OrderSearch {
             let step = &self.steps[*place as usize];
             !step.optional && step.end == first_end
         };
-        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
-        let queue = ends.into_iter().position(|end| end == first_end).unwrap_or_default();
-        let left = self.next.get(queue).map_or(&[][..], |&next| &self.queues[queue][next as usize..]);
+        let ends = self
+            .first_ends
+            .iter()
+            .zip(&self.next)
+            .map(|(ends, &next)| ends[next as usize]);
+        let queue = ends
+            .into_iter()
+            .position(|end| end == first_end)
+            .unwrap_or_default();
+        let left = self
+            .next
+            .get(queue)
+            .map_or(&[][..], |&next| &self.queues[queue][next as usize..]);
         left.iter().copied().find(is_first).unwrap_or_default()
     }
 
@@ -336,7 +399,8 @@ impl OrderSearch {
                 break;
             }
             seen += 1;
-            let may_come = !self.is_free_done[nth as usize] && self.fits(step) && self.is_sensible(step);
+            let may_come =
+                !self.is_free_done[nth as usize] && self.fits(step) && self.is_sensible(step);
             if may_come && alike.insert((step.key, step.reads, step.writes)) {
                 choices.push(Move::Free(nth));
             }
@@ -351,11 +415,14 @@ impl OrderSearch {
 
     /// Whether an operation may come next without making it impossible that all come.
     fn is_sensible(&self, step: &Step) -> bool {
-        let Some(written) = step.writes else { return true };
+        let Some(written) = step.writes else {
+            return true;
+        };
         let there = self.current_classes(step.key);
         let tally = |class: &Class| &self.classes[*class as usize];
         // An optional write is useful only for its readers, or for a comparison that waits for another value.
-        let is_useful = || tally(&written).readers > 0 || there.iter().any(|class| tally(class).differs > 0);
+        let is_useful =
+            || tally(&written).readers > 0 || there.iter().any(|class| tally(class).differs > 0);
         if step.optional && !is_useful() {
             return false;
         }
@@ -374,8 +441,17 @@ impl OrderSearch {
 
     /// A unique encoding of the state: where the queues begin, the values, and the free ones that came.
     fn state(&mut self) -> Box<[u32]> {
-        let free = (0..).zip(&self.is_free_done).filter(|(_, is_done)| **is_done).map(|(nth, _)| nth);
-        let state: Box<[u32]> = self.next.iter().chain(&self.current).copied().chain(free).collect();
+        let free = (0..)
+            .zip(&self.is_free_done)
+            .filter(|(_, is_done)| **is_done)
+            .map(|(nth, _)| nth);
+        let state: Box<[u32]> = self
+            .next
+            .iter()
+            .chain(&self.current)
+            .copied()
+            .chain(free)
+            .collect();
         self.spent += state.len() as u64 / 8;
         state
     }

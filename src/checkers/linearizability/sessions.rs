@@ -44,21 +44,47 @@ pub(in crate::checkers) fn order_in_sessions(
     by_time.sort_by_cached_key(|&place| {
         let t = ops[place as usize].transaction;
         let interval = ran(history, t);
-        let end = if interval.end == i64::MAX { interval.start } else { interval.end };
+        let end = if interval.end == i64::MAX {
+            interval.start
+        } else {
+            interval.end
+        };
         let first = history.operation_range(t).start;
-        (i128::from(interval.start) + i128::from(end), history.line_of(OperationId::new(first)), place)
+        (
+            i128::from(interval.start) + i128::from(end),
+            history.line_of(OperationId::new(first)),
+            place,
+        )
     });
     let mut rank = vec![0; ops.len()];
-    (0..).zip(&by_time).for_each(|(nth, &place)| rank[place as usize] = nth);
+    (0..)
+        .zip(&by_time)
+        .for_each(|(nth, &place)| rank[place as usize] = nth);
     let steps = Steps::new(history, ops, |place| rank[place]);
     let mut queues: Vec<Vec<u32>> = vec![Vec::new(); history.n_sessions()];
-    (0..).zip(ops).for_each(|(place, op)| queues[history.session_of(op.transaction).index()].push(place));
-    queues.iter_mut().for_each(|queue| queue.sort_by_key(|&place| ops[place as usize].transaction));
+    (0..)
+        .zip(ops)
+        .for_each(|(place, op)| queues[history.session_of(op.transaction).index()].push(place));
+    queues
+        .iter_mut()
+        .for_each(|queue| queue.sort_by_key(|&place| ops[place as usize].transaction));
     queues.retain(|queue| !queue.is_empty());
     let n_required = ops.iter().filter(|op| !op.optional).count();
-    let found = Beam { steps: &steps, queues: &queues, n_required, log: vec![(0, 0)], left: 0 }.search(control)?;
+    let found = Beam {
+        steps: &steps,
+        queues: &queues,
+        n_required,
+        log: vec![(0, 0)],
+        left: 0,
+    }
+    .search(control)?;
     let Some(order) = found else { return Ok(None) };
-    Ok(Some(order.into_iter().map(|place| ops[place as usize].transaction).collect()))
+    Ok(Some(
+        order
+            .into_iter()
+            .map(|place| ops[place as usize].transaction)
+            .collect(),
+    ))
 }
 
 /// A beginning of an order.
@@ -104,7 +130,10 @@ impl Beam<'_> {
         let (mut depth, mut width, mut until) = (0usize, FEWEST, 0);
         loop {
             control.check()?;
-            if let Some(end) = now.iter().find(|attempt| attempt.required as usize == self.n_required) {
+            if let Some(end) = now
+                .iter()
+                .find(|attempt| attempt.required as usize == self.n_required)
+            {
                 return Ok(Some(self.order(end)));
             }
             if now.is_empty() {
@@ -117,7 +146,8 @@ impl Beam<'_> {
                     Some((at, attempts)) if width <= most => (depth, now) = (*at, attempts.clone()),
                     _ => return Ok(None),
                 }
-            } else if depth.is_multiple_of(STRIDE) && kept.last().is_none_or(|&(at, _)| at < depth) {
+            } else if depth.is_multiple_of(STRIDE) && kept.last().is_none_or(|&(at, _)| at < depth)
+            {
                 kept.push((depth, now.clone()));
             }
             if depth > until {
@@ -125,7 +155,9 @@ impl Beam<'_> {
             }
             // One more look for every few numbers that are copied.
             let looks = now.len() * self.queues.len() * (1 + self.queues.len() / 16);
-            let Some(left) = self.left.checked_sub(looks) else { return Ok(None) };
+            let Some(left) = self.left.checked_sub(looks) else {
+                return Ok(None);
+            };
             self.left = left;
             now = self.after(&now, width);
             depth += 1;
@@ -135,7 +167,14 @@ impl Beam<'_> {
     fn first(&self) -> Attempt {
         let next = vec![0; self.queues.len()].into();
         let values = vec![UNWRITTEN; self.steps.initial.len()].into();
-        let mut first = Attempt { next, values, over: 0, required: 0, lag: 0, log: 0 };
+        let mut first = Attempt {
+            next,
+            values,
+            over: 0,
+            required: 0,
+            lag: 0,
+            log: 0,
+        };
         self.observe(&mut first);
         first
     }
@@ -146,11 +185,18 @@ impl Beam<'_> {
         let mut after: Vec<Attempt> = Vec::new();
         for attempt in now {
             for session in 0..self.queues.len() {
-                let Some(&step) = self.next(attempt, session) else { continue };
+                let Some(&step) = self.next(attempt, session) else {
+                    continue;
+                };
                 for takes_effect in [true, false] {
                     // The last of a session need not be left out: it may just not come.
-                    let is_last = || attempt.next[session] as usize + 1 == self.queues[session].len();
-                    let may = if takes_effect { self.fits(attempt, &step) } else { step.optional && !is_last() };
+                    let is_last =
+                        || attempt.next[session] as usize + 1 == self.queues[session].len();
+                    let may = if takes_effect {
+                        self.fits(attempt, &step)
+                    } else {
+                        step.optional && !is_last()
+                    };
                     if !may {
                         continue;
                     }
@@ -158,7 +204,8 @@ impl Beam<'_> {
                     self.pass(&mut next, session, takes_effect);
                     self.observe(&mut next);
                     if known.insert((next.next.clone(), next.values.clone())) {
-                        self.log.push((attempt.log, (session as u32) << 1 | u32::from(takes_effect)));
+                        self.log
+                            .push((attempt.log, (session as u32) << 1 | u32::from(takes_effect)));
                         next.log = self.log.len() as u32 - 1;
                         after.push(next);
                     }
@@ -180,13 +227,16 @@ impl Beam<'_> {
     /// Whether it finds what it read.
     fn fits(&self, attempt: &Attempt, step: &Step) -> bool {
         let value = attempt.values[step.key as usize];
-        step.reads
-            .is_none_or(|class| value == class || value == UNWRITTEN && self.steps.tallies[class as usize].initial)
+        step.reads.is_none_or(|class| {
+            value == class || value == UNWRITTEN && self.steps.tallies[class as usize].initial
+        })
     }
 
     /// The next operation of a session takes effect, or is left out.
     fn pass(&self, attempt: &mut Attempt, session: usize, takes_effect: bool) {
-        let Some(&step) = self.next(attempt, session) else { return };
+        let Some(&step) = self.next(attempt, session) else {
+            return;
+        };
         attempt.next[session] += 1;
         attempt.over += 1;
         attempt.required += u32::from(!step.optional);
@@ -199,13 +249,19 @@ impl Beam<'_> {
     fn observe(&self, attempt: &mut Attempt) {
         attempt.lag = 0;
         for session in 0..self.queues.len() {
-            while self.next(attempt, session).is_some_and(|step| step.writes.is_none() && self.fits(attempt, step)) {
+            while self
+                .next(attempt, session)
+                .is_some_and(|step| step.writes.is_none() && self.fits(attempt, step))
+            {
                 self.pass(attempt, session, true);
             }
         }
         for session in 0..self.queues.len() {
             let behind = |step: &Step| (i64::from(attempt.over) - i64::from(step.rank)).max(0);
-            attempt.lag += self.next(attempt, session).filter(|step| !step.optional).map_or(0, behind);
+            attempt.lag += self
+                .next(attempt, session)
+                .filter(|step| !step.optional)
+                .map_or(0, behind);
         }
         attempt.lag -= 4 * i64::from(attempt.over);
     }

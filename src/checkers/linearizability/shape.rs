@@ -44,5 +44,8 @@ fn is_light(history: &History, t: TransactionId) -> bool {
         && keys[at] == keys[at + 1]
         && kinds[at] == OperationKind::Read
         && kinds[at + 1] == OperationKind::Write
-        && (values[at] != Value::UNRECORDED || history.differs_from(crate::history::OperationId::new(at)).is_none())
+        && (values[at] != Value::UNRECORDED
+            || history
+                .differs_from(crate::history::OperationId::new(at))
+                .is_none())
 }

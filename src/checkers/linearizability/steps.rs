@@ -67,7 +67,10 @@ pub(super) fn chains(ops: &[Op], mut places: Vec<u32>) -> Vec<Vec<u32>> {
     let mut ends: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     for place in places {
         let op = &ops[place as usize];
-        let free = ends.peek().filter(|Reverse((end, _))| *end < op.start).map(|Reverse((_, chain))| *chain);
+        let free = ends
+            .peek()
+            .filter(|Reverse((end, _))| *end < op.start)
+            .map(|Reverse((_, chain))| *chain);
         let chain = free.unwrap_or(chains.len());
         match free {
             Some(_) => drop(ends.pop()),
@@ -84,7 +87,11 @@ pub(super) fn first_ends(steps: &[Step], queue: &[u32]) -> Vec<i64> {
     let mut ends = vec![i64::MAX; queue.len() + 1];
     for (at, &place) in queue.iter().enumerate().rev() {
         let step = &steps[place as usize];
-        ends[at] = if step.optional { ends[at + 1] } else { step.end.min(ends[at + 1]) };
+        ends[at] = if step.optional {
+            ends[at + 1]
+        } else {
+            step.end.min(ends[at + 1])
+        };
     }
     ends
 }
@@ -125,7 +132,10 @@ impl Steps {
                     if class == next {
                         let initial = history.may_be_initial(key, value);
                         found.values.push(value);
-                        found.tallies.push(Tally { initial, ..Tally::default() });
+                        found.tallies.push(Tally {
+                            initial,
+                            ..Tally::default()
+                        });
                         found.initial[number as usize].extend(initial.then_some(class));
                     }
                     class
@@ -148,6 +158,10 @@ impl Steps {
 
     /// The classes of some values.
     pub(super) fn classes_of(&self, is_one: impl Fn(Value) -> bool) -> Vec<Class> {
-        (0..).zip(&self.values).filter(|(_, value)| is_one(**value)).map(|(class, _)| class).collect()
+        (0..)
+            .zip(&self.values)
+            .filter(|(_, value)| is_one(**value))
+            .map(|(class, _)| class)
+            .collect()
     }
 }

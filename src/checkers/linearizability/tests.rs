@@ -18,10 +18,18 @@ fn random_history(random: &mut fastrand::Rng) -> History {
     let (mut current, mut versions) = (0u64, vec![0u64]);
     for n in 0..random.u64(10..60) {
         let session = builder.session_number(n);
-        let outcome = if random.u8(0..20) == 0 { Outcome::Unknown } else { Outcome::Committed };
+        let outcome = if random.u8(0..20) == 0 {
+            Outcome::Unknown
+        } else {
+            Outcome::Committed
+        };
         let draft = builder.transaction(session, outcome);
         let kind = random.u8(0..6);
-        let seen = if random.u8(0..60) == 0 { versions[random.usize(0..versions.len())] } else { current };
+        let seen = if random.u8(0..60) == 0 {
+            versions[random.usize(0..versions.len())]
+        } else {
+            current
+        };
         if kind > 0 {
             builder.operation(draft, OperationKind::Read, key, Value(seen), 0);
         }
@@ -33,7 +41,13 @@ fn random_history(random: &mut fastrand::Rng) -> History {
             }
         }
         let at = n as i64 * 3;
-        builder.set_interval(draft, Interval { start: at - random.i64(0..stretch), end: at + random.i64(0..stretch) });
+        builder.set_interval(
+            draft,
+            Interval {
+                start: at - random.i64(0..stretch),
+                end: at + random.i64(0..stretch),
+            },
+        );
     }
     builder.finish().expect("small")
 }
@@ -50,8 +64,14 @@ fn blocks_and_search_agree() {
         let ops = keyed.of(0);
         let search = OrderSearch::of_key(&history, ops, |_| 0);
         let weaving = OrderSearch::of_sessions(&history, ops, |_| false, |_| 0, None);
-        let woven = matches!(weaving.run(&control).expect("not stopped"), SearchOutcome::Order(_));
-        let is_ordered = match (blocks::arrange(ops), search.run(&control).expect("not stopped")) {
+        let woven = matches!(
+            weaving.run(&control).expect("not stopped"),
+            SearchOutcome::Order(_)
+        );
+        let is_ordered = match (
+            blocks::arrange(ops),
+            search.run(&control).expect("not stopped"),
+        ) {
             (Arranged::Order(order), SearchOutcome::Order(other)) => {
                 assert_eq!(order.len(), other.len());
                 true
@@ -75,7 +95,11 @@ fn small_history(random: &mut fastrand::Rng) -> History {
     let key = builder.key_number(0);
     let (n_values, width, span) = (random.u64(2..6), random.i64(1..12), random.i64(4..30));
     for n in 0..random.u64(1..10) {
-        let outcome = if random.u8(0..8) == 0 { Outcome::Unknown } else { Outcome::Committed };
+        let outcome = if random.u8(0..8) == 0 {
+            Outcome::Unknown
+        } else {
+            Outcome::Committed
+        };
         let session = builder.session_number(n);
         let draft = builder.transaction(session, outcome);
         let kind = random.u8(0..10);
@@ -90,13 +114,20 @@ fn small_history(random: &mut fastrand::Rng) -> History {
             _ => builder.read_of_other(draft, key, value(), 0),
         }
         let start = random.i64(0..span);
-        builder.set_interval(draft, Interval { start, end: start + random.i64(0..=width) });
+        builder.set_interval(
+            draft,
+            Interval {
+                start,
+                end: start + random.i64(0..=width),
+            },
+        );
     }
     builder.finish().expect("small")
 }
 
 fn fits(effect: Effect, value: Value) -> bool {
-    effect.reads.is_none_or(|read| read == value) && effect.differs.is_none_or(|other| other != value)
+    effect.reads.is_none_or(|read| read == value)
+        && effect.differs.is_none_or(|other| other != value)
 }
 
 /// Whether some order explains all that must come, from one of some values, by trying every operation that may be next.
@@ -108,7 +139,9 @@ fn can_be_ordered(history: &History, ops: &[Op], parts: &[Part], from: &[Value])
             continue;
         }
         let left = (0..ops.len()).filter(|&at| parts[at] == Part::Must && placed >> at & 1 == 0);
-        let Some(first_end) = left.map(|at| ops[at].end).min() else { return true };
+        let Some(first_end) = left.map(|at| ops[at].end).min() else {
+            return true;
+        };
         for (at, op) in ops.iter().enumerate() {
             let effect = op.effect(history);
             let may_come = match parts[at] {
@@ -118,7 +151,11 @@ fn can_be_ordered(history: &History, ops: &[Op], parts: &[Part], from: &[Value])
                 Part::Out => false,
             };
             if may_come && op.start <= first_end && fits(effect, value) {
-                open.push((placed | 1 << at, effect.writes.unwrap_or(value), moment.max(op.start)));
+                open.push((
+                    placed | 1 << at,
+                    effect.writes.unwrap_or(value),
+                    moment.max(op.start),
+                ));
             }
         }
     }
@@ -150,7 +187,12 @@ fn the_frontier_finds_what_trying_everything_finds() {
         let history = small_history(&mut random);
         let resolution = resolve(&history, &control).expect("not stopped");
         let keyed = Keyed::by_value(&history, &resolution);
-        let ops: Vec<Op> = keyed.of(0).iter().filter(|op| op.role != Role::Idle).copied().collect();
+        let ops: Vec<Op> = keyed
+            .of(0)
+            .iter()
+            .filter(|op| op.role != Role::Idle)
+            .copied()
+            .collect();
         let is_part_of_more = random.bool();
         let mut part = |op: &Op| match random.u8(0..6) {
             _ if op.optional => Part::May,
@@ -169,18 +211,36 @@ fn the_frontier_finds_what_trying_everything_finds() {
         }
         let expected = can_be_ordered(&history, &ops, &parts, &from);
         let shown = || -> Vec<String> {
-            let op = |(op, part): (&Op, &Part)| format!("{part:?} {}..{} {:?}", op.start, op.end, op.effect(&history));
-            ops.iter().zip(&parts).map(op).chain([format!("from {from:?}")]).collect()
+            let op = |(op, part): (&Op, &Part)| {
+                format!(
+                    "{part:?} {}..{} {:?}",
+                    op.start,
+                    op.end,
+                    op.effect(&history)
+                )
+            };
+            ops.iter()
+                .zip(&parts)
+                .map(op)
+                .chain([format!("from {from:?}")])
+                .collect()
         };
         counts[usize::from(is_part_of_more)][usize::from(expected)] += 1;
         match frontier.walk(&control).expect("not stopped") {
             Walked::Order(order) => {
                 assert!(expected, "{:#?}", shown());
-                assert!(is_part_of_more || explains(&history, &ops, &parts, &order), "{order:?} {:#?}", shown());
+                assert!(
+                    is_part_of_more || explains(&history, &ops, &parts, &order),
+                    "{order:?} {:#?}",
+                    shown()
+                );
             }
             Walked::None { .. } => assert!(!expected, "{:#?}", shown()),
             Walked::TooWide => panic!("few operations"),
         }
     }
-    assert!(counts.as_flattened().iter().all(|&n| n > 1_000), "{counts:?}");
+    assert!(
+        counts.as_flattened().iter().all(|&n| n > 1_000),
+        "{counts:?}"
+    );
 }

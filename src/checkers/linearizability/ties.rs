@@ -28,13 +28,20 @@ pub(in crate::checkers) fn decide_across(
 ) -> Result<Linear, Interrupt> {
     let keyed = Keyed::by_value(history, resolution);
     let mut rank = vec![u32::MAX; history.n_transactions()];
-    strict.iter().zip(0..).for_each(|(t, nth)| rank[t.index()] = nth);
+    strict
+        .iter()
+        .zip(0..)
+        .for_each(|(t, nth)| rank[t.index()] = nth);
     let found: Vec<(Vec<u32>, SearchOutcome)> = groups(history, &keyed)
         .into_par_iter()
         .map(|group| {
-            let ops: Vec<Op> = group.iter().map(|&place| keyed.all()[place as usize]).collect();
+            let ops: Vec<Op> = group
+                .iter()
+                .map(|&place| keyed.all()[place as usize])
+                .collect();
             let rank = |place: usize| rank[ops[place].transaction.index()];
-            let woven = OrderSearch::of_sessions(history, &ops, |_| false, rank, None).run(control)?;
+            let woven =
+                OrderSearch::of_sessions(history, &ops, |_| false, rank, None).run(control)?;
             Ok((group, woven))
         })
         .collect::<Result<_, Interrupt>>()?;
@@ -43,14 +50,23 @@ pub(in crate::checkers) fn decide_across(
     for (group, woven) in found {
         let op = |place: u32| keyed.all()[group[place as usize] as usize];
         match woven {
-            SearchOutcome::Order(order) => orders.push(order.into_iter().map(|place| group[place as usize]).collect()),
+            SearchOutcome::Order(order) => orders.push(
+                order
+                    .into_iter()
+                    .map(|place| group[place as usize])
+                    .collect(),
+            ),
             SearchOutcome::None { stuck } => {
-                let mut keys: Vec<KeyId> = (0..group.len() as u32).map(|place| op(place).key(history)).collect();
+                let mut keys: Vec<KeyId> = (0..group.len() as u32)
+                    .map(|place| op(place).key(history))
+                    .collect();
                 keys.sort_unstable();
                 keys.dedup();
                 conflicts.push(Conflict::NoOrderAcross(keys, op(stuck).transaction));
             }
-            SearchOutcome::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
+            SearchOutcome::TooMuch => {
+                unreachable!("a search without a budget ends with an answer or an interrupt")
+            }
         }
     }
     Ok(match conflicts.is_empty() {
@@ -71,7 +87,11 @@ fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
         let later = op(place);
         let session = history.session_of(later.transaction);
         before.retain(|&earlier| history.session_of(op(earlier).transaction) == session);
-        for earlier in before.iter().map(|&earlier| op(earlier)).filter(|earlier| earlier.end >= later.start) {
+        for earlier in before
+            .iter()
+            .map(|&earlier| op(earlier))
+            .filter(|earlier| earlier.end >= later.start)
+        {
             joined.union(earlier.key(history).0, later.key(history).0);
         }
         if !later.optional {

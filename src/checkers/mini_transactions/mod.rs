@@ -42,7 +42,11 @@ use versions::{Shape, Versions};
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(crate) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Decision>, Interrupt> {
+pub(crate) fn decide(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Decision>, Interrupt> {
     if !level.is_strong_on_conflicts() || !index.lists.is_empty() {
         return Ok(None);
     }

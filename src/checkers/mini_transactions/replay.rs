@@ -124,7 +124,9 @@ impl<'a> Replay<'a> {
         } else if self.split {
             Decision::Satisfied(Order::Events(self.events.into()))
         } else {
-            Decision::Satisfied(Order::Commits(Arc::new(self.events.into_iter().map(|(t, _)| t).collect())))
+            Decision::Satisfied(Order::Commits(Arc::new(
+                self.events.into_iter().map(|(t, _)| t).collect(),
+            )))
         })
     }
 
@@ -241,7 +243,10 @@ impl<'a> Replay<'a> {
         let mut woken = Vec::new();
         while clock.open.get(clock.passed as usize) == Some(&0) {
             clock.passed += 1;
-            woken.push(std::mem::replace(&mut clock.waiting[clock.passed as usize], NONE));
+            woken.push(std::mem::replace(
+                &mut clock.waiting[clock.passed as usize],
+                NONE,
+            ));
         }
         woken.into_iter().for_each(|first| self.wake(first));
     }

@@ -7,18 +7,31 @@ use crate::common::sketch::{Sketch, Transaction, read, write};
 use crate::history::Interval;
 use crate::relations::NONE;
 
-const LEVELS: [Level; 3] = [Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
+const LEVELS: [Level; 3] = [
+    Level::SnapshotIsolation,
+    Level::Serializability,
+    Level::StrictSerializability,
+];
 
 /// Transactions that write some of the keys they read. Reads go back to any version, mostly to the newest.
 fn random(random: &mut fastrand::Rng) -> Sketch {
     let (n, n_keys, n_sessions) = (random.u64(2..8), random.usize(1..4), random.usize(1..5));
     let mut versions: Vec<Vec<u64>> = vec![vec![0]; n_keys];
-    let mut sketch = Sketch { sessions: vec![Vec::new(); n_sessions] };
+    let mut sketch = Sketch {
+        sessions: vec![Vec::new(); n_sessions],
+    };
     for value in 1..=n {
         let (mut operations, mut writes) = (Vec::new(), Vec::new());
-        for key in (0..n_keys).filter(|_| random.u32(..3) > 0).collect::<Vec<_>>() {
+        for key in (0..n_keys)
+            .filter(|_| random.u32(..3) > 0)
+            .collect::<Vec<_>>()
+        {
             let of_key = &mut versions[key];
-            let back = if random.u32(..4) > 0 { 1 } else { random.usize(1..=of_key.len()) };
+            let back = if random.u32(..4) > 0 {
+                1
+            } else {
+                random.usize(1..=of_key.len())
+            };
             operations.push(read(key, of_key[of_key.len() - back]));
             if random.bool() {
                 writes.push(write(key, value));
@@ -47,24 +60,41 @@ fn times(index: &Index, random: &mut fastrand::Rng) -> Vec<Option<Interval>> {
 
 /// The nodes of an index, with their times.
 fn with_times(sketch: &Sketch, times: &[Option<Interval>]) -> Index {
-    Index { interval: times.to_vec(), ..common::index(&sketch.history()) }
+    Index {
+        interval: times.to_vec(),
+        ..common::index(&sketch.history())
+    }
 }
 
 /// Replays starts and commits: every read returns the newest version.
 fn explains(index: &Index, events: &[(Node, bool)], first_committer_wins: bool) -> bool {
     let newest = |key: u32, done: &[(Node, bool)]| {
-        let mut commits = done.iter().rev().filter(|event| event.1).map(|event| event.0);
-        commits.find(|&t| index.slot_of(t, key).is_some()).unwrap_or(NONE)
+        let mut commits = done
+            .iter()
+            .rev()
+            .filter(|event| event.1)
+            .map(|event| event.0);
+        commits
+            .find(|&t| index.slot_of(t, key).is_some())
+            .unwrap_or(NONE)
     };
     (0..events.len()).all(|place| {
         let (t, is_commit) = events[place];
-        let start = events.iter().position(|&event| event == (t, false)).unwrap_or(place);
+        let start = events
+            .iter()
+            .position(|&event| event == (t, false))
+            .unwrap_or(place);
         match is_commit {
-            false => index.reads_of(t).all(|r| newest(index.read_key[r], &events[..place]) == index.read_writer[r]),
-            true => index.writes_of(t).filter(|_| first_committer_wins).all(|write| {
-                let key = index.write_key[write];
-                newest(key, &events[..place]) == newest(key, &events[..start])
-            }),
+            false => index
+                .reads_of(t)
+                .all(|r| newest(index.read_key[r], &events[..place]) == index.read_writer[r]),
+            true => index
+                .writes_of(t)
+                .filter(|_| first_committer_wins)
+                .all(|write| {
+                    let key = index.write_key[write];
+                    newest(key, &events[..place]) == newest(key, &events[..start])
+                }),
         }
     })
 }
@@ -80,7 +110,9 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
         let index = with_times(&sketch, &times);
         assert_eq!(misfit(&index, &control), Ok(None));
         for (seen, level) in seen.iter_mut().zip(LEVELS) {
-            let answer = decide(&index, level, &control).unwrap().expect("the shape fits");
+            let answer = decide(&index, level, &control)
+                .unwrap()
+                .expect("the shape fits");
             let expected = strong::decide(&index, level, &control).unwrap();
             let violated = expected.is_violated();
             match &answer {
@@ -91,12 +123,21 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
                     assert!(alone.is_violated(), "{level}: {core:?} of {sketch}");
                 }
                 Decision::Satisfied(Order::Commits(order)) => {
-                    let events: Vec<_> = order.iter().flat_map(|&t| [(t, false), (t, true)]).collect();
-                    assert!(!violated && explains(&index, &events, true), "{level}: {order:?} of {sketch}");
+                    let events: Vec<_> = order
+                        .iter()
+                        .flat_map(|&t| [(t, false), (t, true)])
+                        .collect();
+                    assert!(
+                        !violated && explains(&index, &events, true),
+                        "{level}: {order:?} of {sketch}"
+                    );
                     seen[1] += 1;
                 }
                 Decision::Satisfied(Order::Events(events)) => {
-                    assert!(!violated && explains(&index, events, true), "{level}: {events:?} of {sketch}");
+                    assert!(
+                        !violated && explains(&index, events, true),
+                        "{level}: {events:?} of {sketch}"
+                    );
                     seen[1] += 1;
                 }
             }
@@ -108,7 +149,9 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
 #[test]
 fn what_does_not_fit_is_named() {
     let control = Control::new();
-    let blind = common::index(&common::history("a: [r x 0, w x 1]\nb: [r x 1, r y 0, w y 1, w z 1]"));
+    let blind = common::index(&common::history(
+        "a: [r x 0, w x 1]\nb: [r x 1, r y 0, w y 1, w z 1]",
+    ));
     assert_eq!(misfit(&blind, &control), Ok(Some((1, 2))));
     for level in LEVELS {
         assert_eq!(decide(&blind, level, &control), Ok(None));
@@ -123,8 +166,14 @@ fn what_does_not_fit_is_named() {
 
 #[test]
 fn many_updates_of_one_version_are_a_divergence_and_no_quadratic_graph() {
-    let updates = (1..=200_000).map(|value| vec![Transaction::committed(vec![read(0, 0), write(0, value)])]);
-    let index = common::index(&Sketch { sessions: updates.collect() }.history());
+    let updates =
+        (1..=200_000).map(|value| vec![Transaction::committed(vec![read(0, 0), write(0, value)])]);
+    let index = common::index(
+        &Sketch {
+            sessions: updates.collect(),
+        }
+        .history(),
+    );
     for level in [Level::SnapshotIsolation, Level::Serializability] {
         let answer = decide(&index, level, &Control::new());
         assert_eq!(answer, Ok(Some(Decision::Violated { core: vec![0, 1] })));
@@ -136,5 +185,8 @@ fn a_stopped_run_is_interrupted() {
     let control = Control::new();
     control.stop();
     let index = common::index(&random(&mut fastrand::Rng::with_seed(1)).history());
-    assert_eq!(decide(&index, Level::Serializability, &control), Err(Interrupt::Cancelled));
+    assert_eq!(
+        decide(&index, Level::Serializability, &control),
+        Err(Interrupt::Cancelled)
+    );
 }

@@ -36,9 +36,15 @@ pub(super) enum Shape {
 impl Versions {
     /// Examines every read and write once. O(n + reads · log writes of the transaction).
     pub(super) fn shape_of(index: &Index, control: &Control) -> Result<Shape, Interrupt> {
-        let unread = VersionUse { update: NONE, readers: 0 };
+        let unread = VersionUse {
+            update: NONE,
+            readers: 0,
+        };
         let n_slots = index.slot_node.len();
-        let mut versions = Versions { all: vec![unread; n_slots + index.n_keys()], n_slots };
+        let mut versions = Versions {
+            all: vec![unread; n_slots + index.n_keys()],
+            n_slots,
+        };
         let mut divergence = None;
         let mut is_read: Vec<bool> = Vec::new();
         for t in 0..index.n_nodes() as Node {
@@ -67,7 +73,10 @@ impl Versions {
         Ok(match divergence {
             None => Shape::Chains(versions),
             Some((a, b, id)) => {
-                let mut core: Vec<Node> = [a, b].into_iter().chain(versions.writer(index, id)).collect();
+                let mut core: Vec<Node> = [a, b]
+                    .into_iter()
+                    .chain(versions.writer(index, id))
+                    .collect();
                 core.sort_unstable();
                 Shape::Divergent { core }
             }

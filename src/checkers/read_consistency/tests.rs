@@ -16,7 +16,11 @@ fn found(history: &History) -> (Resolution, Index, Instances) {
 
 fn counts(text: &str) -> String {
     let (_, _, instances) = found(&history(text));
-    instances.counts.iter().map(|(pattern, n)| format!("{}{n}", pattern.letter().unwrap())).collect()
+    instances
+        .counts
+        .iter()
+        .map(|(pattern, n)| format!("{}{n}", pattern.letter().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -35,7 +39,10 @@ fn every_pattern_of_one_read_is_told_apart() {
         ("a: [w x 1, w x 2]\nb: [w x 3, r x 1]", "d1f1"),
         ("a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2, r x 1]", "j2"),
         ("a: [w x 1]!\nb: [w x 1]\nc: [r x 1]", ""),
-        ("a: [r x 0, w x 1, r x 1, w x 2, r x 2]\nb: [r x 2, r x 2]", ""),
+        (
+            "a: [r x 0, w x 1, r x 1, w x 2, r x 2]\nb: [r x 2, r x 2]",
+            "",
+        ),
     ] {
         assert_eq!(counts(text), expected, "{text}");
     }
@@ -58,7 +65,11 @@ fn non_repeatable_reads_that_go_back_violate_read_committed() {
 }
 
 /// Counts by the definitions, read by read and pair by pair.
-fn brute_counts(history: &History, resolution: &Resolution, index: &Index) -> BTreeMap<Pattern, u64> {
+fn brute_counts(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+) -> BTreeMap<Pattern, u64> {
     let mut counts = BTreeMap::new();
     for &t in &index.transaction {
         let mut add = |pattern| *counts.entry(pattern).or_default() += 1;
@@ -72,8 +83,14 @@ fn brute_counts(history: &History, resolution: &Resolution, index: &Index) -> BT
                 Source::Aborted { .. } => add(Pattern::AbortedRead),
                 Source::Future { .. } => add(Pattern::FutureRead),
                 Source::OwnOverwritten { .. } => add(Pattern::NotMyLastWrite),
-                Source::Initial { after_own_write: true } => add(Pattern::NotMyOwnWrite),
-                Source::Transaction { intermediate, after_own_write, .. } => {
+                Source::Initial {
+                    after_own_write: true,
+                } => add(Pattern::NotMyOwnWrite),
+                Source::Transaction {
+                    intermediate,
+                    after_own_write,
+                    ..
+                } => {
                     if after_own_write {
                         add(Pattern::NotMyOwnWrite);
                     }
@@ -84,10 +101,15 @@ fn brute_counts(history: &History, resolution: &Resolution, index: &Index) -> BT
                 _ => {}
             }
             let previous = history.operations_of(t).filter(|&o| {
-                o < read && history.keys()[o.index()] == history.keys()[read.index()] && source(o).writer().is_some()
+                o < read
+                    && history.keys()[o.index()] == history.keys()[read.index()]
+                    && source(o).writer().is_some()
             });
             if let (Some(last), Some(writer)) = (previous.last(), source(read).writer())
-                && match [last, read].iter().any(|&o| resolution.is_open_after_own_write(o)) {
+                && match [last, read]
+                    .iter()
+                    .any(|&o| resolution.is_open_after_own_write(o))
+                {
                     true => !resolution.may_share_source(last, read),
                     false => source(last).writer() != Some(writer),
                 }
@@ -105,7 +127,10 @@ fn brute_read_committed(history: &History, index: &Index) -> Closure {
     let mut edges = Vec::new();
     for t3 in 0..n as Node {
         edges.extend(index.successor(t3).map(|next| (t3, next)));
-        for read in index.reads_of(t3).filter(|&read| index.writer_of_read(read) != NONE) {
+        for read in index
+            .reads_of(t3)
+            .filter(|&read| index.writer_of_read(read) != NONE)
+        {
             let t1 = index.writer_of_read(read);
             edges.push((t1, t3));
             for seen in index.reads_of(t3).filter(|&seen| seen < read) {
@@ -127,7 +152,10 @@ fn counts_and_levels_agree_with_the_definitions() {
     for _ in 0..6000 {
         let history = anything(&mut random);
         let (resolution, index, instances) = found(&history);
-        assert_eq!(instances.counts, brute_counts(&history, &resolution, &index));
+        assert_eq!(
+            instances.counts,
+            brute_counts(&history, &resolution, &index)
+        );
         let listed: u64 = instances.violations.len() as u64;
         assert_eq!(listed, instances.counts.values().sum::<u64>());
         let order = brute_read_committed(&history, &index);
@@ -144,7 +172,8 @@ fn counts_and_levels_agree_with_the_definitions() {
                 && takes_part(newer)
                 && !newer.is_initial()
                 && (older.is_initial() || order.reaches(node(older), node(newer)));
-            let is_open = |edge: &Edge| resolution.is_open_after_own_write(edge.to_operation.unwrap());
+            let is_open =
+                |edge: &Edge| resolution.is_open_after_own_write(edge.to_operation.unwrap());
             let goes_back = goes_back && !violation.edges[..2].iter().any(is_open);
             // One whose cycle makes a detour leaves the level to what shows it without.
             let is_shown = violation.levels.contains(Level::ReadCommitted);
@@ -154,40 +183,69 @@ fn counts_and_levels_agree_with_the_definitions() {
             hidden += usize::from(goes_back && !is_shown);
         }
     }
-    assert!(backward > 200 && pairs > backward + 200 && hidden < backward, "{backward} and {hidden} of {pairs}");
+    assert!(
+        backward > 200 && pairs > backward + 200 && hidden < backward,
+        "{backward} and {hidden} of {pairs}"
+    );
 }
 
 /// Every edge is valid, and a cycle is one.
 fn check_edges(history: &History, resolution: &Resolution, violation: &Violation) {
     for (place, edge) in violation.edges.iter().enumerate() {
-        assert!(edge.because.premises().iter().all(|&premise| premise < place));
-        let is_open = edge.to_operation.is_some_and(|read| resolution.is_open_after_own_write(read));
-        let takes_part = |t: TransactionId| t.is_initial() || is_open || resolution.standing(t) != Standing::Dropped;
+        assert!(
+            edge.because
+                .premises()
+                .iter()
+                .all(|&premise| premise < place)
+        );
+        let is_open = edge
+            .to_operation
+            .is_some_and(|read| resolution.is_open_after_own_write(read));
+        let takes_part = |t: TransactionId| {
+            t.is_initial() || is_open || resolution.standing(t) != Standing::Dropped
+        };
         assert!(takes_part(edge.from) && takes_part(edge.to));
-        assert!(violation.transactions.contains(&edge.from) && violation.transactions.contains(&edge.to));
+        assert!(
+            violation.transactions.contains(&edge.from)
+                && violation.transactions.contains(&edge.to)
+        );
         match &edge.because {
             Reason::Reads => {
-                let (read, key) = (history.operation(edge.to_operation.unwrap()), edge.key.unwrap());
+                let (read, key) = (
+                    history.operation(edge.to_operation.unwrap()),
+                    edge.key.unwrap(),
+                );
                 assert_eq!((read.kind, read.key), (OperationKind::Read, key));
                 match edge.from_operation {
                     Some(write) => {
                         let write = history.operation(write);
-                        assert_eq!((write.kind, write.key, write.value), (OperationKind::Write, key, read.value));
+                        assert_eq!(
+                            (write.kind, write.key, write.value),
+                            (OperationKind::Write, key, read.value)
+                        );
                     }
                     None => assert!(edge.from.is_initial()),
                 }
             }
             Reason::SessionOrder => assert!(
                 edge.from.is_initial()
-                    || (history.session_of(edge.from) == history.session_of(edge.to) && edge.from < edge.to)
+                    || (history.session_of(edge.from) == history.session_of(edge.to)
+                        && edge.from < edge.to)
             ),
-            Reason::Visible { reader, read, seen, .. } => {
+            Reason::Visible {
+                reader, read, seen, ..
+            } => {
                 let seen = &violation.edges[seen[0]];
                 assert_eq!((seen.from, seen.to), (edge.from, *reader));
                 assert!(seen.to_operation.unwrap() < *read);
-                let observed = |e: &&Edge| e.from == edge.to && e.to == *reader && e.to_operation == Some(*read);
+                let observed = |e: &&Edge| {
+                    e.from == edge.to && e.to == *reader && e.to_operation == Some(*read)
+                };
                 assert_eq!(violation.edges[..place].iter().filter(observed).count(), 1);
-                assert_eq!(history.operation(edge.from_operation.unwrap()).key, edge.key.unwrap());
+                assert_eq!(
+                    history.operation(edge.from_operation.unwrap()).key,
+                    edge.key.unwrap()
+                );
             }
             other => panic!("unexpected reason {other:?}"),
         }
@@ -209,6 +267,10 @@ fn lists_are_cut_but_counts_are_not() {
     let index = Index::build(&history, &resolution, &control).unwrap();
     let instances = instances(&history, &resolution, &index, 3, &control).unwrap();
     assert_eq!(instances.counts[&Pattern::ThinAirRead], 50);
-    let ids: Vec<String> = instances.violations.iter().map(|v| v.id.to_string()).collect();
+    let ids: Vec<String> = instances
+        .violations
+        .iter()
+        .map(|v| v.id.to_string())
+        .collect();
     assert_eq!(ids, ["TAP-a/1", "TAP-a/2", "TAP-a/3"]);
 }

@@ -60,23 +60,45 @@ pub(in crate::checkers) fn refute_by(
     let refuter = Refuter::of_all(history, resolution, level, control);
     let mut search = CombinationSearch::new(&refuter);
     for list in lists {
-        let options = list.iter().map(|&(read, place)| search.options[read].start + place).collect();
-        search.keep(Combination { options, violation: None });
+        let options = list
+            .iter()
+            .map(|&(read, place)| search.options[read].start + place)
+            .collect();
+        search.keep(Combination {
+            options,
+            violation: None,
+        });
     }
     if search.picks.pick()?.is_some() {
         return Ok(None);
     }
-    let Some(no_pick) = search.picks.refutation()? else { return Ok(None) };
+    let Some(no_pick) = search.picks.refutation()? else {
+        return Ok(None);
+    };
     search.no_pick = no_pick;
     let mut matters = vec![false; refuter.reads.len()];
-    let needed = search.no_pick.forbidden.iter().flat_map(|&at| &lists[at]).map(|&(read, _)| read);
-    needed.chain(search.no_pick.questions.iter().copied()).for_each(|read| matters[read] = true);
+    let needed = search
+        .no_pick
+        .forbidden
+        .iter()
+        .flat_map(|&at| &lists[at])
+        .map(|&(read, _)| read);
+    needed
+        .chain(search.no_pick.questions.iter().copied())
+        .for_each(|read| matters[read] = true);
     // A tree is easier to follow, as long as it is small.
     let affordable = super::MOST_OPERATIONS / history.n_operations().max(1) as u64;
     let in_time = control.leaving_time();
     let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
-    let mut tree = Refuter { matters, left, control: &in_time, ..refuter.clone() };
-    let by_cases = tree.refute(&mut resolution.choice_of_none(), 0).or_else(|_| control.check().map(|()| None))?;
+    let mut tree = Refuter {
+        matters,
+        left,
+        control: &in_time,
+        ..refuter.clone()
+    };
+    let by_cases = tree
+        .refute(&mut resolution.choice_of_none(), 0)
+        .or_else(|_| control.check().map(|()| None))?;
     if let Some(part) = by_cases.filter(|part| part.needs.is_empty()) {
         return Ok(Some(without_cut_isolation(part.violation)));
     }
@@ -111,12 +133,23 @@ struct CombinationSearch<'r, 'a> {
 impl<'r, 'a> CombinationSearch<'r, 'a> {
     fn new(refuter: &'r Refuter<'a>) -> CombinationSearch<'r, 'a> {
         let (picks, options) = CombinationSearch::asked(refuter);
-        CombinationSearch { refuter, picks, options, learnt: Vec::new(), careful: false, no_pick: NoPick::default() }
+        CombinationSearch {
+            refuter,
+            picks,
+            options,
+            learnt: Vec::new(),
+            careful: false,
+            no_pick: NoPick::default(),
+        }
     }
 
     fn asked(refuter: &Refuter<'a>) -> (Picks<'a>, Vec<Range<OptionId>>) {
         let mut picks = Picks::new(refuter.control);
-        let options = refuter.reads.iter().map(|&read| picks.ask(refuter.resolution.candidates(read).len())).collect();
+        let options = refuter
+            .reads
+            .iter()
+            .map(|&read| picks.ask(refuter.resolution.candidates(read).len()))
+            .collect();
         (picks, options)
     }
 
@@ -128,8 +161,11 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
                     false => continue,
                 }
             };
-            let choice: Choice =
-                picked.iter().zip(&self.options).map(|(option, of_read)| Some(option - of_read.start)).collect();
+            let choice: Choice = picked
+                .iter()
+                .zip(&self.options)
+                .map(|(option, of_read)| Some(option - of_read.start))
+                .collect();
             let (parts, promotions, is_violated) = self.refuter.look(&choice, LEARNT_AT_ONCE)?;
             if !is_violated {
                 return Ok(Searched::Satisfied(choice));
@@ -152,10 +188,15 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         promotions: &Promotions,
         picked: &[OptionId],
     ) -> Result<(), Interrupt> {
-        let mut found: Vec<Combination> =
-            parts.into_iter().filter_map(|part| self.combination(part, promotions, picked)).collect();
+        let mut found: Vec<Combination> = parts
+            .into_iter()
+            .filter_map(|part| self.combination(part, promotions, picked))
+            .collect();
         found.sort_by_key(|c| {
-            let size = c.violation.as_ref().map_or((0, 0), |v| (v.size(), v.edges.len()));
+            let size = c
+                .violation
+                .as_ref()
+                .map_or((0, 0), |v| (v.size(), v.edges.len()));
             (c.options.len(), size)
         });
         let mut seen: BTreeSet<Vec<OptionId>> = BTreeSet::new();
@@ -171,13 +212,26 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
 
     /// What a contradiction rests on, in an order in which each reader counts as committed because of those before.
     /// `None` if it does not rest on chosen writers alone.
-    fn combination(&self, part: Contradiction, promotions: &Promotions, picked: &[OptionId]) -> Option<Combination> {
+    fn combination(
+        &self,
+        part: Contradiction,
+        promotions: &Promotions,
+        picked: &[OptionId],
+    ) -> Option<Combination> {
         let reads = &self.refuter.reads;
         let mut needed: Vec<OperationId> = part.needs.into_iter().collect();
-        needed.sort_by_key(|&read| (promotions.depth(self.refuter.history.transaction_of(read)), read));
+        needed.sort_by_key(|&read| {
+            (
+                promotions.depth(self.refuter.history.transaction_of(read)),
+                read,
+            )
+        });
         let option = |read| reads.binary_search(&read).ok().map(|place| picked[place]);
         let options: Option<Vec<OptionId>> = needed.into_iter().map(option).collect();
-        Some(Combination { options: options?, violation: Some(part.violation) })
+        Some(Combination {
+            options: options?,
+            violation: Some(part.violation),
+        })
     }
 
     fn keep(&mut self, combination: Combination) {
@@ -196,7 +250,10 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
 
     /// Whether the level is violated by a combination alone.
     fn contradicts(&self, combination: &Combination) -> Result<bool, Interrupt> {
-        Ok(self.refuter.look(&self.choice_of(&combination.options), 0)?.2)
+        Ok(self
+            .refuter
+            .look(&self.choice_of(&combination.options), 0)?
+            .2)
     }
 
     /// A minimal part of a choice that still violates the level, for contradictions that do not say what they rest on.
@@ -213,9 +270,18 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
             }
             length /= 2;
         }
-        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
-        let options: Vec<OptionId> = choice.iter().zip(&self.options).filter_map(option).collect();
-        Ok(self.told(&options)?.unwrap_or(Combination { options, violation: None }))
+        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| {
+            chosen.map(|chosen| of_read.start + chosen)
+        };
+        let options: Vec<OptionId> = choice
+            .iter()
+            .zip(&self.options)
+            .filter_map(option)
+            .collect();
+        Ok(self.told(&options)?.unwrap_or(Combination {
+            options,
+            violation: None,
+        }))
     }
 
     /// The evidence that these writers together contradict the level, if there is any, with no more of them than
@@ -223,24 +289,35 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
     fn told(&self, options: &[OptionId]) -> Result<Option<Combination>, Interrupt> {
         let choice = self.choice_of(options);
         let (parts, promotions, _) = self.refuter.look(&choice, LISTED)?;
-        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
-        let of_reads: Vec<Option<OptionId>> = choice.iter().zip(&self.options).map(option).collect();
+        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| {
+            chosen.map(|chosen| of_read.start + chosen)
+        };
+        let of_reads: Vec<Option<OptionId>> =
+            choice.iter().zip(&self.options).map(option).collect();
         let is_told = |part: &Contradiction| {
             let place = |read: &OperationId| self.refuter.reads.binary_search(read).ok();
-            part.needs.iter().all(|read| place(read).is_some_and(|place| of_reads[place].is_some()))
+            part.needs
+                .iter()
+                .all(|read| place(read).is_some_and(|place| of_reads[place].is_some()))
         };
-        let picked: Vec<OptionId> = of_reads.iter().map(|option| option.unwrap_or(OptionId::MAX)).collect();
-        let told = parts.into_iter().filter(is_told).min_by_key(|part| (part.violation.size(), part.needs.len()));
+        let picked: Vec<OptionId> = of_reads
+            .iter()
+            .map(|option| option.unwrap_or(OptionId::MAX))
+            .collect();
+        let told = parts
+            .into_iter()
+            .filter(is_told)
+            .min_by_key(|part| (part.violation.size(), part.needs.len()));
         Ok(told.and_then(|part| self.combination(part, &promotions, &picked)))
     }
 
     /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are dropped, and
     /// from then on each is checked before it is kept.
     fn is_sound(&mut self) -> Result<bool, Interrupt> {
-        self.no_pick = self
-            .picks
-            .refutation()?
-            .unwrap_or_else(|| NoPick { forbidden: (0..self.learnt.len()).collect(), ..NoPick::default() });
+        self.no_pick = self.picks.refutation()?.unwrap_or_else(|| NoPick {
+            forbidden: (0..self.learnt.len()).collect(),
+            ..NoPick::default()
+        });
         if self.careful {
             return Ok(true);
         }
@@ -262,18 +339,30 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
 
     /// The evidence that no pick is left.
     fn evidence(&self) -> Result<Option<Violation>, Interrupt> {
-        let NoPick { forbidden, clauses, questions } = &self.no_pick;
-        let mut place: Vec<Option<usize>> = vec![None; self.options.last().map_or(0, |last| last.end as usize)];
+        let NoPick {
+            forbidden,
+            clauses,
+            questions,
+        } = &self.no_pick;
+        let mut place: Vec<Option<usize>> =
+            vec![None; self.options.last().map_or(0, |last| last.end as usize)];
         let mut options = Vec::new();
         let mut told: BTreeSet<usize> = questions.iter().copied().collect();
-        let mentioned = forbidden.iter().flat_map(|&at| self.learnt[at].options.iter().copied());
+        let mentioned = forbidden
+            .iter()
+            .flat_map(|&at| self.learnt[at].options.iter().copied());
         let mentioned = mentioned.chain(clauses.iter().flatten().map(|(option, _)| *option));
-        told.extend(mentioned.map(|option| self.options.partition_point(|of_read| of_read.end <= option)));
+        told.extend(mentioned.map(|option| {
+            self.options
+                .partition_point(|of_read| of_read.end <= option)
+        }));
         for question in told {
             let read = self.refuter.reads[question];
             let candidates = self.refuter.resolution.candidates(read);
             for (option, source) in self.options[question].clone().zip(candidates.iter()) {
-                let Some(writer) = source.writer() else { return Ok(None) };
+                let Some(writer) = source.writer() else {
+                    return Ok(None);
+                };
                 place[option as usize] = Some(options.len());
                 options.push(Supposed::Writer { read, writer });
             }
@@ -282,10 +371,19 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         let combinations: Option<Vec<(Vec<usize>, Violation)>> = forbidden
             .iter()
             .map(|&learnt| &self.learnt[learnt])
-            .map(|c| Some((c.options.iter().map(|&option| at(option)).collect(), c.violation.clone()?)))
+            .map(|c| {
+                Some((
+                    c.options.iter().map(|&option| at(option)).collect(),
+                    c.violation.clone()?,
+                ))
+            })
             .collect();
-        let clauses = clauses.iter().map(|clause| clause.iter().map(|&(o, holds)| (at(o), holds)).collect()).collect();
-        let violation = combinations.and_then(|combinations| merged_by_combinations(options, combinations, clauses));
+        let clauses = clauses
+            .iter()
+            .map(|clause| clause.iter().map(|&(o, holds)| (at(o), holds)).collect())
+            .collect();
+        let violation = combinations
+            .and_then(|combinations| merged_by_combinations(options, combinations, clauses));
         Ok(violation.map(without_cut_isolation))
     }
 }

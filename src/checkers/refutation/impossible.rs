@@ -7,8 +7,20 @@ use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, Resolution, Source, last_write};
 
 /// Why a read cannot have read from an impossible source; `None` for other sources.
-pub(super) fn contradiction(history: &History, read: OperationId, source: Source) -> Option<Violation> {
-    let Source::Transaction { writer, write, intermediate, .. } = source else { return None };
+pub(super) fn contradiction(
+    history: &History,
+    read: OperationId,
+    source: Source,
+) -> Option<Violation> {
+    let Source::Transaction {
+        writer,
+        write,
+        intermediate,
+        ..
+    } = source
+    else {
+        return None;
+    };
     let reader = history.transaction_of(read);
     if !is_impossible_source(history, reader, source) {
         return None;
@@ -18,22 +30,44 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
     Some(match intermediate {
         true => {
             let overwritten_by = last_write(history, writer, key, |_| true);
-            let proof = Proof::Reads { pattern: Pattern::IntermediateRead, reads: vec![read] };
+            let proof = Proof::Reads {
+                pattern: Pattern::IntermediateRead,
+                reads: vec![read],
+            };
             let operations = overwritten_by.into_iter().collect();
-            violation(Pattern::IntermediateRead, Some(key), vec![writer, reader], operations, vec![reads_from], proof)
+            violation(
+                Pattern::IntermediateRead,
+                Some(key),
+                vec![writer, reader],
+                operations,
+                vec![reads_from],
+                proof,
+            )
         }
         false => {
             let edges = vec![Edge::session_order(reader, writer), reads_from];
-            violation(Pattern::CyclicCO, None, vec![reader, writer], Vec::new(), edges, Proof::Cycle(vec![0, 1]))
+            violation(
+                Pattern::CyclicCO,
+                None,
+                vec![reader, writer],
+                Vec::new(),
+                edges,
+                Proof::Cycle(vec![0, 1]),
+            )
         }
     })
 }
 
 /// Why a read all of whose sources are impossible cannot be.
-pub(super) fn refutation(history: &History, resolution: &Resolution, read: OperationId) -> Option<Violation> {
+pub(super) fn refutation(
+    history: &History,
+    resolution: &Resolution,
+    read: OperationId,
+) -> Option<Violation> {
     let sources = resolution.multiple_sources(read)?.sources();
-    let mut cases =
-        sources.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
+    let mut cases = sources
+        .iter()
+        .filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
     Some(merged(read, cases.next()?, cases))
 }
 
@@ -44,13 +78,25 @@ pub(super) fn with_other_writers(
     read: OperationId,
     first: Violation,
 ) -> Violation {
-    let sources = resolution.multiple_sources(read).map_or_else(Default::default, |multiple| multiple.sources());
-    let Some((Some(writer), others)) = sources.split_first().map(|(taken, others)| (taken.writer(), others)) else {
+    let sources = resolution
+        .multiple_sources(read)
+        .map_or_else(Default::default, |multiple| multiple.sources());
+    let Some((Some(writer), others)) = sources
+        .split_first()
+        .map(|(taken, others)| (taken.writer(), others))
+    else {
         return first;
     };
-    let others = others.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
+    let others = others
+        .iter()
+        .filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
     let (implied, group, place) = (first.implied, first.group, first.place);
-    Violation { implied, group, place, ..merged(read, (writer, first), others) }
+    Violation {
+        implied,
+        group,
+        place,
+        ..merged(read, (writer, first), others)
+    }
 }
 
 fn violation(
@@ -62,5 +108,11 @@ fn violation(
     proof: Proof,
 ) -> Violation {
     let levels = LevelSet::upward(Level::AdyaReadCommitted);
-    Violation { key, transactions, operations, edges, ..Violation::new(pattern, 1, levels, proof) }
+    Violation {
+        key,
+        transactions,
+        operations,
+        edges,
+        ..Violation::new(pattern, 1, levels, proof)
+    }
 }

@@ -29,7 +29,13 @@ pub(in crate::checkers) fn merged_by_appends(
     let first = strongest_first(&mut cases)?;
     let (mut whole, cases) = joined(first, cases.into_iter());
     let appends: Vec<OperationId> = cases.iter().map(|(append, _)| *append).collect();
-    add_new(&mut whole.transactions, appends.iter().map(|&append| history.transaction_of(append)).collect());
+    add_new(
+        &mut whole.transactions,
+        appends
+            .iter()
+            .map(|&append| history.transaction_of(append))
+            .collect(),
+    );
     add_new(&mut whole.transactions, vec![history.transaction_of(read)]);
     add_new(&mut whole.operations, appends);
     add_new(&mut whole.operations, vec![read]);
@@ -62,10 +68,14 @@ fn joined<C>(
     for (place, edge) in whole.edges.iter().enumerate() {
         between.entry((edge.from, edge.to)).or_default().push(place);
     }
-    let (mut transactions, mut operations) = (Each::new(&whole.transactions), Each::new(&whole.operations));
+    let (mut transactions, mut operations) =
+        (Each::new(&whole.transactions), Each::new(&whole.operations));
     let mut proofs = vec![(case, first)];
     for (name, case) in others {
-        proofs.push((name, graft(&mut whole.edges, &mut between, case.edges, case.proof)));
+        proofs.push((
+            name,
+            graft(&mut whole.edges, &mut between, case.edges, case.proof),
+        ));
         let pattern = case.id.pattern.id().to_owned();
         if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {
             whole.also.push(pattern);
@@ -81,9 +91,19 @@ fn joined<C>(
 
 /// Takes out the case that describes the violation.
 fn strongest_first<C>(cases: &mut Vec<(C, Violation)>) -> Option<(C, Violation)> {
-    let common = cases.iter().map(|(_, case)| case.levels).reduce(LevelSet::intersection)?.weakest();
-    let of_all = cases.iter().position(|(_, case)| case.levels.weakest() == common);
-    let strongest = || (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest());
+    let common = cases
+        .iter()
+        .map(|(_, case)| case.levels)
+        .reduce(LevelSet::intersection)?
+        .weakest();
+    let of_all = cases
+        .iter()
+        .position(|(_, case)| case.levels.weakest() == common);
+    let strongest = || {
+        (0..cases.len())
+            .rev()
+            .max_by_key(|&at| cases[at].1.levels.weakest())
+    };
     let teller = of_all.or_else(strongest)?;
     Some(cases.remove(teller))
 }
@@ -91,7 +111,10 @@ fn strongest_first<C>(cases: &mut Vec<(C, Violation)>) -> Option<(C, Violation)>
 /// Cases that violate incomparable levels together violate only what is above both: a cycle that is named after the
 /// weakest level that its own case violates takes the name by the weakest that all violate.
 fn name_by_common_levels(whole: &mut Violation, first: &Proof, of_first: Option<Level>) {
-    let common = whole.levels.weakest().filter(|_| whole.levels.weakest() != of_first);
+    let common = whole
+        .levels
+        .weakest()
+        .filter(|_| whole.levels.weakest() != of_first);
     if let Some(level) = common.filter(|_| whole.id.pattern.is_named_by_level()) {
         whole.id.pattern = named_by(&whole.edges, first, level);
         whole.key = key_of(whole.id.pattern, &whole.edges, first);
@@ -100,7 +123,10 @@ fn name_by_common_levels(whole: &mut Violation, first: &Proof, of_first: Option<
 
 /// [`merged`], described by the first of the cases whose weakest level is the strongest: the whole violates no weaker
 /// one, so the letters of the other cases would claim too much. `None` without cases.
-pub(super) fn merged_by_strongest(read: OperationId, mut cases: Vec<(TransactionId, Violation)>) -> Option<Violation> {
+pub(super) fn merged_by_strongest(
+    read: OperationId,
+    mut cases: Vec<(TransactionId, Violation)>,
+) -> Option<Violation> {
     let first = strongest_first(&mut cases)?;
     Some(merged(read, first, cases.into_iter()))
 }
@@ -120,21 +146,35 @@ type Between = FxHashMap<(TransactionId, TransactionId), Vec<EdgeIndex>>;
 fn graft(edges: &mut Vec<Edge>, between: &mut Between, more: Vec<Edge>, mut proof: Proof) -> Proof {
     let mut place: Vec<EdgeIndex> = Vec::with_capacity(more.len());
     for mut edge in more {
-        edge.because.premises_mut().iter_mut().for_each(|premise| *premise = place[*premise]);
+        edge.because
+            .premises_mut()
+            .iter_mut()
+            .for_each(|premise| *premise = place[*premise]);
         let known = between.entry((edge.from, edge.to)).or_default();
-        place.push(known.iter().copied().find(|&at| edges[at] == edge).unwrap_or_else(|| {
-            known.push(edges.len());
-            edges.push(edge);
-            edges.len() - 1
-        }));
+        place.push(
+            known
+                .iter()
+                .copied()
+                .find(|&at| edges[at] == edge)
+                .unwrap_or_else(|| {
+                    known.push(edges.len());
+                    edges.push(edge);
+                    edges.len() - 1
+                }),
+        );
     }
     let mut open = vec![&mut proof];
     while let Some(part) = open.pop() {
-        let renumber = |list: &mut Vec<EdgeIndex>| list.iter_mut().for_each(|edge| *edge = place[*edge]);
+        let renumber =
+            |list: &mut Vec<EdgeIndex>| list.iter_mut().for_each(|edge| *edge = place[*edge]);
         match part {
             Proof::Cycle(cycle) => renumber(cycle),
-            Proof::Split { first, second, .. } => (first.0, second.0) = (place[first.0], place[second.0]),
-            Proof::Clauses { lemmas, clauses } => lemmas.iter_mut().chain(clauses).for_each(renumber),
+            Proof::Split { first, second, .. } => {
+                (first.0, second.0) = (place[first.0], place[second.0])
+            }
+            Proof::Clauses { lemmas, clauses } => {
+                lemmas.iter_mut().chain(clauses).for_each(renumber)
+            }
             _ => {}
         }
         open.extend(part.inner_mut());
@@ -159,7 +199,11 @@ pub(in crate::checkers) fn merged_by_combinations(
         _ => None,
     });
     Each::new(&whole.transactions).add(&mut whole.transactions, of_outcomes.collect());
-    whole.proof = Proof::Combinations { options, excluded, clauses };
+    whole.proof = Proof::Combinations {
+        options,
+        excluded,
+        clauses,
+    };
     Some(whole)
 }
 
@@ -188,21 +232,51 @@ pub(in crate::checkers) fn spelled_out(
     }
     let pattern = violation.id.pattern;
     let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
-    let mut reads: Vec<OperationId> = violation.edges.iter().filter_map(|edge| edge.to_operation).collect();
-    add_new(&mut reads, violation.operations.iter().copied().filter(is_read).collect());
+    let mut reads: Vec<OperationId> = violation
+        .edges
+        .iter()
+        .filter_map(|edge| edge.to_operation)
+        .collect();
+    add_new(
+        &mut reads,
+        violation
+            .operations
+            .iter()
+            .copied()
+            .filter(is_read)
+            .collect(),
+    );
     // Incompatible lists are two as well.
-    reads.truncate(if matches!(pattern, Pattern::NonRepeatableRead | Pattern::IncompatibleOrder) { 2 } else { 1 });
-    violation.proof = Proof::Reads { pattern, reads: reads.clone() };
+    reads.truncate(
+        if matches!(
+            pattern,
+            Pattern::NonRepeatableRead | Pattern::IncompatibleOrder
+        ) {
+            2
+        } else {
+            1
+        },
+    );
+    violation.proof = Proof::Reads {
+        pattern,
+        reads: reads.clone(),
+    };
     if rests_on_writers(resolution, &violation.proof) {
         return violation;
     }
     let mut operations: Vec<OperationId> = Vec::new();
     if pattern == Pattern::NonRepeatableRead {
-        operations.extend(reads.iter().flat_map(|&read| possible_writes(history, resolution, read)));
+        operations.extend(
+            reads
+                .iter()
+                .flat_map(|&read| possible_writes(history, resolution, read)),
+        );
     }
     operations.extend(reads);
     violation.edges.retain(|edge| {
-        let read = edge.to_operation.filter(|_| edge.relation == Relation::WriteRead);
+        let read = edge
+            .to_operation
+            .filter(|_| edge.relation == Relation::WriteRead);
         let is_open = read.is_some_and(|read| is_open(history, resolution, read));
         // An aborted transaction has no effect, so no edge comes from it.
         if pattern == Pattern::AbortedRead {
@@ -212,7 +286,10 @@ pub(in crate::checkers) fn spelled_out(
     });
     add_new(&mut violation.operations, operations);
     // Transactions named only by a dropped edge are no longer involved.
-    let of_operations = violation.operations.iter().map(|&o| history.transaction_of(o));
+    let of_operations = violation
+        .operations
+        .iter()
+        .map(|&o| history.transaction_of(o));
     let of_edges = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
     let named: FxHashSet<TransactionId> = of_operations.chain(of_edges).collect();
     violation.transactions.retain(|t| named.contains(t));
@@ -233,6 +310,8 @@ pub(in crate::checkers) fn possible_writes(
     match resolution.multiple_sources(read) {
         Some(multiple) if multiple.sources().len() > MOST_TOLD => Vec::new(),
         Some(multiple) => multiple.sources().iter().filter_map(write).collect(),
-        None => write(&resolution.source_in(history.transaction_of(read), read)).into_iter().collect(),
+        None => write(&resolution.source_in(history.transaction_of(read), read))
+            .into_iter()
+            .collect(),
     }
 }

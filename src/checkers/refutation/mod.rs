@@ -28,7 +28,8 @@ use std::collections::BTreeSet;
 
 pub(super) use combinations::{Searched, refute_by, search};
 pub(super) use merge::{
-    merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes, spelled_out,
+    merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes,
+    spelled_out,
 };
 pub(super) use needs::is_impossible_read;
 
@@ -69,14 +70,19 @@ pub(super) fn refute(
 ) -> Result<Option<Violation>, Interrupt> {
     let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
     let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
-    let mut refuter = Refuter { left, ..Refuter::of_all(history, resolution, level, control) };
+    let mut refuter = Refuter {
+        left,
+        ..Refuter::of_all(history, resolution, level, control)
+    };
     let mut part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
     if part.is_none() {
         refuter.left = left;
         refuter.trials = Some(affordable.min(MOST_TRIALS));
         part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
     }
-    Ok(part.filter(|part| part.needs.is_empty()).map(|part| without_cut_isolation(part.violation)))
+    Ok(part
+        .filter(|part| part.needs.is_empty())
+        .map(|part| without_cut_isolation(part.violation)))
 }
 
 /// At cut isolation other writers count, so cases say nothing there.
@@ -87,7 +93,11 @@ fn without_cut_isolation(mut violation: Violation) -> Violation {
 
 /// Reads whose writers violate read committed by themselves, whichever of them is meant, count as reads from the first of
 /// them. Adds the other cases to the listed violations that rest on such reads.
-pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution, found: &mut Instances) {
+pub(super) fn split_impossible_reads(
+    history: &History,
+    resolution: &Resolution,
+    found: &mut Instances,
+) {
     if !resolution.has_multiple_sources() {
         return;
     }
@@ -97,7 +107,10 @@ pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution,
     for violation in &mut found.violations {
         let mut spelled = spelled_out(history, resolution, violation.clone());
         let needed = needs(history, resolution, &spelled, &promotions);
-        if matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM) {
+        if matches!(
+            violation.id.pattern,
+            Pattern::FracturedReadCO | Pattern::FracturedReadCM
+        ) {
             needs::name_without_doubt(history, resolution, &mut spelled, &needed);
             violation.also.clone_from(&spelled.also);
             if needs::is_two_reads_of_a_key(history, resolution, violation, &needed, &torn) {
@@ -105,8 +118,10 @@ pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution,
                 continue;
             }
         }
-        let mut impossible: Vec<OperationId> =
-            needed.into_iter().filter(|&read| is_impossible_read(history, resolution, read)).collect();
+        let mut impossible: Vec<OperationId> = needed
+            .into_iter()
+            .filter(|&read| is_impossible_read(history, resolution, read))
+            .collect();
         if impossible.is_empty() {
             continue;
         }
@@ -115,16 +130,33 @@ pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution,
         if impossible.len() > MOST_NESTED
             && let Some(shorter) = impossible::refutation(history, resolution, impossible[0])
         {
-            let &mut Violation { implied, group, place, .. } = violation;
-            *violation = Violation { implied, group, place, ..shorter };
+            let &mut Violation {
+                implied,
+                group,
+                place,
+                ..
+            } = violation;
+            *violation = Violation {
+                implied,
+                group,
+                place,
+                ..shorter
+            };
             continue;
         }
-        let wrap = |inner, &read: &OperationId| impossible::with_other_writers(history, resolution, read, inner);
+        let wrap = |inner, &read: &OperationId| {
+            impossible::with_other_writers(history, resolution, read, inner)
+        };
         *violation = impossible.iter().rev().fold(spelled, wrap);
     }
     // The instances of two transactions are listed once: where what is listed is none, those that are not are none either.
     for pattern in [Pattern::FracturedReadCO, Pattern::FracturedReadCM] {
-        let of_pattern = || found.violations.iter().filter(|violation| violation.id.pattern == pattern);
+        let of_pattern = || {
+            found
+                .violations
+                .iter()
+                .filter(|violation| violation.id.pattern == pattern)
+        };
         let n = of_pattern().count() as u64;
         if n > 0 && of_pattern().all(|violation| violation.levels.weakest().is_none()) {
             found.counts.insert(pattern, n);
@@ -151,14 +183,35 @@ struct Refuter<'a> {
 
 impl<'a> Refuter<'a> {
     /// With all ambiguous reads, outside any case.
-    fn of_all(history: &'a History, resolution: &'a Resolution, level: Level, control: &'a Control) -> Refuter<'a> {
-        let reads: Vec<OperationId> = resolution.ambiguous_reads().map(|multiple| multiple.read).collect();
+    fn of_all(
+        history: &'a History,
+        resolution: &'a Resolution,
+        level: Level,
+        control: &'a Control,
+    ) -> Refuter<'a> {
+        let reads: Vec<OperationId> = resolution
+            .ambiguous_reads()
+            .map(|multiple| multiple.read)
+            .collect();
         let matters = vec![true; reads.len()];
-        Refuter { history, resolution, level, control, reads, matters, left: 0, trials: None }
+        Refuter {
+            history,
+            resolution,
+            level,
+            control,
+            reads,
+            matters,
+            left: 0,
+            trials: None,
+        }
     }
 
     /// A contradiction that needs no other choices than those made. Recursion is bounded by [`MOST_NESTED`].
-    fn refute(&mut self, choice: &mut Choice, depth: usize) -> Result<Option<Contradiction>, Interrupt> {
+    fn refute(
+        &mut self,
+        choice: &mut Choice,
+        depth: usize,
+    ) -> Result<Option<Contradiction>, Interrupt> {
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(None);
         }
@@ -175,16 +228,31 @@ impl<'a> Refuter<'a> {
             let completed = choice.iter().zip(&self.matters).map(first).collect();
             (parts, promotions) = self.contradictions(&completed)?;
         }
-        let open =
-            |part: &Contradiction| part.needs.iter().copied().filter(|&r| self.chosen(choice, r).is_none()).collect();
+        let open = |part: &Contradiction| {
+            part.needs
+                .iter()
+                .copied()
+                .filter(|&r| self.chosen(choice, r).is_none())
+                .collect()
+        };
         let with_open = parts.into_iter().map(|part| (open(&part), part));
         let best = with_open.min_by_key(|(open, part): &(Vec<OperationId>, Contradiction)| {
-            (open.len(), part.violation.implied, part.violation.size(), part.violation.edges.len())
+            (
+                open.len(),
+                part.violation.implied,
+                part.violation.size(),
+                part.violation.edges.len(),
+            )
         });
-        let Some((open, part)) = best else { return Ok(None) };
+        let Some((open, part)) = best else {
+            return Ok(None);
+        };
         // The reader committed by the fewest steps is committed by the choices already made.
         let reader = |read: OperationId| self.history.transaction_of(read);
-        match open.into_iter().min_by_key(|&read| (promotions.depth(reader(read)), read)) {
+        match open
+            .into_iter()
+            .min_by_key(|&read| (promotions.depth(reader(read)), read))
+        {
             None => Ok(Some(part)),
             Some(read) => self.tell_apart(read, choice, depth, &promotions),
         }
@@ -198,8 +266,12 @@ impl<'a> Refuter<'a> {
         depth: usize,
         promotions: &Promotions,
     ) -> Result<Option<Contradiction>, Interrupt> {
-        let Some(multiple) = self.resolution.multiple_sources(read) else { return Ok(None) };
-        let Ok(place) = self.reads.binary_search(&read) else { return Ok(None) };
+        let Some(multiple) = self.resolution.multiple_sources(read) else {
+            return Ok(None);
+        };
+        let Ok(place) = self.reads.binary_search(&read) else {
+            return Ok(None);
+        };
         let sources = multiple.sources();
         let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(sources.len());
         let mut needed = BTreeSet::new();
@@ -211,9 +283,14 @@ impl<'a> Refuter<'a> {
                 part
             } else {
                 let violation = impossible::contradiction(self.history, read, source);
-                violation.map(|violation| Contradiction { violation, needs: BTreeSet::from([read]) })
+                violation.map(|violation| Contradiction {
+                    violation,
+                    needs: BTreeSet::from([read]),
+                })
             };
-            let (Some(part), Some(writer)) = (part, source.writer()) else { return Ok(None) };
+            let (Some(part), Some(writer)) = (part, source.writer()) else {
+                return Ok(None);
+            };
             if !part.needs.contains(&read) {
                 return Ok(Some(part));
             }
@@ -223,11 +300,20 @@ impl<'a> Refuter<'a> {
         needed.remove(&read);
         promotions.add_reads(self.history.transaction_of(read), &mut needed);
         needed.retain(|read| self.reads.binary_search(read).is_ok());
-        Ok(merged_by_strongest(read, cases).map(|violation| Contradiction { violation, needs: needed }))
+        Ok(
+            merged_by_strongest(read, cases).map(|violation| Contradiction {
+                violation,
+                needs: needed,
+            }),
+        )
     }
 
     /// The read of a committed transaction with the fewest writers that do not contradict the level at once.
-    fn narrowest(&mut self, choice: &mut Choice, promotions: &Promotions) -> Result<Option<OperationId>, Interrupt> {
+    fn narrowest(
+        &mut self,
+        choice: &mut Choice,
+        promotions: &Promotions,
+    ) -> Result<Option<OperationId>, Interrupt> {
         let mut best: Option<(usize, OperationId)> = None;
         for place in 0..self.reads.len() {
             let read = self.reads[place];
@@ -240,7 +326,9 @@ impl<'a> Refuter<'a> {
             }
             let mut left = 0;
             for candidate in 0..self.resolution.candidates(read).len() as u32 {
-                let Some(trials) = self.trials.as_mut().filter(|trials| **trials > 0) else { return Ok(None) };
+                let Some(trials) = self.trials.as_mut().filter(|trials| **trials > 0) else {
+                    return Ok(None);
+                };
                 *trials -= 1;
                 choice[place] = Some(candidate);
                 let index = Index::build_with(self.history, self.resolution, choice, self.control)?;
@@ -262,7 +350,13 @@ impl<'a> Refuter<'a> {
 
     /// The patterns of single reads in an index, and whether the level is violated there.
     fn is_violated(&self, index: &Index, listed: usize) -> Result<(Instances, bool), Interrupt> {
-        let reads = read_consistency::instances(self.history, self.resolution, index, listed, self.control)?;
+        let reads = read_consistency::instances(
+            self.history,
+            self.resolution,
+            index,
+            listed,
+            self.control,
+        )?;
         let violates = Facts::of(reads.counts.keys().copied()).violate(self.level) || {
             let ground = BaseOrder::new(index, self.control)?;
             decide::ask(index, ground.as_ref(), self.level, self.control)?.is_violated()
@@ -271,18 +365,28 @@ impl<'a> Refuter<'a> {
     }
 
     fn chosen(&self, choice: &Choice, read: OperationId) -> Option<u32> {
-        self.reads.binary_search(&read).ok().and_then(|place| choice[place])
+        self.reads
+            .binary_search(&read)
+            .ok()
+            .and_then(|place| choice[place])
     }
 
     /// What contradicts the level under a choice that may leave reads out.
-    fn contradictions(&self, choice: &Choice) -> Result<(Vec<Contradiction>, Promotions), Interrupt> {
+    fn contradictions(
+        &self,
+        choice: &Choice,
+    ) -> Result<(Vec<Contradiction>, Promotions), Interrupt> {
         let (parts, promotions, _) = self.look(choice, LISTED)?;
         Ok((parts, promotions))
     }
 
     /// What contradicts the level under a choice that may leave reads out, up to `listed` instances of each pattern,
     /// and whether anything does: contradictions without an explanation are not listed.
-    fn look(&self, choice: &Choice, listed: usize) -> Result<(Vec<Contradiction>, Promotions, bool), Interrupt> {
+    fn look(
+        &self,
+        choice: &Choice,
+        listed: usize,
+    ) -> Result<(Vec<Contradiction>, Promotions, bool), Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         control.check()?;
         let promotions = Promotions::new(history, resolution, choice);
@@ -291,30 +395,54 @@ impl<'a> Refuter<'a> {
         if !is_violated || listed == 0 {
             return Ok((Vec::new(), promotions, is_violated));
         }
-        let sought = Sought::of(&Decisions::from([(self.level, (Ok(Decision::violated()), 0.0))]));
+        let sought = Sought::of(&Decisions::from([(
+            self.level,
+            (Ok(Decision::violated()), 0.0),
+        )]));
         let found = evidence::collect(history, &index, reads, sought, None, listed, control);
         control.check()?;
         let is_torn = |violation: &&Violation| violation.id.pattern == Pattern::NonRepeatableRead;
         let torn: Vec<Violation> = found.violations.iter().filter(is_torn).cloned().collect();
-        let of_level = found.violations.into_iter().filter(|violation| violation.levels.contains(self.level));
-        let parts = of_level.filter_map(|violation| self.part(violation, &promotions, &torn)).collect();
+        let of_level = found
+            .violations
+            .into_iter()
+            .filter(|violation| violation.levels.contains(self.level));
+        let parts = of_level
+            .filter_map(|violation| self.part(violation, &promotions, &torn))
+            .collect();
         Ok((parts, promotions, true))
     }
 
     /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.
     /// None for one that is just two reads of a key, which is among `torn`.
-    fn part(&self, violation: Violation, promotions: &Promotions, torn: &[Violation]) -> Option<Contradiction> {
+    fn part(
+        &self,
+        violation: Violation,
+        promotions: &Promotions,
+        torn: &[Violation],
+    ) -> Option<Contradiction> {
         let (history, resolution) = (self.history, self.resolution);
         let mut violation = spelled_out(history, resolution, violation);
         needs::without_doubtful_name(history, resolution, &mut violation);
         let needed = needs(history, resolution, &violation, promotions);
-        let is_fractured = matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM);
-        if is_fractured && needs::is_two_reads_of_a_key(history, resolution, &violation, &needed, torn) {
+        let is_fractured = matches!(
+            violation.id.pattern,
+            Pattern::FracturedReadCO | Pattern::FracturedReadCM
+        );
+        if is_fractured
+            && needs::is_two_reads_of_a_key(history, resolution, &violation, &needed, torn)
+        {
             return None;
         }
-        let impossible = needed.iter().copied().filter(|&read| is_impossible_read(history, resolution, read));
+        let impossible = needed
+            .iter()
+            .copied()
+            .filter(|&read| is_impossible_read(history, resolution, read));
         match impossible.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
-            None => Some(Contradiction { violation, needs: needed }),
+            None => Some(Contradiction {
+                violation,
+                needs: needed,
+            }),
             Some(read) => {
                 let violation = impossible::refutation(history, resolution, read)?;
                 let mut needs = BTreeSet::new();

@@ -16,21 +16,33 @@ fn refuted(text: &str, level: Level) -> Option<Violation> {
 fn told(text: &str, violation: &Violation) -> Vec<String> {
     let history = history(text);
     let writers = |proof: &Proof| match proof {
-        Proof::Writers { cases, .. } => Some(cases.iter().map(|(writer, _)| *writer).collect::<Vec<_>>()),
+        Proof::Writers { cases, .. } => {
+            Some(cases.iter().map(|(writer, _)| *writer).collect::<Vec<_>>())
+        }
         _ => None,
     };
     let name = |t: TransactionId| match t.is_initial() {
         true => "-".to_owned(),
         false => history.session_name(history.session_of(t)),
     };
-    let words = |writers: Vec<TransactionId>| writers.into_iter().map(name).collect::<Vec<_>>().join(" ");
-    violation.proof.parts().into_iter().filter_map(writers).map(words).collect()
+    let words =
+        |writers: Vec<TransactionId>| writers.into_iter().map(name).collect::<Vec<_>>().join(" ");
+    violation
+        .proof
+        .parts()
+        .into_iter()
+        .filter_map(writers)
+        .map(words)
+        .collect()
 }
 
 #[test]
 fn a_satisfied_level_has_no_refutation() {
     let text = "a: [w x 1]\nb: [w x 1]\nc: [r x 1]";
-    for level in Level::WITHOUT_TIMES.into_iter().filter(|level| *level != Level::CutIsolation) {
+    for level in Level::WITHOUT_TIMES
+        .into_iter()
+        .filter(|level| *level != Level::CutIsolation)
+    {
         assert_eq!(refuted(text, level), None, "{level}");
     }
 }
@@ -83,8 +95,21 @@ fn a_tree_that_would_be_too_large_is_given_up() {
     let text = "a: [w x 1] [w x 1] [w x 2] [r x 1]";
     let (history, control) = (history(text), Control::new());
     let resolution = resolve(&history, &control).unwrap();
-    let mut refuter = Refuter { left: 1, ..Refuter::of_all(&history, &resolution, Level::ReadAtomic, &control) };
-    assert!(refuter.refute(&mut resolution.choice_of_none(), 0).unwrap().is_none());
+    let mut refuter = Refuter {
+        left: 1,
+        ..Refuter::of_all(&history, &resolution, Level::ReadAtomic, &control)
+    };
+    assert!(
+        refuter
+            .refute(&mut resolution.choice_of_none(), 0)
+            .unwrap()
+            .is_none()
+    );
     refuter.left = 3;
-    assert!(refuter.refute(&mut resolution.choice_of_none(), 0).unwrap().is_some());
+    assert!(
+        refuter
+            .refute(&mut resolution.choice_of_none(), 0)
+            .unwrap()
+            .is_some()
+    );
 }

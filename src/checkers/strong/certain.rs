@@ -26,14 +26,19 @@ use crate::relations::{Communication, Index, Node};
 
 /// Adds to `known` all that is certain. Returns by round, from 1, a topological order of the edges of earlier rounds
 /// with the events of the pieces still open in it. Costs as much as [`saturate`](super::saturate), round by round.
-pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> Result<Vec<Vec<Vertex>>, Interrupt> {
+pub(in crate::checkers) fn certain(
+    known: &mut Known<'_>,
+    control: &Control,
+) -> Result<Vec<Vec<Vertex>>, Interrupt> {
     let (index, events, reads) = (known.index, known.events, OpenReads::default());
     let mut pieces = Pieces::new(known);
     let mut orders: Vec<Vec<Vertex>> = Vec::new();
     let mut before: Option<Vec<Vertex>> = None;
     for round in 1.. {
         control.check()?;
-        let Some((graph, first)) = pieces.acyclic(known) else { break };
+        let Some((graph, first)) = pieces.acyclic(known) else {
+            break;
+        };
         let order = match &before {
             Some(before) => topological_order_by_priority(&graph, &places(before)),
             None => topological_order_by_priority(&graph, &expected_places(&graph, &first)),
@@ -43,12 +48,20 @@ pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> 
         orders.push(order.iter().copied().filter(takes_part).collect());
         control.check()?;
         let mut found = replay(known, &reads, &[], &order, MOST_VERSIONS);
-        found.misreads.retain(|misread| pieces.takes_part(misread.between));
-        found.overlaps.retain(|overlap| pieces.takes_part(overlap.first));
+        found
+            .misreads
+            .retain(|misread| pieces.takes_part(misread.between));
+        found
+            .overlaps
+            .retain(|overlap| pieces.takes_part(overlap.first));
         let candidates = consequences(known, &found.misreads, &found.overlaps, round);
         let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
         let holds = leads_to(index, events, &graph, &order, &queries, control)?;
-        let derived = candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge);
+        let derived = candidates
+            .iter()
+            .zip(&holds)
+            .filter(|(_, holds)| **holds)
+            .map(|((edge, _), _)| *edge);
         let mut new: Vec<Derived> = derived.collect();
         new.sort_by_key(|edge| (edge.from, edge.to));
         new.dedup_by_key(|edge| (edge.from, edge.to));
@@ -71,7 +84,9 @@ pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> 
 
 fn places(order: &[Vertex]) -> Vec<u64> {
     let mut places = vec![0; order.len()];
-    (0..).zip(order).for_each(|(place, &v)| places[v as usize] = place);
+    (0..)
+        .zip(order)
+        .for_each(|(place, &v)| places[v as usize] = place);
     places
 }
 
@@ -88,13 +103,24 @@ impl Pieces {
         let index = known.index;
         let n = index.n_sessions();
         if known.events.in_real_time() || Communication::is_plainly_one(index) {
-            return Pieces { of: vec![0; index.n_nodes()], open: vec![true] };
+            return Pieces {
+                of: vec![0; index.n_nodes()],
+                open: vec![true],
+            };
         }
         // Sessions and keys, each session with each of its keys and back.
         let keys = accesses(index).map(|(t, key)| (index.session[t as usize], n as u32 + key));
-        let graph = Digraph::new(n + index.n_keys(), keys.clone().chain(keys.map(|(session, key)| (key, session))));
+        let graph = Digraph::new(
+            n + index.n_keys(),
+            keys.clone()
+                .chain(keys.map(|(session, key)| (key, session))),
+        );
         let components = strong_components(&graph);
-        let of: Vec<u32> = index.session.iter().map(|&session| components.component[session as usize]).collect();
+        let of: Vec<u32> = index
+            .session
+            .iter()
+            .map(|&session| components.component[session as usize])
+            .collect();
         let mut open = vec![false; components.len()];
         of.iter().for_each(|&piece| open[piece as usize] = true);
         Pieces { of, open }
@@ -129,7 +155,10 @@ impl Pieces {
             }
             let components = strong_components(&graph);
             for component in components.cyclic() {
-                let nodes = components.members(component).iter().filter_map(|&v| events.node(v));
+                let nodes = components
+                    .members(component)
+                    .iter()
+                    .filter_map(|&v| events.node(v));
                 for t in nodes {
                     self.open[self.of[t as usize] as usize] = false;
                 }
@@ -145,6 +174,10 @@ impl Pieces {
 fn accesses(index: &Index) -> impl Iterator<Item = (Node, u32)> + Clone + '_ {
     (0..index.n_nodes() as Node).flat_map(move |t| {
         let read = index.reads_of(t).map(move |read| (t, index.read_key[read]));
-        read.chain(index.writes_of(t).map(move |write| (t, index.write_key[write])))
+        read.chain(
+            index
+                .writes_of(t)
+                .map(move |write| (t, index.write_key[write])),
+        )
     })
 }

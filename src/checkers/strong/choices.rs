@@ -65,7 +65,14 @@ pub(in crate::checkers) fn decide_open(
     if !OpenReads::are_few(resolution, control)? {
         return Ok(None);
     }
-    let question = ChoiceSearch { history, resolution, index, level, effort, control };
+    let question = ChoiceSearch {
+        history,
+        resolution,
+        index,
+        level,
+        effort,
+        control,
+    };
     let mut cases = vec![Members::default()];
     let mut n_examined = 0;
     while let Some(members) = cases.pop() {
@@ -74,14 +81,22 @@ pub(in crate::checkers) fn decide_open(
         match found {
             Among::Violated => {}
             Among::Satisfied(choice, order) => {
-                return question.without_idle(choice, &order, among.as_ref().unwrap_or(index)).map(Some);
+                return question
+                    .without_idle(choice, &order, among.as_ref().unwrap_or(index))
+                    .map(Some);
             }
             Among::DependsOn(_) if n_examined >= effort.most(1) => return Ok(None),
             Among::GaveUp => return Ok(None),
             Among::DependsOn(t) => {
                 let Members { joined, left_out } = &members;
-                cases.push(Members { joined: joined.clone(), left_out: with(left_out, t) });
-                cases.push(Members { joined: with(joined, t), left_out: left_out.clone() });
+                cases.push(Members {
+                    joined: joined.clone(),
+                    left_out: with(left_out, t),
+                });
+                cases.push(Members {
+                    joined: with(joined, t),
+                    left_out: left_out.clone(),
+                });
             }
         }
     }
@@ -117,21 +132,29 @@ impl ChoiceSearch<'_> {
             control.check()?;
             let index = rebuilt.as_ref().unwrap_or(self.index);
             let is_in = |t: &TransactionId| index.node[t.index()] != NONE;
-            if members.left_out.iter().any(is_in) || self.is_wrong(index)? || self.has_no_writer(index, &alive) {
+            if members.left_out.iter().any(is_in)
+                || self.is_wrong(index)?
+                || self.has_no_writer(index, &alive)
+            {
                 return Ok((Among::Violated, None));
             }
             let [open, free] = OpenReads::new(history, resolution, index, &choice, &alive);
             if self.level.is_strong_on_conflicts() && divergence(index).is_some() {
                 return Ok((Among::Violated, None));
             }
-            let mut known = control.timed(Stage::Build, || Known::new(index, self.level, control))?;
-            let order = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
-                Saturated::Cyclic { .. } => return Ok((Among::Violated, None)),
-                Saturated::Witness(order) => {
-                    return Ok((self.explained([&open, &free], &known, choice, order, &alive), rebuilt));
-                }
-                Saturated::Open(order) => order,
-            };
+            let mut known =
+                control.timed(Stage::Build, || Known::new(index, self.level, control))?;
+            let order =
+                match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
+                    Saturated::Cyclic { .. } => return Ok((Among::Violated, None)),
+                    Saturated::Witness(order) => {
+                        return Ok((
+                            self.explained([&open, &free], &known, choice, order, &alive),
+                            rebuilt,
+                        ));
+                    }
+                    Saturated::Open(order) => order,
+                };
             let pruned = open.prune(&known, &known.graph(), &order, &mut alive, control)?;
             if pruned && self.has_no_writer(index, &alive) {
                 return Ok((Among::Violated, None));
@@ -142,7 +165,9 @@ impl ChoiceSearch<'_> {
             }
             let [open, free] = OpenReads::new(history, resolution, index, &choice, &alive);
             let found = match search::search(&known, &open, order, self.effort, control)? {
-                Searched::Witness(order) => self.explained([&open, &free], &known, choice, order, &alive),
+                Searched::Witness(order) => {
+                    self.explained([&open, &free], &known, choice, order, &alive)
+                }
                 Searched::Refuted { .. } => Among::Violated,
                 Searched::GaveUp => Among::GaveUp,
             };
@@ -151,16 +176,33 @@ impl ChoiceSearch<'_> {
     }
 
     fn build(&self, choice: &Choice, members: &Members) -> Result<Index, Interrupt> {
-        Index::build_joined(self.history, self.resolution, choice, &members.joined, self.control)
+        Index::build_joined(
+            self.history,
+            self.resolution,
+            choice,
+            &members.joined,
+            self.control,
+        )
     }
 
     /// The candidates of the ambiguous reads that remain without these writers.
     fn without(&self, left_out: &[TransactionId]) -> Vec<Vec<bool>> {
-        let may_be = |source: &Source| source.writer().is_none_or(|writer| !left_out.contains(&writer));
+        let may_be = |source: &Source| {
+            source
+                .writer()
+                .is_none_or(|writer| !left_out.contains(&writer))
+        };
         if left_out.is_empty() {
-            return self.resolution.ambiguous_reads().map(|multiple| vec![true; multiple.kept]).collect();
+            return self
+                .resolution
+                .ambiguous_reads()
+                .map(|multiple| vec![true; multiple.kept])
+                .collect();
         }
-        self.resolution.ambiguous().map(|(_, candidates)| candidates.iter().map(may_be).collect()).collect()
+        self.resolution
+            .ambiguous()
+            .map(|(_, candidates)| candidates.iter().map(may_be).collect())
+            .collect()
     }
 
     /// Whether a committed transaction has a read that no candidate explains.
@@ -175,7 +217,8 @@ impl ChoiceSearch<'_> {
         if index.n_nodes() == self.index.n_nodes() {
             return Ok(false);
         }
-        let reads = read_consistency::instances(self.history, self.resolution, index, 0, self.control)?;
+        let reads =
+            read_consistency::instances(self.history, self.resolution, index, 0, self.control)?;
         Ok(Facts::of(reads.counts.keys().copied()).violate(self.level))
     }
 
@@ -193,10 +236,18 @@ impl ChoiceSearch<'_> {
         let Some(unexplained) = free.complete(index, known.events, &order, &mut choice) else {
             return Among::Satisfied(choice, order);
         };
-        let candidates =
-            self.resolution.ambiguous().nth(unexplained).map_or_else(Default::default, |(_, candidates)| candidates);
-        let left = candidates.iter().zip(&alive[unexplained]).filter(|(_, alive)| **alive);
-        let mut writers = left.filter_map(|(source, _)| source.writer()).filter(|writer| !writer.is_initial());
+        let candidates = self
+            .resolution
+            .ambiguous()
+            .nth(unexplained)
+            .map_or_else(Default::default, |(_, candidates)| candidates);
+        let left = candidates
+            .iter()
+            .zip(&alive[unexplained])
+            .filter(|(_, alive)| **alive);
+        let mut writers = left
+            .filter_map(|(source, _)| source.writer())
+            .filter(|writer| !writer.is_initial());
         match writers.find(|writer| index.node[writer.index()] == NONE) {
             Some(writer) => Among::DependsOn(writer),
             None => Among::Violated,
@@ -204,13 +255,24 @@ impl ChoiceSearch<'_> {
     }
 
     /// The answer without transactions that joined although no transaction reads from them.
-    fn without_idle(&self, choice: Choice, order: &[Vertex], among: &Index) -> Result<OpenDecision, Interrupt> {
+    fn without_idle(
+        &self,
+        choice: Choice,
+        order: &[Vertex],
+        among: &Index,
+    ) -> Result<OpenDecision, Interrupt> {
         let order = ordered(Events::new(self.level, among.n_nodes()), order);
-        if !self.history.transactions().any(|t| self.resolution.standing(t) == Standing::Possible) {
+        if !self
+            .history
+            .transactions()
+            .any(|t| self.resolution.standing(t) == Standing::Possible)
+        {
             return Ok(OpenDecision::Satisfied(order, choice));
         }
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
-        let node = |t: Node| Some(index.node[among.transaction[t as usize].index()]).filter(|&node| node != NONE);
+        let node = |t: Node| {
+            Some(index.node[among.transaction[t as usize].index()]).filter(|&node| node != NONE)
+        };
         Ok(OpenDecision::Satisfied(order.among(node), choice))
     }
 }
@@ -220,7 +282,10 @@ fn settle(alive: &[Vec<bool>], choice: &mut Choice) -> bool {
     let mut changed = false;
     for (alive, chosen) in alive.iter().zip(choice) {
         if chosen.is_none() && alive.iter().filter(|&&left| left).count() == 1 {
-            *chosen = alive.iter().position(|&left| left).map(|place| place as u32);
+            *chosen = alive
+                .iter()
+                .position(|&left| left)
+                .map(|place| place as u32);
             changed = true;
         }
     }

@@ -34,10 +34,17 @@ pub(in crate::checkers) struct Core<'k, 'a> {
 impl<'k, 'a> Core<'k, 'a> {
     /// `graph` has all known edges with their ids. `orders` are, by round from 1, topological orders of the edges that its premises consist of; the last one is
     /// also valid for all later rounds. Paths between events missing from an order are searched everywhere.
-    pub(in crate::checkers) fn new(known: &'k Known<'a>, graph: &'k Digraph, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
+    pub(in crate::checkers) fn new(
+        known: &'k Known<'a>,
+        graph: &'k Digraph,
+        orders: &[Vec<Vertex>],
+    ) -> Core<'k, 'a> {
         let positions = |order: &Vec<Vertex>| {
             let mut position = vec![NOWHERE; known.n_vertices];
-            order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(place, &v)| position[v as usize] = place as u32);
             position
         };
         Core {
@@ -88,7 +95,11 @@ impl<'k, 'a> Core<'k, 'a> {
             }
         }
         for edge in cycles {
-            self.nodes.extend([edge.from, edge.to].into_iter().filter_map(|v| self.known.events.node(v)));
+            self.nodes.extend(
+                [edge.from, edge.to]
+                    .into_iter()
+                    .filter_map(|v| self.known.events.node(v)),
+            );
             self.require_list(edge.from, edge.to);
             if edge.label.is_none()
                 && let Some(id) = self.edge_id(edge.from, edge.to)
@@ -102,7 +113,11 @@ impl<'k, 'a> Core<'k, 'a> {
 
     /// The earliest known edge between two vertices.
     fn edge_id(&self, from: Vertex, to: Vertex) -> Option<u32> {
-        self.graph.edges_of(from).filter(|edge| edge.to == to).map(|edge| edge.id).min()
+        self.graph
+            .edges_of(from)
+            .filter(|edge| edge.to == to)
+            .map(|edge| edge.id)
+            .min()
     }
 
     /// A cycle with few derived edges.
@@ -112,16 +127,37 @@ impl<'k, 'a> Core<'k, 'a> {
         let components = strong_components(self.graph);
         let n_base = self.known.base.len() as u32;
         let last_round = self.known.derived.last().map_or(0, |edge| edge.round);
-        let newest = self.known.derived.iter().enumerate().rev().take_while(|(_, edge)| edge.round == last_round);
-        let on_cycle = newest.filter(|(_, edge)| components.share_cycle(edge.from, edge.to)).take(TRIES);
+        let newest = self
+            .known
+            .derived
+            .iter()
+            .enumerate()
+            .rev()
+            .take_while(|(_, edge)| edge.round == last_round);
+        let on_cycle = newest
+            .filter(|(_, edge)| components.share_cycle(edge.from, edge.to))
+            .take(TRIES);
         let mut best: Option<Vec<Arc>> = None;
-        let heavy = |path: &[Arc]| (path.iter().filter(|edge| edge.id >= n_base).count(), path.len());
+        let heavy = |path: &[Arc]| {
+            (
+                path.iter().filter(|edge| edge.id >= n_base).count(),
+                path.len(),
+            )
+        };
         for (place, edge) in on_cycle {
             let component = components.component[edge.from as usize];
             let admit = |v: u32| components.component[v as usize] == component;
-            if let Some(mut path) = self.finder.lightest(self.graph, edge.to, edge.from, admit, |id| Some(id >= n_base))
+            if let Some(mut path) =
+                self.finder
+                    .lightest(self.graph, edge.to, edge.from, admit, |id| {
+                        Some(id >= n_base)
+                    })
             {
-                path.push(Arc { from: edge.from, to: edge.to, id: n_base + place as u32 });
+                path.push(Arc {
+                    from: edge.from,
+                    to: edge.to,
+                    id: n_base + place as u32,
+                });
                 if best.as_ref().is_none_or(|best| heavy(&path) < heavy(best)) {
                     best = Some(path);
                 }
@@ -130,7 +166,13 @@ impl<'k, 'a> Core<'k, 'a> {
         best.or_else(|| {
             let component = *components.cyclic().first()?;
             let inside = |v: u32| components.component[v as usize] == component;
-            shortest_cycle(self.graph, &mut self.finder, components.members(component), inside, TRIES)
+            shortest_cycle(
+                self.graph,
+                &mut self.finder,
+                components.members(component),
+                inside,
+                TRIES,
+            )
         })
         .unwrap_or_default()
     }
@@ -138,7 +180,12 @@ impl<'k, 'a> Core<'k, 'a> {
     /// Adds the transactions of a path. For a stretch inside a session the ends suffice: session order is transitive.
     fn add_path(&mut self, path: &[Arc]) {
         let known = self.known;
-        let session = |v: Vertex| known.events.node(v).map(|t| known.index.session[t as usize]);
+        let session = |v: Vertex| {
+            known
+                .events
+                .node(v)
+                .map(|t| known.index.session[t as usize])
+        };
         let n_base = known.base.len() as u32;
         // Vertices are numbered along sessions.
         let in_session = |edge: &Arc| {
@@ -147,9 +194,12 @@ impl<'k, 'a> Core<'k, 'a> {
         };
         for (place, edge) in path.iter().enumerate() {
             let starts = place == 0 || !in_session(edge) || !in_session(&path[place - 1]);
-            let ends = place + 1 == path.len() || !in_session(edge) || !in_session(&path[place + 1]);
-            self.nodes.extend(known.events.node(edge.from).filter(|_| starts));
-            self.nodes.extend(known.events.node(edge.to).filter(|_| ends));
+            let ends =
+                place + 1 == path.len() || !in_session(edge) || !in_session(&path[place + 1]);
+            self.nodes
+                .extend(known.events.node(edge.from).filter(|_| starts));
+            self.nodes
+                .extend(known.events.node(edge.to).filter(|_| ends));
             self.require_list(edge.from, edge.to);
             self.require(edge.id);
         }
@@ -164,14 +214,19 @@ impl<'k, 'a> Core<'k, 'a> {
             for t in ends {
                 self.nodes.insert(t);
                 // An anti-dependency starts at the reader of the older version.
-                let reads = known.index.reads_of(t).map(|read| known.index.writer_of_read(read));
+                let reads = known
+                    .index
+                    .reads_of(t)
+                    .map(|read| known.index.writer_of_read(read));
                 self.nodes.extend(reads.filter(|&writer| writer != NONE));
             }
         }
     }
 
     fn require(&mut self, id: u32) {
-        let Some(place) = (id as usize).checked_sub(self.known.base.len()) else { return };
+        let Some(place) = (id as usize).checked_sub(self.known.base.len()) else {
+            return;
+        };
         if self.followed.insert(place as u32) {
             self.todo.push(place as u32);
         }
@@ -203,7 +258,10 @@ impl<'k, 'a> Core<'k, 'a> {
                 }
             }
             let n_base = known.base.len() as u32;
-            let n_earlier = n_base + known.derived.partition_point(|other| other.round < edge.round) as u32;
+            let n_earlier = n_base
+                + known
+                    .derived
+                    .partition_point(|other| other.round < edge.round) as u32;
             let n_each = n_earlier as usize / known.n_vertices.max(1);
             let round = (edge.round as usize).saturating_sub(1);
             let position = self.positions.get(round).or(self.positions.last());
@@ -217,7 +275,9 @@ impl<'k, 'a> Core<'k, 'a> {
             };
             work += match position {
                 Some(position) => {
-                    let window = position[premise_to as usize].saturating_sub(position[premise_from as usize]) as usize;
+                    let window = position[premise_to as usize]
+                        .saturating_sub(position[premise_from as usize])
+                        as usize;
                     window * (1 + n_each)
                 }
                 None => n_earlier as usize,
@@ -227,7 +287,8 @@ impl<'k, 'a> Core<'k, 'a> {
                 false if work > MOST_WORK => None,
                 false => {
                     let heavy = |id: u32| (id < n_earlier).then_some(id >= n_base);
-                    self.finder.lightest(self.graph, premise_from, premise_to, inside, heavy)
+                    self.finder
+                        .lightest(self.graph, premise_from, premise_to, inside, heavy)
                 }
             };
             match path {

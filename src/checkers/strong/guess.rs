@@ -18,9 +18,13 @@ pub(super) fn first_places(known: &Known<'_>, graph: &Digraph, order: &[Vertex])
     let mut places = vec![0; known.n_vertices];
     for t in 0..index.n_nodes() as Node {
         let commit = 2 * u64::from(index.guess[t as usize]) + 1;
-        let overwritten =
-            index.reads_of(t).map(|read| versions.next(index, read)).filter(|&writer| writer != NONE && writer != t);
-        let latest = overwritten.map(|writer| 2 * u64::from(index.guess[writer as usize])).min();
+        let overwritten = index
+            .reads_of(t)
+            .map(|read| versions.next(index, read))
+            .filter(|&writer| writer != NONE && writer != t);
+        let latest = overwritten
+            .map(|writer| 2 * u64::from(index.guess[writer as usize]))
+            .min();
         places[events.commit(t) as usize] = commit;
         if events.split() {
             places[events.start(t) as usize] = latest.unwrap_or(commit).min(commit - 1);

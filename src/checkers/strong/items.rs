@@ -54,7 +54,9 @@ pub(super) struct Frozen<'a> {
 
 impl<'a> Frozen<'a> {
     pub(super) fn new(known: &'a Known<'a>, open: &'a OpenReads) -> Frozen<'a> {
-        let candidates = (0..open.len() as OpenRead).flat_map(|read| open.candidates(read)).copied();
+        let candidates = (0..open.len() as OpenRead)
+            .flat_map(|read| open.candidates(read))
+            .copied();
         Frozen {
             known,
             open,
@@ -75,7 +77,11 @@ impl<'a> Frozen<'a> {
 
     /// The problem of deciding these items, and by item its choices: one for a pair, true for the first side of which
     /// the first writer is before the second; one for each candidate of an open read, true if it is taken.
-    pub(super) fn problem(&self, batch: &[Item], order: &DynamicOrder) -> (Problem, Vec<Range<usize>>) {
+    pub(super) fn problem(
+        &self,
+        batch: &[Item],
+        order: &DynamicOrder,
+    ) -> (Problem, Vec<Range<usize>>) {
         let mut problem = Problem::default();
         let mut places = Vec::with_capacity(batch.len());
         let mut sides: FxHashMap<Slot, Vec<Ordered<Side>>> = FxHashMap::default();
@@ -107,19 +113,39 @@ impl<'a> Frozen<'a> {
         let (first, second) = (self.known.order_edges(a, b), self.known.order_edges(b, a));
         // The side that changes the current order less is tried first.
         let move_of = |edges: &[(Vertex, Vertex)]| -> u64 {
-            let backwards = edges.iter().map(|&(u, v)| order.position(u).saturating_sub(order.position(v)));
+            let backwards = edges
+                .iter()
+                .map(|&(u, v)| order.position(u).saturating_sub(order.position(v)));
             backwards.map(u64::from).sum()
         };
         let prefer_first = move_of(&first) <= move_of(&second);
         let choice = problem.choices.len() as u32;
-        problem.choices.push(Choice { first, second, prefer_first });
+        problem.choices.push(Choice {
+            first,
+            second,
+            prefer_first,
+        });
         for (a, b, first) in [(a, b, true), (b, a, false)] {
             let side = Side { choice, first };
             for slot in self.slots_overwritten(a, b) {
-                sides.entry(slot).or_default().push(Ordered { label: side, later: b });
-                for &(fact, reader) in self.readers.get(&slot).into_iter().flatten().filter(|(_, r)| *r != b) {
+                sides.entry(slot).or_default().push(Ordered {
+                    label: side,
+                    later: b,
+                });
+                for &(fact, reader) in self
+                    .readers
+                    .get(&slot)
+                    .into_iter()
+                    .flatten()
+                    .filter(|(_, r)| *r != b)
+                {
                     let (from, to) = self.anti_dependency(reader, b);
-                    problem.with_facts.push(JointEdge { from, to, side, with: fact });
+                    problem.with_facts.push(JointEdge {
+                        from,
+                        to,
+                        side,
+                        with: fact,
+                    });
                 }
             }
         }
@@ -136,17 +162,45 @@ impl<'a> Frozen<'a> {
         let preferred = self.preferred(read, order);
         let mut clause = Vec::new();
         for &slot in self.open.candidates(read) {
-            let side = Side { choice: problem.choices.len() as u32, first: true };
+            let side = Side {
+                choice: problem.choices.len() as u32,
+                first: true,
+            };
             let first = self.open.edges(self.known, read, slot);
-            problem.choices.push(Choice { first, second: Vec::new(), prefer_first: Some(slot) == preferred });
+            problem.choices.push(Choice {
+                first,
+                second: Vec::new(),
+                prefer_first: Some(slot) == preferred,
+            });
             clause.push(side);
-            for pair in self.overwritten.get(&slot).into_iter().flatten().filter(|pair| pair.later != reader) {
+            for pair in self
+                .overwritten
+                .get(&slot)
+                .into_iter()
+                .flatten()
+                .filter(|pair| pair.later != reader)
+            {
                 let (from, to) = self.anti_dependency(reader, pair.later);
-                problem.with_facts.push(JointEdge { from, to, side, with: pair.label });
+                problem.with_facts.push(JointEdge {
+                    from,
+                    to,
+                    side,
+                    with: pair.label,
+                });
             }
-            for pair in sides.get(&slot).into_iter().flatten().filter(|pair| pair.later != reader) {
+            for pair in sides
+                .get(&slot)
+                .into_iter()
+                .flatten()
+                .filter(|pair| pair.later != reader)
+            {
                 let (from, to) = self.anti_dependency(reader, pair.later);
-                problem.with_sides.push(JointEdge { from, to, side, with: pair.label });
+                problem.with_sides.push(JointEdge {
+                    from,
+                    to,
+                    side,
+                    with: pair.label,
+                });
             }
         }
         problem.clauses.push(clause);
@@ -159,16 +213,24 @@ impl<'a> Frozen<'a> {
         let distance = |&slot: &Slot| match slot {
             INITIAL_SLOT => (false, start),
             slot => {
-                let commit = order.position(events.commit(self.known.index.slot_node[slot as usize]));
+                let commit =
+                    order.position(events.commit(self.known.index.slot_node[slot as usize]));
                 (commit > start, commit.abs_diff(start))
             }
         };
-        self.open.candidates(read).iter().copied().min_by_key(distance)
+        self.open
+            .candidates(read)
+            .iter()
+            .copied()
+            .min_by_key(distance)
     }
 
     /// The edge by which a reader does not observe a writer.
     fn anti_dependency(&self, reader: Node, writer: Node) -> (Vertex, Vertex) {
-        (self.known.events.start(reader), self.known.events.commit(writer))
+        (
+            self.known.events.start(reader),
+            self.known.events.commit(writer),
+        )
     }
 
     /// The versions of interest of the keys that both write, as `a` wrote them.
@@ -178,13 +240,21 @@ impl<'a> Frozen<'a> {
         let writes = if any { index.writes_of(a) } else { 0..0 };
         writes
             .map(|write| (index.write_key[write], index.write_slot[write]))
-            .filter(move |(key, slot)| self.slots_of_interest.contains(slot) && index.slot_of(b, *key).is_some())
+            .filter(move |(key, slot)| {
+                self.slots_of_interest.contains(slot) && index.slot_of(b, *key).is_some()
+            })
             .map(|(_, slot)| slot)
     }
 
     /// Adds the edges of a decided item to the graph as facts: `taken` says by choice of the item whether its first
     /// side holds. They are consistent with the order.
-    pub(super) fn freeze(&mut self, item: Item, taken: &[bool], choices: &[Choice], order: &mut DynamicOrder) {
+    pub(super) fn freeze(
+        &mut self,
+        item: Item,
+        taken: &[bool],
+        choices: &[Choice],
+        order: &mut DynamicOrder,
+    ) {
         let fact = FIRST_FACT + self.items.len() as u32;
         self.items.push(item);
         self.edges.push(Vec::new());
@@ -195,21 +265,31 @@ impl<'a> Frozen<'a> {
                 for &(from, to) in choices[0].side(taken[0]) {
                     self.insert(from, to, (fact, None), order);
                 }
-                for slot in self.slots_overwritten(earlier, later).collect::<Vec<Slot>>() {
+                for slot in self
+                    .slots_overwritten(earlier, later)
+                    .collect::<Vec<Slot>>()
+                {
                     for (other, reader) in self.readers.get(&slot).cloned().unwrap_or_default() {
                         if reader != later {
                             let (from, to) = self.anti_dependency(reader, later);
                             self.insert(from, to, (fact, Some(other)), order);
                         }
                     }
-                    self.overwritten.entry(slot).or_default().push(Ordered { label: fact, later });
+                    self.overwritten
+                        .entry(slot)
+                        .or_default()
+                        .push(Ordered { label: fact, later });
                 }
             }
             Item::Writer(read) => {
                 // If the model takes several candidates, one is enough: the preferred one first.
                 let is_taken = |&place: &usize| taken[place];
-                let preferred = (0..choices.len()).filter(is_taken).find(|&place| choices[place].prefer_first);
-                let Some(place) = preferred.or_else(|| (0..choices.len()).find(is_taken)) else { return };
+                let preferred = (0..choices.len())
+                    .filter(is_taken)
+                    .find(|&place| choices[place].prefer_first);
+                let Some(place) = preferred.or_else(|| (0..choices.len()).find(is_taken)) else {
+                    return;
+                };
                 let (slot, reader) = (self.open.candidates(read)[place], self.open.reader(read));
                 for &(from, to) in choices[place].side(true) {
                     self.insert(from, to, (fact, None), order);
@@ -245,14 +325,20 @@ impl<'a> Frozen<'a> {
         self.now.remove(&item);
         match item {
             Item::Pair(a, b) => {
-                for slot in self.slots_overwritten(a, b).chain(self.slots_overwritten(b, a)).collect::<Vec<Slot>>() {
+                for slot in self
+                    .slots_overwritten(a, b)
+                    .chain(self.slots_overwritten(b, a))
+                    .collect::<Vec<Slot>>()
+                {
                     if let Some(pairs) = self.overwritten.get_mut(&slot) {
                         pairs.retain(|pair| pair.label != label);
                     }
                 }
             }
             Item::Writer(read) => {
-                if let Some(readers) = self.selected[read as usize].take().and_then(|slot| self.readers.get_mut(&slot))
+                if let Some(readers) = self.selected[read as usize]
+                    .take()
+                    .and_then(|slot| self.readers.get_mut(&slot))
                 {
                     readers.retain(|&(other, _)| other != label);
                 }

@@ -33,7 +33,12 @@ impl Events {
     pub(in crate::checkers) fn new(level: Level, n_nodes: usize) -> Events {
         let split = level.has_snapshots() || level.is_of_each_read();
         let in_real_time = level.or_serial().counts_real_time();
-        Events { forbids_conflicts: level.forbids_conflicts(), split, in_real_time, n_nodes: n_nodes as u32 }
+        Events {
+            forbids_conflicts: level.forbids_conflicts(),
+            split,
+            in_real_time,
+            n_nodes: n_nodes as u32,
+        }
     }
 
     /// Whether first committer wins.
@@ -67,12 +72,20 @@ impl Events {
     /// B(t): what comes after the commit of an earlier writer of a key that t writes too.
     #[inline]
     pub(in crate::checkers) fn after_writer(self, t: Node) -> Vertex {
-        if self.forbids_conflicts() { self.start(t) } else { self.commit(t) }
+        if self.forbids_conflicts() {
+            self.start(t)
+        } else {
+            self.commit(t)
+        }
     }
 
     /// Number of vertices that are starts or commits.
     pub(in crate::checkers) fn n_events(self) -> usize {
-        if self.split() { 2 * self.n_nodes as usize } else { self.n_nodes as usize }
+        if self.split() {
+            2 * self.n_nodes as usize
+        } else {
+            self.n_nodes as usize
+        }
     }
 
     /// The transaction of a vertex; `None` for helpers.
@@ -138,7 +151,11 @@ type Step<'a> = fn(&mut Known<'a>, &Control) -> Result<(), Interrupt>;
 impl<'a> Known<'a> {
     /// The base edges, and as round 0 what follows from one session or one update alone. O((reads + writes) log) time
     /// and edges.
-    pub(in crate::checkers) fn new(index: &'a Index, level: Level, control: &Control) -> Result<Known<'a>, Interrupt> {
+    pub(in crate::checkers) fn new(
+        index: &'a Index,
+        level: Level,
+        control: &Control,
+    ) -> Result<Known<'a>, Interrupt> {
         let events = Events::new(level, index.n_nodes());
         let mut reader = vec![0; index.read_key.len()];
         for t in 0..index.n_nodes() as Node {
@@ -146,7 +163,15 @@ impl<'a> Known<'a> {
         }
         let n_vertices = events.n_events();
         let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
-        let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
+        let mut known = Known {
+            index,
+            events,
+            reader,
+            n_vertices,
+            base,
+            derived,
+            listed,
+        };
         let steps: [Step<'a>; 6] = [
             Known::session_and_write_read,
             Known::initial_versions,
@@ -177,7 +202,10 @@ impl<'a> Known<'a> {
             }
             for read in index.reads_of(t) {
                 let writer = index.writer_of_read(read);
-                if writer != NONE && writer != t && std::mem::replace(&mut last[writer as usize], t) != t {
+                if writer != NONE
+                    && writer != t
+                    && std::mem::replace(&mut last[writer as usize], t) != t
+                {
                     self.base.push((events.commit(writer), events.start(t)));
                 }
             }
@@ -197,7 +225,8 @@ impl<'a> Known<'a> {
             let helper = self.n_vertices as Vertex;
             self.n_vertices += 1;
             let firsts: Vec<Node> = self.first_writers(key).collect();
-            self.base.extend(firsts.iter().map(|&w| (helper, events.commit(w))));
+            self.base
+                .extend(firsts.iter().map(|&w| (helper, events.commit(w))));
             for &read in readers {
                 let r = self.reader[read as usize];
                 if events.split() || index.slot_of(r, key).is_none() {
@@ -221,9 +250,20 @@ impl<'a> Known<'a> {
         let (chain, events) = (TimeChain::new(self.index), self.events);
         let first = self.n_vertices as Vertex;
         self.n_vertices += chain.ends.len();
-        self.base.extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
-        self.base.extend(chain.ended.iter().map(|&(t, at)| (events.commit(t), first + at)));
-        self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, events.start(t))));
+        self.base
+            .extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
+        self.base.extend(
+            chain
+                .ended
+                .iter()
+                .map(|&(t, at)| (events.commit(t), first + at)),
+        );
+        self.base.extend(
+            chain
+                .began
+                .iter()
+                .map(|&(at, t)| (first + at, events.start(t))),
+        );
         Ok(())
     }
 
@@ -246,7 +286,8 @@ impl<'a> Known<'a> {
         let begin = slots.start;
         slots.filter_map(move |slot| {
             let t = index.slot_node[slot];
-            let first = slot == begin || index.session[index.slot_node[slot - 1] as usize] != index.session[t as usize];
+            let first = slot == begin
+                || index.session[index.slot_node[slot - 1] as usize] != index.session[t as usize];
             first.then_some(t)
         })
     }
@@ -257,7 +298,8 @@ impl<'a> Known<'a> {
         let next = slot as usize + 1;
         let same = next < index.slot_node.len()
             && index.slot_key[next] == index.slot_key[slot as usize]
-            && index.session[index.slot_node[next] as usize] == index.session[index.slot_node[slot as usize] as usize];
+            && index.session[index.slot_node[next] as usize]
+                == index.session[index.slot_node[slot as usize] as usize];
         same.then_some(next as Slot)
     }
 
@@ -289,7 +331,14 @@ impl<'a> Known<'a> {
             }
         };
         let mut derived = Vec::new();
-        in_stretches(&mut derived, index.read_key.len(), STRETCH, control, last, follow)?;
+        in_stretches(
+            &mut derived,
+            index.read_key.len(),
+            STRETCH,
+            control,
+            last,
+            follow,
+        )?;
         self.derived = derived;
         Ok(())
     }
@@ -307,19 +356,34 @@ impl<'a> Known<'a> {
             }
             let key = index.slot_key[slot];
             let reader = |&read: &u32| known.reader[read as usize];
-            let mut updates: Vec<Node> =
-                readers.iter().map(reader).filter(|&r| index.slot_of(r, key).is_some()).collect();
+            let mut updates: Vec<Node> = readers
+                .iter()
+                .map(reader)
+                .filter(|&r| index.slot_of(r, key).is_some())
+                .collect();
             updates.dedup();
             if updates.len() > MANY {
                 return;
             }
             for &update in &updates {
-                let missed =
-                    |read: &u32| known.derived(events.start(reader(read)), events.commit(update), *read as usize);
+                let missed = |read: &u32| {
+                    known.derived(
+                        events.start(reader(read)),
+                        events.commit(update),
+                        *read as usize,
+                    )
+                };
                 found.extend(readers.iter().filter_map(missed));
             }
         };
-        in_stretches(&mut derived, index.slot_node.len(), STRETCH, control, || (), follow)?;
+        in_stretches(
+            &mut derived,
+            index.slot_node.len(),
+            STRETCH,
+            control,
+            || (),
+            follow,
+        )?;
         self.derived = derived;
         Ok(())
     }
@@ -327,7 +391,12 @@ impl<'a> Known<'a> {
     /// An edge of round 0, unless it leads from a transaction's own read to its own write.
     fn derived(&self, from: Vertex, to: Vertex, read: usize) -> Option<Derived> {
         let is_edge = self.events.node(from) != self.events.node(to);
-        is_edge.then_some(Derived { from, to, read: read as u32, round: 0 })
+        is_edge.then_some(Derived {
+            from,
+            to,
+            read: read as u32,
+            round: 0,
+        })
     }
 
     /// The rule that an edge follows by: of the edges of a read only anti-dependencies start at its reader.
@@ -341,7 +410,10 @@ impl<'a> Known<'a> {
 
     /// All edges, base edges first.
     pub(in crate::checkers) fn edges(&self) -> impl Iterator<Item = (Vertex, Vertex)> + Clone + '_ {
-        self.base.iter().copied().chain(self.derived.iter().map(|edge| (edge.from, edge.to)))
+        self.base
+            .iter()
+            .copied()
+            .chain(self.derived.iter().map(|edge| (edge.from, edge.to)))
     }
 
     /// All edges as a graph, without ids.
@@ -370,8 +442,15 @@ impl<'a> Known<'a> {
                 j.next();
             }
             if key == other_key {
-                let readers = index.readers_of(index.write_slot[at]).iter().map(|&read| self.reader[read as usize]);
-                edges.extend(readers.filter(|&r| r != b).map(|r| (events.start(r), events.commit(b))));
+                let readers = index
+                    .readers_of(index.write_slot[at])
+                    .iter()
+                    .map(|&read| self.reader[read as usize]);
+                edges.extend(
+                    readers
+                        .filter(|&r| r != b)
+                        .map(|r| (events.start(r), events.commit(b))),
+                );
             }
         }
         edges.sort_unstable();

@@ -66,7 +66,9 @@ pub(in crate::checkers) fn decide_with(
     let open = OpenReads::default();
     let level = level.or_serial();
     // If every writer has read what it replaces, there is nothing to guess.
-    if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
+    if let Some(answer) = control.timed(Stage::Saturate, || {
+        mini_transactions::decide(index, level, control)
+    })? {
         return Ok(Some(answer));
     }
     if level.is_strong_on_conflicts()
@@ -82,22 +84,27 @@ pub(in crate::checkers) fn decide_with(
             let core = Core::new(&known, &graph, before.as_slice()).of_cyclic(control)?;
             return Ok(Some(Decision::Violated { core }));
         }
-        Saturated::Open(order) => match search::search(&known, &open, order.clone(), effort, control)? {
-            Searched::Witness(order) => order,
-            Searched::Refuted { cycles, items } => {
-                let graph = Digraph::with_ids(known.n_vertices, known.edges());
-                let core = Core::new(&known, &graph, &[order]).of_refuted(&cycles, &items, control)?;
-                return Ok(Some(Decision::Violated { core }));
+        Saturated::Open(order) => {
+            match search::search(&known, &open, order.clone(), effort, control)? {
+                Searched::Witness(order) => order,
+                Searched::Refuted { cycles, items } => {
+                    let graph = Digraph::with_ids(known.n_vertices, known.edges());
+                    let core =
+                        Core::new(&known, &graph, &[order]).of_refuted(&cycles, &items, control)?;
+                    return Ok(Some(Decision::Violated { core }));
+                }
+                Searched::GaveUp => return Ok(None),
             }
-            Searched::GaveUp => return Ok(None),
-        },
+        }
     };
     Ok(Some(Decision::Satisfied(ordered(known.events, &witness))))
 }
 
 /// The witness in terms of transactions.
 fn ordered(events: Events, order: &[Vertex]) -> Order {
-    let nodes = order.iter().filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
+    let nodes = order
+        .iter()
+        .filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
     match events.split() {
         true => Order::Events(Arc::new(nodes.collect())),
         false => Order::Commits(Arc::new(nodes.map(|(t, _)| t).collect())),
@@ -122,7 +129,10 @@ pub(in crate::checkers) fn divergence(index: &Index) -> Option<Vec<Node>> {
             };
             if *update != NONE && *update != t {
                 let writer = index.writer_of_read(read);
-                let mut core: Vec<Node> = [*update, t, writer].into_iter().filter(|&t| t != NONE).collect();
+                let mut core: Vec<Node> = [*update, t, writer]
+                    .into_iter()
+                    .filter(|&t| t != NONE)
+                    .collect();
                 core.sort_unstable();
                 core.dedup();
                 return Some(core);

@@ -57,7 +57,10 @@ impl OpenReads {
         choice: &Choice,
         alive: &[Vec<bool>],
     ) -> [OpenReads; 2] {
-        let mut both = [(); 2].map(|()| OpenReads { candidate_begin: vec![0], ..OpenReads::default() });
+        let mut both = [(); 2].map(|()| OpenReads {
+            candidate_begin: vec![0],
+            ..OpenReads::default()
+        });
         for (at, (read, candidates)) in resolution.ambiguous().enumerate() {
             let reader = index.node[history.transaction_of(read).index()];
             if choice[at].is_some() || reader == NONE || resolution.is_open_after_own_write(read) {
@@ -71,7 +74,11 @@ impl OpenReads {
                 },
                 _ => Some(INITIAL_SLOT),
             };
-            let left = || (0..).zip(candidates.iter()).filter(|&(place, _)| alive[at][place as usize]);
+            let left = || {
+                (0..)
+                    .zip(candidates.iter())
+                    .filter(|&(place, _)| alive[at][place as usize])
+            };
             let is_free = left().any(|(_, source)| slot(source).is_none());
             let open = &mut both[usize::from(is_free)];
             for (place, slot) in left().filter_map(|(place, source)| Some((place, slot(source)?))) {
@@ -86,9 +93,13 @@ impl OpenReads {
         for open in &mut both {
             // Nodes ascend with transactions, and ambiguous reads are sorted by operation.
             debug_assert!(open.reader.is_sorted());
-            let begins =
-                (0..=index.n_nodes() as Node).map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
-            open.node_begin = if open.reader.is_empty() { Vec::new() } else { begins.collect() };
+            let begins = (0..=index.n_nodes() as Node)
+                .map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
+            open.node_begin = if open.reader.is_empty() {
+                Vec::new()
+            } else {
+                begins.collect()
+            };
         }
         both
     }
@@ -124,12 +135,15 @@ impl OpenReads {
     }
 
     fn range(&self, read: OpenRead) -> Range<usize> {
-        self.candidate_begin[read as usize] as usize..self.candidate_begin[read as usize + 1] as usize
+        self.candidate_begin[read as usize] as usize
+            ..self.candidate_begin[read as usize + 1] as usize
     }
 
     /// Records in a choice that a read returned this candidate; returns whether it is one.
     fn choose(&self, read: OpenRead, slot: Slot, choice: &mut Choice) -> bool {
-        let candidate = self.range(read).find(|&candidate| self.slot[candidate] == slot);
+        let candidate = self
+            .range(read)
+            .find(|&candidate| self.slot[candidate] == slot);
         if let Some(candidate) = candidate {
             choice[self.ambiguous[read as usize] as usize] = Some(self.place[candidate]);
         }
@@ -153,12 +167,17 @@ impl OpenReads {
         for &v in order {
             let Some(t) = events.node(v) else { continue };
             if !events.split() || !events.is_commit(v) {
-                let fails = |&read: &OpenRead| !self.choose(read, current[self.key(read) as usize], choice);
+                let fails =
+                    |&read: &OpenRead| !self.choose(read, current[self.key(read) as usize], choice);
                 let failed: Vec<OpenRead> = self.of(t).filter(fails).collect();
-                unexplained = unexplained.or(failed.first().map(|&read| self.ambiguous[read as usize] as usize));
+                unexplained = unexplained.or(failed
+                    .first()
+                    .map(|&read| self.ambiguous[read as usize] as usize));
             }
             if events.is_commit(v) {
-                index.writes_of(t).for_each(|write| current[index.write_key[write] as usize] = index.write_slot[write]);
+                index.writes_of(t).for_each(|write| {
+                    current[index.write_key[write] as usize] = index.write_slot[write]
+                });
             }
         }
         unexplained
@@ -166,14 +185,26 @@ impl OpenReads {
 
     /// The edges implied by a read from this candidate: it comes after the commit of the writer; a read of ⊥ comes
     /// before all writers of the key.
-    pub(super) fn edges(&self, known: &Known<'_>, read: OpenRead, slot: Slot) -> Vec<(Vertex, Vertex)> {
+    pub(super) fn edges(
+        &self,
+        known: &Known<'_>,
+        read: OpenRead,
+        slot: Slot,
+    ) -> Vec<(Vertex, Vertex)> {
         let (events, reader) = (known.events, self.reader(read));
         match slot {
             INITIAL_SLOT => {
-                let firsts = known.first_writers(self.key(read)).filter(|&writer| writer != reader);
-                firsts.map(|writer| (events.start(reader), events.commit(writer))).collect()
+                let firsts = known
+                    .first_writers(self.key(read))
+                    .filter(|&writer| writer != reader);
+                firsts
+                    .map(|writer| (events.start(reader), events.commit(writer)))
+                    .collect()
             }
-            slot => vec![(events.commit(known.index.slot_node[slot as usize]), events.start(reader))],
+            slot => vec![(
+                events.commit(known.index.slot_node[slot as usize]),
+                events.start(reader),
+            )],
         }
     }
 
@@ -200,7 +231,8 @@ impl OpenReads {
         let holds = leads_to(known.index, known.events, graph, order, &queries, control)?;
         let mut changed = false;
         for (&(read, candidate), _) in about.iter().zip(holds).filter(|(_, holds)| *holds) {
-            let left = &mut alive[self.ambiguous[read as usize] as usize][self.place[candidate] as usize];
+            let left =
+                &mut alive[self.ambiguous[read as usize] as usize][self.place[candidate] as usize];
             changed |= std::mem::replace(left, false);
         }
         Ok(changed)
@@ -211,11 +243,20 @@ impl OpenReads {
         let (events, reader) = (known.events, self.reader(read));
         let start = events.start(reader);
         if slot == INITIAL_SLOT {
-            let firsts = known.first_writers(self.key(read)).filter(|&writer| writer != reader);
-            return firsts.map(|writer| (events.commit(writer), start)).collect();
+            let firsts = known
+                .first_writers(self.key(read))
+                .filter(|&writer| writer != reader);
+            return firsts
+                .map(|writer| (events.commit(writer), start))
+                .collect();
         }
         let commit = |slot: Slot| events.commit(known.index.slot_node[slot as usize]);
-        let overwritten = known.next_in_session(slot).filter(|&next| known.index.slot_node[next as usize] != reader);
-        [(start, commit(slot))].into_iter().chain(overwritten.map(|next| (commit(next), start))).collect()
+        let overwritten = known
+            .next_in_session(slot)
+            .filter(|&next| known.index.slot_node[next as usize] != reader);
+        [(start, commit(slot))]
+            .into_iter()
+            .chain(overwritten.map(|next| (commit(next), start)))
+            .collect()
     }
 }

@@ -36,7 +36,11 @@ impl Chains<'_> {
     fn place(&self, v: Vertex) -> Option<(u32, u32)> {
         let node = self.events.node(v)?;
         let position = self.index.position(node);
-        let place = if self.events.split() { 2 * position + u32::from(self.events.is_commit(v)) } else { position };
+        let place = if self.events.split() {
+            2 * position + u32::from(self.events.is_commit(v))
+        } else {
+            position
+        };
         Some((self.index.session[node as usize], place))
     }
 }
@@ -75,18 +79,29 @@ pub(super) fn leads_to(
     }
     let mut by_session: Vec<u32> = (0..queries.len() as u32).collect();
     by_session.sort_unstable_by_key(|&q| session_of(queries[q as usize].0));
-    let (threads, is_short) = (rayon::current_num_threads(), chains.longest() <= i16::MAX as u32);
+    let (threads, is_short) = (
+        rayon::current_num_threads(),
+        chains.longest() <= i16::MAX as u32,
+    );
     let most = (BLOCK_ENTRIES / threads / order.len().max(1)).clamp(1, MOST_COLUMNS);
     let answers = |block: &[u32]| -> Result<Vec<u32>, Interrupt> {
-        let of_block = |q: &&u32| block.binary_search(&session_of(queries[**q as usize].0)).is_ok();
+        let of_block = |q: &&u32| {
+            block
+                .binary_search(&session_of(queries[**q as usize].0))
+                .is_ok()
+        };
         let begin = by_session.partition_point(|&q| session_of(queries[q as usize].0) < block[0]);
         let asked = by_session[begin..].iter().take_while(of_block);
         Ok(match is_short {
-            true => Vectors::<i16>::new(&chains, graph, order, block, control)?.leading(&chains, queries, asked),
-            false => Vectors::<i32>::new(&chains, graph, order, block, control)?.leading(&chains, queries, asked),
+            true => Vectors::<i16>::new(&chains, graph, order, block, control)?
+                .leading(&chains, queries, asked),
+            false => Vectors::<i32>::new(&chains, graph, order, block, control)?
+                .leading(&chains, queries, asked),
         })
     };
-    let blocks = wanted.par_chunks(wanted.len().div_ceil(threads).clamp(1, most)).map(answers);
+    let blocks = wanted
+        .par_chunks(wanted.len().div_ceil(threads).clamp(1, most))
+        .map(answers);
     for q in blocks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
         answer[q as usize] = true;
     }
@@ -103,11 +118,19 @@ pub(in crate::checkers) fn expected_places(graph: &Digraph, order: &[Vertex]) ->
         }
     }
     for &v in order.iter().rev() {
-        let next = graph.successors(v).iter().map(|&w| after[w as usize] + 1).max();
+        let next = graph
+            .successors(v)
+            .iter()
+            .map(|&w| after[w as usize] + 1)
+            .max();
         after[v as usize] = next.unwrap_or(0);
     }
     let longest = after.iter().copied().max().unwrap_or(0);
-    before.iter().zip(after).map(|(before, after)| before + longest - after).collect()
+    before
+        .iter()
+        .zip(after)
+        .map(|(before, after)| before + longest - after)
+        .collect()
 }
 
 /// Which transactions precede which others in (SO ∪ WR)⁺.
@@ -126,16 +149,25 @@ impl CausalPast {
     ) -> Result<Option<CausalPast>, Interrupt> {
         let mut sessions = index.session.clone();
         sessions.dedup();
-        let work = sessions.len().saturating_mul(graph.n_edges() + index.n_nodes());
+        let work = sessions
+            .len()
+            .saturating_mul(graph.n_edges() + index.n_nodes());
         if index.is_guessed()
             || work > MOST_VECTOR_WORK
             || sessions.len().saturating_mul(index.n_nodes()) > 2 * BLOCK_ENTRIES
         {
             return Ok(None);
         }
-        let Some(order) = topological_order(graph) else { return Ok(None) };
-        let chains = Chains { index, events: Events::new(Level::Serializability, index.n_nodes()) };
-        Ok(Some(CausalPast { vectors: Vectors::new(&chains, graph, &order, &sessions, control)? }))
+        let Some(order) = topological_order(graph) else {
+            return Ok(None);
+        };
+        let chains = Chains {
+            index,
+            events: Events::new(Level::Serializability, index.n_nodes()),
+        };
+        Ok(Some(CausalPast {
+            vectors: Vectors::new(&chains, graph, &order, &sessions, control)?,
+        }))
     }
 
     /// How many transactions of a session precede `t`.
@@ -200,16 +232,24 @@ impl<T: Count> Vectors<T> {
             }
             for &w in graph.successors(v) {
                 let into = &mut entry[position[w as usize] as usize * width..][..width];
-                into.iter_mut().zip(&row).for_each(|(into, &from)| *into = from.max(*into));
+                into.iter_mut()
+                    .zip(&row)
+                    .for_each(|(into, &from)| *into = from.max(*into));
             }
         }
-        Ok(Vectors { width, entry, position, column })
+        Ok(Vectors {
+            width,
+            entry,
+            position,
+            column,
+        })
     }
 
     /// The entry, if the session is of this block.
     fn get(&self, v: Vertex, session: u32) -> Option<u32> {
         let column = self.column[session as usize];
-        let entry = || self.entry[self.position[v as usize] as usize * self.width + column as usize];
+        let entry =
+            || self.entry[self.position[v as usize] as usize * self.width + column as usize];
         (column != u32::MAX).then(|| entry().try_into().unwrap_or_default())
     }
 
@@ -222,7 +262,8 @@ impl<T: Count> Vectors<T> {
     ) -> Vec<u32> {
         let leads = |&&q: &&u32| {
             let (u, v) = queries[q as usize];
-            let leads = |(session, place)| self.get(v, session).is_some_and(|length| length > place);
+            let leads =
+                |(session, place)| self.get(v, session).is_some_and(|length| length > place);
             chains.place(u).is_some_and(leads)
         };
         asked.filter(leads).copied().collect()
@@ -257,7 +298,8 @@ fn search_backwards(
             for &earlier in into.successors(w) {
                 answer[q] |= earlier == u;
                 let inside = position[earlier as usize] > position[u as usize];
-                if inside && std::mem::replace(&mut seen_in[earlier as usize], q as u32) != q as u32 {
+                if inside && std::mem::replace(&mut seen_in[earlier as usize], q as u32) != q as u32
+                {
                     stack.push(earlier);
                 }
             }

@@ -46,7 +46,10 @@ pub(super) struct Contradictions {
 
 impl Contradictions {
     pub(super) fn is_empty(&self) -> bool {
-        self.misreads.is_empty() && self.overlaps.is_empty() && self.unmatched.is_empty() && self.n_initial == 0
+        self.misreads.is_empty()
+            && self.overlaps.is_empty()
+            && self.unmatched.is_empty()
+            && self.n_initial == 0
     }
 }
 
@@ -63,14 +66,22 @@ pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) ->
         let Some(t) = events.node(v) else { continue };
         let is_commit = events.is_commit(v);
         if !is_commit || !events.split() {
-            let is_current = |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
-            let may_be_current = |read| open.candidates(read).contains(&current[open.key(read) as usize]);
+            let is_current =
+                |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
+            let may_be_current = |read| {
+                open.candidates(read)
+                    .contains(&current[open.key(read) as usize])
+            };
             if !index.reads_of(t).all(is_current) || !open.of(t).all(may_be_current) {
                 return false;
             }
         }
         if events.forbids_conflicts() {
-            let at = if is_commit { &mut committed } else { &mut started };
+            let at = if is_commit {
+                &mut committed
+            } else {
+                &mut started
+            };
             at[t as usize] = place;
         }
         if !is_commit {
@@ -104,7 +115,11 @@ pub(super) fn replay(
     let mut found = Contradictions::default();
     let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
     let mut previous: Vec<Slot> = vec![INITIAL_SLOT; index.slot_node.len()];
-    let mut started: Vec<u32> = if events.forbids_conflicts() { vec![0; index.n_nodes()] } else { Vec::new() };
+    let mut started: Vec<u32> = if events.forbids_conflicts() {
+        vec![0; index.n_nodes()]
+    } else {
+        Vec::new()
+    };
     let mut committed: Vec<u32> = started.clone();
     for (place, &v) in order.iter().enumerate() {
         let Some(t) = events.node(v) else { continue };
@@ -121,9 +136,10 @@ pub(super) fn replay(
                     }
                     match index.writer_of_read(read) {
                         NONE => found.n_initial += 1,
-                        _ => {
-                            found.misreads.push(Misread { read: read as u32, between: index.slot_node[slot as usize] })
-                        }
+                        _ => found.misreads.push(Misread {
+                            read: read as u32,
+                            between: index.slot_node[slot as usize],
+                        }),
                     }
                     slot = previous[slot as usize];
                     n += 1;
@@ -133,7 +149,15 @@ pub(super) fn replay(
                 let newest = current[open.key(read) as usize];
                 if !open.candidates(read).contains(&newest) {
                     let selected = selected.get(read as usize).copied().flatten();
-                    unmatched(index, open, read, selected, newest, &previous, &mut found.unmatched);
+                    unmatched(
+                        index,
+                        open,
+                        read,
+                        selected,
+                        newest,
+                        &previous,
+                        &mut found.unmatched,
+                    );
                 }
             }
         }
@@ -177,12 +201,23 @@ fn unmatched(
     previous: &[Slot],
     found: &mut Vec<Unmatched>,
 ) {
-    let is_candidate = |slot: Slot| selected.map_or(open.candidates(read).contains(&slot), |taken| taken == slot);
-    let versions = std::iter::successors(Some(newest), |&slot| (slot != INITIAL_SLOT).then(|| previous[slot as usize]));
+    let is_candidate =
+        |slot: Slot| selected.map_or(open.candidates(read).contains(&slot), |taken| taken == slot);
+    let versions = std::iter::successors(Some(newest), |&slot| {
+        (slot != INITIAL_SLOT).then(|| previous[slot as usize])
+    });
     let Some(candidate) = versions.clone().find(|&slot| is_candidate(slot)) else {
-        found.push(Unmatched { read, replaced: None });
+        found.push(Unmatched {
+            read,
+            replaced: None,
+        });
         return;
     };
-    let after = versions.take_while(|&slot| slot != candidate).map(|slot| index.slot_node[slot as usize]);
-    found.extend(after.take(MOST_REPLACED).map(|by| Unmatched { read, replaced: Some((candidate, by)) }));
+    let after = versions
+        .take_while(|&slot| slot != candidate)
+        .map(|slot| index.slot_node[slot as usize]);
+    found.extend(after.take(MOST_REPLACED).map(|by| Unmatched {
+        read,
+        replaced: Some((candidate, by)),
+    }));
 }

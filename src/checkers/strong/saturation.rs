@@ -49,7 +49,9 @@ pub(in crate::checkers) fn saturate(
 ) -> Result<Saturated, Interrupt> {
     let (index, events) = (known.index, known.events);
     let mut graph = known.graph();
-    let Some(first) = topological_order(&graph) else { return Ok(Saturated::Cyclic { before: None }) };
+    let Some(first) = topological_order(&graph) else {
+        return Ok(Saturated::Cyclic { before: None });
+    };
     control.check()?;
     // If the known edges order all versions, as they do if all writers read first, any order will do.
     if explains(known, open, &first) {
@@ -76,9 +78,16 @@ pub(in crate::checkers) fn saturate(
         let mut new: Vec<Derived> = Vec::new();
         for (misreads, overlaps) in portions(&found, index.is_guessed()) {
             let candidates = consequences(known, misreads, overlaps, round);
-            let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
+            let queries: Vec<(Vertex, Vertex)> =
+                candidates.iter().map(|(_, query)| *query).collect();
             let holds = leads_to(index, events, &graph, &order, &queries, control)?;
-            new.extend(candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge));
+            new.extend(
+                candidates
+                    .iter()
+                    .zip(&holds)
+                    .filter(|(_, holds)| **holds)
+                    .map(|((edge, _), _)| *edge),
+            );
             new.sort_by_key(|edge| (edge.from, edge.to));
             new.dedup_by_key(|edge| (edge.from, edge.to));
         }
@@ -102,7 +111,12 @@ fn portions(found: &Contradictions, by_search: bool) -> Vec<(&[Misread], &[Overl
     const PORTION: usize = 1 << 18;
     let mut portions: Vec<(&[Misread], &[Overlap])> = vec![(&[], &found.overlaps)];
     match by_search {
-        true => portions.extend(found.misreads.chunks(PORTION).map(|misreads| (misreads, &[][..]))),
+        true => portions.extend(
+            found
+                .misreads
+                .chunks(PORTION)
+                .map(|misreads| (misreads, &[][..])),
+        ),
         false => portions[0].0 = &found.misreads,
     }
     portions
@@ -118,11 +132,27 @@ pub(super) fn consequences(
     let events = known.events;
     let mut candidates = Vec::with_capacity(2 * misreads.len());
     for misread in misreads {
-        let (read, t2, t3) = (misread.read, misread.between, known.reader[misread.read as usize]);
-        let Some(t1) = known.writer(read) else { continue };
-        let visible = Derived { from: events.commit(t2), to: events.after_writer(t1), read, round };
+        let (read, t2, t3) = (
+            misread.read,
+            misread.between,
+            known.reader[misread.read as usize],
+        );
+        let Some(t1) = known.writer(read) else {
+            continue;
+        };
+        let visible = Derived {
+            from: events.commit(t2),
+            to: events.after_writer(t1),
+            read,
+            round,
+        };
         candidates.push((visible, (events.commit(t2), events.start(t3))));
-        let overwritten = Derived { from: events.start(t3), to: events.commit(t2), read, round };
+        let overwritten = Derived {
+            from: events.start(t3),
+            to: events.commit(t2),
+            read,
+            round,
+        };
         candidates.push((overwritten, (events.commit(t1), events.commit(t2))));
         if events.forbids_conflicts() {
             candidates.push(no_conflict(known, t1, t2, round));
@@ -138,6 +168,11 @@ pub(super) fn consequences(
 
 fn no_conflict(known: &Known<'_>, a: u32, b: u32, round: u32) -> (Derived, (Vertex, Vertex)) {
     let events = known.events;
-    let edge = Derived { from: events.commit(a), to: events.start(b), read: NONE, round };
+    let edge = Derived {
+        from: events.commit(a),
+        to: events.start(b),
+        read: NONE,
+        round,
+    };
     (edge, (events.start(a), events.commit(b)))
 }

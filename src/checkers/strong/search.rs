@@ -12,7 +12,10 @@ use super::open_reads::OpenReads;
 use super::replay::{Contradictions, Misread, Overlap, replay};
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::Node;
-use crate::sat::{Answer, CycleEdge, DynamicOrder, FIRST_FACT, Problem, exclusions, solve_problem, with_fixed_edges};
+use crate::sat::{
+    Answer, CycleEdge, DynamicOrder, FIRST_FACT, Problem, exclusions, solve_problem,
+    with_fixed_edges,
+};
 use rustc_hash::FxHashSet;
 
 /// How the search ends.
@@ -21,7 +24,10 @@ pub(super) enum Searched {
     /// This order explains every read.
     Witness(Vec<Vertex>),
     /// No order does: all sides of these items are refuted by cycles of these edges.
-    Refuted { cycles: Vec<CycleEdge>, items: Vec<Item> },
+    Refuted {
+        cycles: Vec<CycleEdge>,
+        items: Vec<Item>,
+    },
     /// With a limited effort only: it was not enough.
     GaveUp,
 }
@@ -99,23 +105,46 @@ pub(super) fn search(
     control: &Control,
 ) -> Result<Searched, Interrupt> {
     let order = DynamicOrder::new(order, known.edges());
-    let mut search = DecisionSearch { known, order, frozen: Frozen::new(known, open), effort };
+    let mut search = DecisionSearch {
+        known,
+        order,
+        frozen: Frozen::new(known, open),
+        effort,
+    };
     loop {
         control.check()?;
-        let found = replay(known, open, &search.frozen.selected, search.order.order(), MOST_VERSIONS);
+        let found = replay(
+            known,
+            open,
+            &search.frozen.selected,
+            search.order.order(),
+            MOST_VERSIONS,
+        );
         if found.is_empty() {
             return Ok(Searched::Witness(search.order.order().to_vec()));
         }
         let mut todo = search.open_items(open, &found).into_iter();
         loop {
-            let still = |(item, cause): &(Item, Cause)| !search.frozen.contains(*item) && search.contradicts(cause);
-            let mut batch: Vec<Item> = todo.by_ref().filter(still).take(BATCH).map(|(item, _)| item).collect();
+            let still = |(item, cause): &(Item, Cause)| {
+                !search.frozen.contains(*item) && search.contradicts(cause)
+            };
+            let mut batch: Vec<Item> = todo
+                .by_ref()
+                .filter(still)
+                .take(BATCH)
+                .map(|(item, _)| item)
+                .collect();
             if batch.is_empty() {
                 break;
             }
             match search.decide(&mut batch, control)? {
                 Decided::Frozen => {}
-                Decided::Refuted(cycles) => return Ok(Searched::Refuted { cycles, items: batch }),
+                Decided::Refuted(cycles) => {
+                    return Ok(Searched::Refuted {
+                        cycles,
+                        items: batch,
+                    });
+                }
                 Decided::GaveUp => return Ok(Searched::GaveUp),
             }
         }
@@ -129,21 +158,35 @@ impl DecisionSearch<'_> {
             let t1 = self.known.writer(misread.read)?;
             Some((Item::pair(t1, misread.between), Cause::Misread(*misread)))
         });
-        let overlaps =
-            found.overlaps.iter().map(|overlap| (Item::pair(overlap.first, overlap.second), Cause::Overlap(*overlap)));
+        let overlaps = found.overlaps.iter().map(|overlap| {
+            (
+                Item::pair(overlap.first, overlap.second),
+                Cause::Overlap(*overlap),
+            )
+        });
         let unmatched = found.unmatched.iter().flat_map(|unmatched| {
             let read = unmatched.read;
             let pair = unmatched.replaced.and_then(|(slot, by)| {
                 let candidate = *self.known.index.slot_node.get(slot as usize)?;
-                let cause = Cause::Unmatched { reader: open.reader(read), candidate, by };
+                let cause = Cause::Unmatched {
+                    reader: open.reader(read),
+                    candidate,
+                    by,
+                };
                 Some((Item::pair(candidate, by), cause))
             });
-            let writer = (Item::Writer(read), pair.map_or(Cause::Unwritten, |(_, cause)| cause));
+            let writer = (
+                Item::Writer(read),
+                pair.map_or(Cause::Unwritten, |(_, cause)| cause),
+            );
             [Some(writer), pair].into_iter().flatten()
         });
         let mut seen = FxHashSet::default();
-        let mut items: Vec<(Item, Cause)> =
-            misreads.chain(overlaps).chain(unmatched).filter(|(item, _)| seen.insert(*item)).collect();
+        let mut items: Vec<(Item, Cause)> = misreads
+            .chain(overlaps)
+            .chain(unmatched)
+            .filter(|(item, _)| seen.insert(*item))
+            .collect();
         items.sort_by_cached_key(|(item, cause)| {
             let at = match (item, cause) {
                 (_, Cause::Misread(misread)) => misread.between,
@@ -168,7 +211,9 @@ impl DecisionSearch<'_> {
         match *cause {
             Cause::Misread(Misread { read, between: t2 }) => {
                 let t3 = self.known.reader[read as usize];
-                self.known.writer(read).is_some_and(|t1| between(t1, t2, t3))
+                self.known
+                    .writer(read)
+                    .is_some_and(|t1| between(t1, t2, t3))
             }
             Cause::Overlap(Overlap { first, second }) => {
                 let inside = |a: Node, b: Node| {
@@ -177,7 +222,11 @@ impl DecisionSearch<'_> {
                 };
                 inside(first, second) || inside(second, first)
             }
-            Cause::Unmatched { reader, candidate, by } => between(candidate, by, reader),
+            Cause::Unmatched {
+                reader,
+                candidate,
+                by,
+            } => between(candidate, by, reader),
             Cause::Unwritten => true,
         }
     }
@@ -186,18 +235,27 @@ impl DecisionSearch<'_> {
     fn decide(&mut self, batch: &mut Vec<Item>, control: &Control) -> Result<Decided, Interrupt> {
         let mut is_hard = false;
         for round in 0.. {
-            let (mut problem, choices) = control.timed(Stage::Encode, || self.frozen.problem(batch, &self.order));
+            let (mut problem, choices) =
+                control.timed(Stage::Encode, || self.frozen.problem(batch, &self.order));
             let mut cycles = match self.solve(&mut problem, &mut is_hard, control)? {
                 None => return Ok(Decided::GaveUp),
                 Some(Answer::Model(model)) => {
                     for (&item, places) in batch.iter().zip(choices) {
-                        self.frozen.freeze(item, &model[places.clone()], &problem.choices[places], &mut self.order);
+                        self.frozen.freeze(
+                            item,
+                            &model[places.clone()],
+                            &problem.choices[places],
+                            &mut self.order,
+                        );
                     }
                     return Ok(Decided::Frozen);
                 }
                 Some(Answer::Contradiction { cycles }) => cycles,
             };
-            let facts = cycles.iter().flat_map(CycleEdge::labels).filter(|&label| label >= FIRST_FACT);
+            let facts = cycles
+                .iter()
+                .flat_map(CycleEdge::labels)
+                .filter(|&label| label >= FIRST_FACT);
             let mut blamed: Vec<u32> = facts.map(|label| label - FIRST_FACT).collect();
             blamed.sort_unstable();
             blamed.dedup();
@@ -225,14 +283,19 @@ impl DecisionSearch<'_> {
     ) -> Result<Option<Answer>, Interrupt> {
         if !*is_hard {
             let order = &mut self.order;
-            let answer = control.timed(Stage::Solve, || solve_problem(order, problem, FEW_CONFLICTS, control))?;
+            let answer = control.timed(Stage::Solve, || {
+                solve_problem(order, problem, FEW_CONFLICTS, control)
+            })?;
             if answer.is_some() || self.effort == Effort::LITTLE {
                 return Ok(answer);
             }
         }
         *is_hard = true;
-        problem.known = control.timed(Stage::Encode, || exclusions(&self.order, problem, control))?;
+        problem.known =
+            control.timed(Stage::Encode, || exclusions(&self.order, problem, control))?;
         let most_conflicts = self.effort.most(FEW_CONFLICTS);
-        control.timed(Stage::Solve, || solve_problem(&mut self.order, problem, most_conflicts, control))
+        control.timed(Stage::Solve, || {
+            solve_problem(&mut self.order, problem, most_conflicts, control)
+        })
     }
 }

@@ -6,7 +6,11 @@ use crate::common::sketch::Sketch;
 use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
 use crate::history::{OperationKind, Value};
 
-const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+const LEVELS: [Level; 3] = [
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+];
 
 /// A partial execution: what has started, what has committed, and which version of each key is current.
 struct Execution<'a> {
@@ -38,10 +42,9 @@ impl<'a> Execution<'a> {
         let first = self.index.position(t) == 0;
         !self.started[t as usize]
             && (first || self.committed[t as usize - 1])
-            && self
-                .index
-                .reads_of(t)
-                .all(|read| self.current[self.index.read_key[read] as usize] == self.index.read_slot[read])
+            && self.index.reads_of(t).all(|read| {
+                self.current[self.index.read_key[read] as usize] == self.index.read_slot[read]
+            })
     }
 
     fn may_commit(&self, t: Node) -> bool {
@@ -122,12 +125,16 @@ fn satisfied_with_evidence(index: &Index, level: Level) -> bool {
         Decision::Satisfied(order) => order.events().collect::<Vec<_>>(),
         Decision::Violated { core } => {
             assert!(core.is_sorted() && core.iter().all(|&t| (t as usize) < index.n_nodes()));
-            let verdict = decide(&index.part(&core), level, &Control::new()).expect("no limit was set");
+            let verdict =
+                decide(&index.part(&core), level, &Control::new()).expect("no limit was set");
             assert!(verdict.is_violated(), "core {core:?} at {level}");
             return false;
         }
     };
-    assert!(Execution::new(index, level).accepts(&events), "{events:?} is no execution at {level}");
+    assert!(
+        Execution::new(index, level).accepts(&events),
+        "{events:?} is no execution at {level}"
+    );
     true
 }
 
@@ -135,7 +142,11 @@ fn agree(sketch: &Sketch) -> [bool; 3] {
     let index = common::index(&sketch.history());
     LEVELS.map(|level| {
         let satisfied = satisfied_with_evidence(&index, level);
-        assert_eq!(satisfied, Execution::new(&index, level).completes(), "{sketch} at {level}");
+        assert_eq!(
+            satisfied,
+            Execution::new(&index, level).completes(),
+            "{sketch} at {level}"
+        );
         satisfied
     })
 }
@@ -152,16 +163,37 @@ fn agree_on_random(shape: Shape, seed: u64, n: usize) -> [usize; 3] {
 
 #[test]
 fn the_engine_agrees_with_brute_force_on_small_histories() {
-    let shape = Shape { transactions: 4, sessions: 3, operations: 3, keys: 2, write_percent: 50 };
+    let shape = Shape {
+        transactions: 4,
+        sessions: 3,
+        operations: 3,
+        keys: 2,
+        write_percent: 50,
+    };
     let satisfied = agree_on_random(shape, 1, 15_000);
-    assert!(satisfied.iter().all(|&n| n > 500 && n < 14_500), "{satisfied:?}");
+    assert!(
+        satisfied.iter().all(|&n| n > 500 && n < 14_500),
+        "{satisfied:?}"
+    );
 }
 
 #[test]
 fn the_engine_agrees_with_brute_force_on_blind_writes() {
-    let shape = Shape { transactions: 5, sessions: 5, operations: 3, keys: 3, write_percent: 65 };
+    let shape = Shape {
+        transactions: 5,
+        sessions: 5,
+        operations: 3,
+        keys: 3,
+        write_percent: 65,
+    };
     agree_on_random(shape, 2, 5_000);
-    let shape = Shape { transactions: 5, sessions: 4, operations: 2, keys: 2, write_percent: 60 };
+    let shape = Shape {
+        transactions: 5,
+        sessions: 4,
+        operations: 2,
+        keys: 2,
+        write_percent: 60,
+    };
     agree_on_random(shape, 3, 5_000);
 }
 
@@ -169,16 +201,32 @@ fn the_engine_agrees_with_brute_force_on_blind_writes() {
 fn evidence_is_sound_on_larger_histories_of_a_serial_store() {
     let mut random = fastrand::Rng::with_seed(4);
     for round in 0..60 {
-        let shape = Shape { transactions: 120, sessions: 6, operations: 6, keys: 12, write_percent: 50 };
+        let shape = Shape {
+            transactions: 120,
+            sessions: 6,
+            operations: 6,
+            keys: 12,
+            write_percent: 50,
+        };
         let mut sketch = sound::serial(shape, &mut random);
         let index = common::index(&sketch.history());
-        assert!(LEVELS.iter().all(|&level| satisfied_with_evidence(&index, level)));
+        assert!(
+            LEVELS
+                .iter()
+                .all(|&level| satisfied_with_evidence(&index, level))
+        );
         if round % 2 == 0 {
-            let reads = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect::<Vec<_>>();
+            let reads = sketch
+                .operations_mut()
+                .filter(|o| o.kind == OperationKind::Read)
+                .collect::<Vec<_>>();
             random.choice(reads).expect("there are many").value = Value(0);
             let index = common::index(&sketch.history());
             let verdicts = LEVELS.map(|level| satisfied_with_evidence(&index, level));
-            assert!(verdicts[1] <= verdicts[0] && verdicts[2] <= verdicts[1], "stronger levels satisfy less");
+            assert!(
+                verdicts[1] <= verdicts[0] && verdicts[2] <= verdicts[1],
+                "stronger levels satisfy less"
+            );
         }
     }
 }
@@ -186,14 +234,21 @@ fn evidence_is_sound_on_larger_histories_of_a_serial_store() {
 #[test]
 fn a_case_split_is_found_at_every_level() {
     let index = common::index(&common::history(CASE_SPLIT_GRID));
-    assert_eq!(LEVELS.map(|level| satisfied_with_evidence(&index, level)), [false; 3]);
+    assert_eq!(
+        LEVELS.map(|level| satisfied_with_evidence(&index, level)),
+        [false; 3]
+    );
 }
 
 #[test]
 fn an_empty_history_is_satisfied() {
     let index = common::index(&common::history(""));
     for level in LEVELS {
-        assert!(!decide(&index, level, &Control::new()).expect("no limit was set").is_violated());
+        assert!(
+            !decide(&index, level, &Control::new())
+                .expect("no limit was set")
+                .is_violated()
+        );
     }
 }
 
@@ -202,5 +257,8 @@ fn a_stopped_control_interrupts() {
     let control = Control::new();
     control.stop();
     let index = common::index(&common::history(CASE_SPLIT_GRID));
-    assert_eq!(decide(&index, Level::Serializability, &control), Err(Interrupt::Cancelled));
+    assert_eq!(
+        decide(&index, Level::Serializability, &control),
+        Err(Interrupt::Cancelled)
+    );
 }

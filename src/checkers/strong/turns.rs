@@ -75,9 +75,18 @@ pub(in crate::checkers) fn take_turns(
         }
         budget *= 2;
     }
-    let vertex = |done: &Done| if done.is_commit { events.commit(done.node) } else { events.start(done.node) };
+    let vertex = |done: &Done| {
+        if done.is_commit {
+            events.commit(done.node)
+        } else {
+            events.start(done.node)
+        }
+    };
     let order: Vec<u32> = turns.done.iter().map(vertex).collect();
-    let alive: Vec<Vec<bool>> = resolution.ambiguous_reads().map(|multiple| vec![true; multiple.kept]).collect();
+    let alive: Vec<Vec<bool>> = resolution
+        .ambiguous_reads()
+        .map(|multiple| vec![true; multiple.kept])
+        .collect();
     let mut choice = resolution.choice_of_none();
     for open in OpenReads::new(history, resolution, index, &choice.clone(), &alive) {
         if open.complete(index, events, &order, &mut choice).is_some() {
@@ -87,7 +96,10 @@ pub(in crate::checkers) fn take_turns(
     let order = ordered(events, &order);
     // Check the history again under the choice, version by version.
     let chosen = Index::build_with(history, resolution, &choice, control)?;
-    Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &order, events)).then_some((order, choice)))
+    Ok(
+        (chosen.n_nodes() == index.n_nodes() && explains(&chosen, &order, events))
+            .then_some((order, choice)),
+    )
 }
 
 /// Whether each read returns the newest version by then and, if required, no two writers of a key overlap.
@@ -100,7 +112,8 @@ fn explains(index: &Index, order: &Order, events: Events) -> bool {
     for (place, &(t, is_commit)) in (1..).zip(&moments) {
         if !is_commit {
             started_at[t as usize] = place;
-            let fits = |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
+            let fits =
+                |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
             if next[index.session[t as usize] as usize] != t || !index.reads_of(t).all(fits) {
                 return false;
             }
@@ -136,8 +149,9 @@ impl Plan {
             *numbers.entry((key, value)).or_insert(next)
         };
         let written = |slot: usize| history.operation(index.slot_operation[slot]).value;
-        let value: Vec<u32> =
-            (0..index.slot_node.len()).map(|slot| number(index.slot_key[slot], written(slot))).collect();
+        let value: Vec<u32> = (0..index.slot_node.len())
+            .map(|slot| number(index.slot_key[slot], written(slot)))
+            .collect();
         let mut is_named = vec![false; value.len()];
         let mut wanted = Rows::default();
         for node in 0..index.n_nodes() {
@@ -153,12 +167,21 @@ impl Plan {
                     && !resolution.candidates(*read).is_empty()
                     && !resolution.is_open_after_own_write(*read)
             };
-            let open = history.operations_of(index.transaction[node]).filter(is_open).map(|read| {
-                let operation = history.operation(read);
-                let key = operation.key.0;
-                let or_initial = history.may_be_initial(KeyId(key), operation.value);
-                (key, Wanted::Value { value: number(key, operation.value), or_initial })
-            });
+            let open = history
+                .operations_of(index.transaction[node])
+                .filter(is_open)
+                .map(|read| {
+                    let operation = history.operation(read);
+                    let key = operation.key.0;
+                    let or_initial = history.may_be_initial(KeyId(key), operation.value);
+                    (
+                        key,
+                        Wanted::Value {
+                            value: number(key, operation.value),
+                            or_initial,
+                        },
+                    )
+                });
             wanted.push(named.chain(open));
         }
         let print = |slot: usize| match is_named[slot] {
@@ -166,7 +189,11 @@ impl Plan {
             false => mixed(2, u64::from(value[slot])),
         };
         let print = (0..value.len()).map(print).collect();
-        Plan { wanted, value, print }
+        Plan {
+            wanted,
+            value,
+            print,
+        }
     }
 
     fn reads_of(&self, node: Node) -> &[(u32, Wanted)] {
@@ -182,14 +209,26 @@ impl Plan {
     }
 
     fn fits(&self, node: Node, current: &[Slot]) -> bool {
-        self.reads_of(node).iter().all(|&(key, wanted)| self.is_there(wanted, current[key as usize]))
+        self.reads_of(node)
+            .iter()
+            .all(|&(key, wanted)| self.is_there(wanted, current[key as usize]))
     }
 
     /// Ranks of the nodes by end time, else by line, if nine out of ten find what they read when run in that order.
     fn believable_rank(&self, index: &Index) -> Option<Vec<u32>> {
-        let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
+        let ends: Option<Vec<i64>> = index
+            .interval
+            .iter()
+            .map(|interval| interval.map(|ran| ran.end))
+            .collect();
         let ends = ends.filter(|ends| !ends.is_empty());
-        let lines = || index.recorded_at.iter().map(|&line| i64::from(line)).collect::<Vec<i64>>();
+        let lines = || {
+            index
+                .recorded_at
+                .iter()
+                .map(|&line| i64::from(line))
+                .collect::<Vec<i64>>()
+        };
         let lines = (!index.recorded_at.is_empty()).then(lines);
         ends.into_iter().chain(lines).find_map(|when| {
             let mut nodes: Vec<Node> = (0..index.n_nodes() as Node).collect();
@@ -198,10 +237,15 @@ impl Plan {
             let mut fitting = 0;
             for &node in &nodes {
                 fitting += usize::from(self.fits(node, &current));
-                index.writes_of(node).for_each(|w| current[index.write_key[w] as usize] = index.write_slot[w]);
+                index
+                    .writes_of(node)
+                    .for_each(|w| current[index.write_key[w] as usize] = index.write_slot[w]);
             }
             let mut rank = vec![0; nodes.len()];
-            nodes.iter().zip(0..).for_each(|(&node, place)| rank[node as usize] = place);
+            nodes
+                .iter()
+                .zip(0..)
+                .for_each(|(&node, place)| rank[node as usize] = place);
             (fitting * 10 >= nodes.len() * 9).then_some(rank)
         })
     }
@@ -209,7 +253,10 @@ impl Plan {
 
 /// A well-mixed hash of two numbers (SplitMix64).
 fn mixed(a: u64, b: u64) -> u64 {
-    let mut z = a.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(b).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = a
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(b)
+        .wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
@@ -285,7 +332,11 @@ impl<'a> Turns<'a> {
     /// Searches from the beginning, depth first. After [`End::Found`] `done` holds the order.
     fn run(&mut self, most_looks: usize, control: &Control) -> Result<End, Interrupt> {
         self.take_back(0);
-        let n_events = if self.events.split() { 2 * self.index.n_nodes() } else { self.index.n_nodes() };
+        let n_events = if self.events.split() {
+            2 * self.index.n_nodes()
+        } else {
+            self.index.n_nodes()
+        };
         let (begin, mut steps) = (self.looks, 0usize);
         let mut frames = vec![self.enter(0)];
         loop {
@@ -297,7 +348,9 @@ impl<'a> Turns<'a> {
             if self.looks - begin > most_looks || self.dead.len() >= MOST_STATES {
                 return Ok(End::TooLong);
             }
-            let Some(frame) = frames.last_mut() else { return Ok(End::Nowhere) };
+            let Some(frame) = frames.last_mut() else {
+                return Ok(End::Nowhere);
+            };
             match frame.next.pop() {
                 Some(session) => {
                     let n_done = self.done.len();
@@ -318,8 +371,16 @@ impl<'a> Turns<'a> {
     /// Runs what can be run without excluding any branch, and lists the sessions that may be next.
     fn enter(&mut self, n_done: usize) -> Frame {
         while self.settle() {}
-        let next = if self.dead.contains(&self.state) { Vec::new() } else { self.next() };
-        Frame { next, n_done, state: self.state }
+        let next = if self.dead.contains(&self.state) {
+            Vec::new()
+        } else {
+            self.next()
+        };
+        Frame {
+            next,
+            n_done,
+            state: self.state,
+        }
     }
 
     fn head_of(&self, session: usize) -> Option<Node> {
@@ -335,7 +396,8 @@ impl<'a> Turns<'a> {
             while let Some(node) = self.head_of(session) {
                 self.looks += 1;
                 let only_reads = self.index.writes_of(node).is_empty();
-                let may_start = only_reads || (self.events.split() && !self.events.forbids_conflicts());
+                let may_start =
+                    only_reads || (self.events.split() && !self.events.forbids_conflicts());
                 if self.has_started[session] || !may_start || !self.plan.fits(node, &self.current) {
                     break;
                 }
@@ -354,7 +416,9 @@ impl<'a> Turns<'a> {
         let mut found: Vec<(u64, u32)> = Vec::new();
         for session in 0..self.head.len() {
             self.looks += 1;
-            let Some(node) = self.head_of(session) else { continue };
+            let Some(node) = self.head_of(session) else {
+                continue;
+            };
             let may_be = match self.has_started[session] {
                 true => !self.events.forbids_conflicts() || !self.shuts_out(session, node),
                 false => {
@@ -368,18 +432,33 @@ impl<'a> Turns<'a> {
         }
         found.sort_unstable();
         let too_many = found.len().saturating_sub(MOST_NEXT);
-        found.into_iter().skip(too_many).map(|(_, session)| session).collect()
+        found
+            .into_iter()
+            .skip(too_many)
+            .map(|(_, session)| session)
+            .collect()
     }
 
     /// Higher is better.
     fn preference(&mut self, session: usize, node: Node) -> u64 {
         if let Some(rank) = &self.rank {
-            let noise = if self.is_noisy { self.noise.u32(0..4) } else { 0 };
+            let noise = if self.is_noisy {
+                self.noise.u32(0..4)
+            } else {
+                0
+            };
             return u64::from(u32::MAX - rank[node as usize].saturating_add(noise));
         }
-        let noise = if self.is_noisy { self.noise.u64(0..3) } else { 0 };
+        let noise = if self.is_noisy {
+            self.noise.u64(0..3)
+        } else {
+            0
+        };
         let n_reads = self.plan.reads_of(node).len() as u64 + noise;
-        let (begin, end) = (self.index.session_begin[session], self.index.session_begin[session + 1]);
+        let (begin, end) = (
+            self.index.session_begin[session],
+            self.index.session_begin[session + 1],
+        );
         let ahead = u64::from(node - begin) * 1000 / u64::from(end - begin);
         n_reads * 1001 + (1000 - ahead)
     }
@@ -387,10 +466,14 @@ impl<'a> Turns<'a> {
     /// Whether the commit of a node would make it impossible for another one that has started to commit (SI).
     fn shuts_out(&self, session: usize, node: Node) -> bool {
         let keys = |node: Node| &self.index.write_key[self.index.writes_of(node)];
-        (0..self.head.len()).filter(|&other| other != session && self.has_started[other]).any(|other| {
-            let others = keys(self.head[other]);
-            keys(node).iter().any(|key| others.binary_search(key).is_ok())
-        })
+        (0..self.head.len())
+            .filter(|&other| other != session && self.has_started[other])
+            .any(|other| {
+                let others = keys(self.head[other]);
+                keys(node)
+                    .iter()
+                    .any(|key| others.binary_search(key).is_ok())
+            })
     }
 
     /// Runs the next event of a session.
@@ -415,7 +498,9 @@ impl<'a> Turns<'a> {
     /// Undoes events until this many are left.
     fn take_back(&mut self, n_done: usize) {
         while self.done.len() > n_done {
-            let Some(Done { node, is_commit }) = self.done.pop() else { return };
+            let Some(Done { node, is_commit }) = self.done.pop() else {
+                return;
+            };
             let at = self.index.session[node as usize] as usize;
             self.print_session(at);
             if is_commit {
@@ -434,7 +519,11 @@ impl<'a> Turns<'a> {
     /// Makes a version the newest of its key.
     fn put(&mut self, key: u32, slot: Slot) {
         let print = |slot: Slot| {
-            if slot == INITIAL_SLOT { 0 } else { mixed(3 + u64::from(key), self.plan.print[slot as usize]) }
+            if slot == INITIAL_SLOT {
+                0
+            } else {
+                mixed(3 + u64::from(key), self.plan.print[slot as usize])
+            }
         };
         self.state ^= print(self.current[key as usize]) ^ print(slot);
         self.current[key as usize] = slot;

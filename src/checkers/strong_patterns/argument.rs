@@ -15,7 +15,11 @@ pub(super) struct Argument<'a> {
 
 impl<'a> Argument<'a> {
     pub(super) fn new(history: &'a History, index: &'a Index) -> Argument<'a> {
-        Argument { history, index, edges: Vec::new() }
+        Argument {
+            history,
+            index,
+            edges: Vec::new(),
+        }
     }
 
     pub(super) fn add(&mut self, edge: Edge) -> EdgeIndex {
@@ -47,7 +51,9 @@ impl<'a> Argument<'a> {
         let mut session_from: Option<Node> = None;
         let mut at = from;
         for arc in finder.shortest(graph, from, to, |_| true)? {
-            let read = index.reads_of(arc.to).find(|&read| index.writer_of_read(read) == arc.from);
+            let read = index
+                .reads_of(arc.to)
+                .find(|&read| index.writer_of_read(read) == arc.from);
             match read {
                 None => session_from = session_from.or(Some(arc.from)),
                 Some(read) => {
@@ -66,7 +72,13 @@ impl<'a> Argument<'a> {
     }
 
     /// The anti-dependency from the reader of a version to the writer of a newer one; `order` shows that it is newer.
-    pub(super) fn overwrites(&mut self, reader: Node, read: usize, newer: Node, order: Vec<EdgeIndex>) -> EdgeIndex {
+    pub(super) fn overwrites(
+        &mut self,
+        reader: Node,
+        read: usize,
+        newer: Node,
+        order: Vec<EdgeIndex>,
+    ) -> EdgeIndex {
         let index = self.index;
         let key = index.read_key[read];
         let writer = match index.writer_of_read(read) {
@@ -79,16 +91,28 @@ impl<'a> Argument<'a> {
             relation: Relation::AntiDependency,
             key: Some(index.key_id(key)),
             from_operation: Some(index.read_operation[read]),
-            to_operation: index.slot_of(newer, key).map(|slot| index.slot_operation[slot as usize]),
+            to_operation: index
+                .slot_of(newer, key)
+                .map(|slot| index.slot_operation[slot as usize]),
             because: Reason::Overwrites { writer, order },
         })
     }
 
     /// The version order between two writers of a key that may not overlap; `order` leads from the start of the first
     /// to the commit of the second.
-    pub(super) fn conflict(&mut self, first: Node, second: Node, key: u32, order: Vec<EdgeIndex>) -> EdgeIndex {
+    pub(super) fn conflict(
+        &mut self,
+        first: Node,
+        second: Node,
+        key: u32,
+        order: Vec<EdgeIndex>,
+    ) -> EdgeIndex {
         let index = self.index;
-        let write = |t: Node| index.slot_of(t, key).map(|slot| index.slot_operation[slot as usize]);
+        let write = |t: Node| {
+            index
+                .slot_of(t, key)
+                .map(|slot| index.slot_operation[slot as usize])
+        };
         self.add(Edge {
             from: index.transaction[first as usize],
             to: index.transaction[second as usize],
@@ -134,12 +158,20 @@ pub(super) fn violation(
             Reason::Listed { reader, .. } => Some(*reader),
             _ => None,
         };
-        [Some(edge.from), Some(edge.to), named].into_iter().flatten()
+        [Some(edge.from), Some(edge.to), named]
+            .into_iter()
+            .flatten()
     });
     for t in first.iter().copied().chain(evidence) {
         if seen.insert(t) {
             transactions.push(t);
         }
     }
-    Violation { also, key, transactions, edges, ..Violation::new(pattern, 0, levels, proof) }
+    Violation {
+        also,
+        key,
+        transactions,
+        edges,
+        ..Violation::new(pattern, 0, levels, proof)
+    }
 }

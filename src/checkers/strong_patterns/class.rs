@@ -7,29 +7,43 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 /// The pattern of a proof and its other names, given the weakest level it violates. What does not rest on real time is named as
 /// without it: it violates the level without times, too, which need not have been asked for.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let weakest = weakest.without_real_time().filter(|_| !is_in_time(edges, proof)).unwrap_or(weakest);
+    let weakest = weakest
+        .without_real_time()
+        .filter(|_| !is_in_time(edges, proof))
+        .unwrap_or(weakest);
     let general = general(weakest);
-    let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
+    let Proof::Cycle(cycle) = proof else {
+        return (general, Vec::new());
+    };
     let is_named = |pattern: Pattern| match pattern {
         Pattern::LongFork => is_long_fork(edges, cycle),
         Pattern::LostUpdate => is_lost_update(edges, cycle),
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let is_of_updates = weakest.is_of_dependencies() && weakest.implies_without_sessions(Level::CursorStability);
+    let is_of_updates =
+        weakest.is_of_dependencies() && weakest.implies_without_sessions(Level::CursorStability);
     let loses_updates = is_of_updates && !weakest.counts_real_time();
     let is_of = |named: Pattern| {
         named.row().level == weakest
             || loses_updates && named == Pattern::LostUpdate
             || weakest.is_serial_for_updates() && named == Pattern::WriteSkew
     };
-    let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
+    let pattern = named
+        .find(|&named| is_of(named) && is_named(named))
+        .unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];
-    if cycle.iter().any(|&e| edges[e].relation == Relation::SessionOrder) {
+    if cycle
+        .iter()
+        .any(|&e| edges[e].relation == Relation::SessionOrder)
+    {
         also.push(format!("{name}-session"));
     }
-    if cycle.iter().any(|&e| edges[e].relation == Relation::RealTime) {
+    if cycle
+        .iter()
+        .any(|&e| edges[e].relation == Relation::RealTime)
+    {
         also.push(format!("{name}-realtime"));
     }
     (pattern, also)
@@ -45,10 +59,16 @@ fn is_in_time(edges: &[Edge], proof: &Proof) -> bool {
     // Premises come first.
     for (place, edge) in edges.iter().enumerate().rev() {
         if is_needed[place] {
-            edge.because.premises().iter().for_each(|&premise| is_needed[premise] = true);
+            edge.because
+                .premises()
+                .iter()
+                .for_each(|&premise| is_needed[premise] = true);
         }
     }
-    edges.iter().zip(is_needed).any(|(edge, is_needed)| is_needed && edge.relation == Relation::RealTime)
+    edges
+        .iter()
+        .zip(is_needed)
+        .any(|(edge, is_needed)| is_needed && edge.relation == Relation::RealTime)
 }
 
 /// The pattern of a violation with this proof, by its first case, if this is the weakest level that it violates.
@@ -57,9 +77,15 @@ pub(in crate::checkers) fn named_by(edges: &[Edge], proof: &Proof, weakest: Leve
 }
 
 /// The key that a cycle of a pattern is about, if it is about one.
-pub(in crate::checkers) fn key_of(pattern: Pattern, edges: &[Edge], proof: &Proof) -> Option<KeyId> {
+pub(in crate::checkers) fn key_of(
+    pattern: Pattern,
+    edges: &[Edge],
+    proof: &Proof,
+) -> Option<KeyId> {
     match proof.first_part() {
-        Proof::Cycle(cycle) if pattern == Pattern::LostUpdate => cycle.iter().find_map(|&edge| edges[edge].key),
+        Proof::Cycle(cycle) if pattern == Pattern::LostUpdate => {
+            cycle.iter().find_map(|&edge| edges[edge].key)
+        }
         _ => None,
     }
 }
@@ -83,8 +109,14 @@ fn general(weakest: Level) -> Pattern {
 fn phenomenon(edges: &[Edge], cycle: &[EdgeIndex]) -> &'static str {
     let is_rw = |&e: &EdgeIndex| edges[e].relation == Relation::AntiDependency;
     let n_rw = cycle.iter().filter(|e| is_rw(e)).count();
-    let adjacent = cycle.len() > 1 && cycle.iter().zip(cycle.iter().cycle().skip(1)).any(|(a, b)| is_rw(a) && is_rw(b));
-    let only_versions = cycle.iter().all(|&e| edges[e].relation == Relation::WriteWrite);
+    let adjacent = cycle.len() > 1
+        && cycle
+            .iter()
+            .zip(cycle.iter().cycle().skip(1))
+            .any(|(a, b)| is_rw(a) && is_rw(b));
+    let only_versions = cycle
+        .iter()
+        .all(|&e| edges[e].relation == Relation::WriteWrite);
     match (n_rw, adjacent) {
         (0, _) if only_versions => "G0",
         (0, _) => "G1c",
@@ -96,10 +128,16 @@ fn phenomenon(edges: &[Edge], cycle: &[EdgeIndex]) -> &'static str {
 
 /// Two anti-dependencies on different keys, connected both ways only by what was observed.
 fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
-    let missed: Vec<&Edge> =
-        cycle.iter().map(|&e| &edges[e]).filter(|e| e.relation == Relation::AntiDependency).collect();
+    let missed: Vec<&Edge> = cycle
+        .iter()
+        .map(|&e| &edges[e])
+        .filter(|e| e.relation == Relation::AntiDependency)
+        .collect();
     let seen = |e: &EdgeIndex| {
-        matches!(edges[*e].relation, Relation::AntiDependency | Relation::SessionOrder | Relation::WriteRead)
+        matches!(
+            edges[*e].relation,
+            Relation::AntiDependency | Relation::SessionOrder | Relation::WriteRead
+        )
     };
     missed.len() == 2 && missed[0].key != missed[1].key && cycle.iter().all(seen)
 }
@@ -110,18 +148,29 @@ fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
 pub(super) fn turn_to_lost_update(edges: &mut [Edge], proof: &mut Proof) {
     let Proof::Cycle(cycle) = proof else { return };
     let [a, b] = cycle[..] else { return };
-    let (missed, conflict) = if matches!(edges[b].because, Reason::Conflict { .. }) { (a, b) } else { (b, a) };
-    let Reason::Conflict { order } = &edges[conflict].because else { return };
+    let (missed, conflict) = if matches!(edges[b].because, Reason::Conflict { .. }) {
+        (a, b)
+    } else {
+        (b, a)
+    };
+    let Reason::Conflict { order } = &edges[conflict].because else {
+        return;
+    };
     let &[other] = order.as_slice() else { return };
     let is_missed = |e: EdgeIndex| edges[e].relation == Relation::AntiDependency;
     let is_other_way = is_missed(missed) && is_missed(other) && missed < conflict;
-    if !is_other_way || edges[missed].key == edges[conflict].key || edges[other].key != edges[conflict].key {
+    if !is_other_way
+        || edges[missed].key == edges[conflict].key
+        || edges[other].key != edges[conflict].key
+    {
         return;
     }
     let edge = &mut edges[conflict];
     std::mem::swap(&mut edge.from, &mut edge.to);
     std::mem::swap(&mut edge.from_operation, &mut edge.to_operation);
-    edge.because = Reason::Conflict { order: vec![missed] };
+    edge.because = Reason::Conflict {
+        order: vec![missed],
+    };
     *proof = Proof::Cycle(vec![conflict, other]);
 }
 
@@ -132,7 +181,9 @@ fn is_lost_update(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
         Relation::AntiDependency => (&edges[a], &edges[b]),
         _ => (&edges[b], &edges[a]),
     };
-    missed.relation == Relation::AntiDependency && order.relation == Relation::WriteWrite && missed.key == order.key
+    missed.relation == Relation::AntiDependency
+        && order.relation == Relation::WriteWrite
+        && missed.key == order.key
 }
 
 /// Two transactions that miss each other's versions of different keys, neither because the other updated the same key.

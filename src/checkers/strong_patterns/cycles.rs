@@ -51,7 +51,12 @@ pub(super) fn find(
             Some(place) => known.rule(&known.derived[place]) == Rule::Overwritten,
             None => known.events.node(arc.to).is_none(),
         };
-        let edges_inside = || members.iter().flat_map(|&v| graph.edges_of(v)).filter(|arc| inside(arc.to));
+        let edges_inside = || {
+            members
+                .iter()
+                .flat_map(|&v| graph.edges_of(v))
+                .filter(|arc| inside(arc.to))
+        };
         let any = edges_inside().any(|arc| interesting(&arc));
         let candidates = edges_inside().filter(|arc| !any || interesting(arc));
         for arc in candidates.take(if any { usize::MAX } else { 8 }) {
@@ -60,16 +65,23 @@ pub(super) fn find(
             if tries >= most || work > SEARCHING {
                 return Ok(());
             }
-            let Some(mut cycle) = finder.shortest(&graph, arc.to, arc.from, inside) else { continue };
+            let Some(mut cycle) = finder.shortest(&graph, arc.to, arc.from, inside) else {
+                continue;
+            };
             cycle.push(arc);
-            let mut nodes: Vec<Node> = cycle.iter().filter_map(|arc| known.events.node(arc.from)).collect();
+            let mut nodes: Vec<Node> = cycle
+                .iter()
+                .filter_map(|arc| known.events.node(arc.from))
+                .collect();
             nodes.sort_unstable();
             nodes.dedup();
             if !seen.insert(nodes) {
                 continue;
             }
             tries += 1;
-            let Some(nodes) = core.of_path(&cycle, control)? else { continue };
+            let Some(nodes) = core.of_path(&cycle, control)? else {
+                continue;
+            };
             if let Some(violation) = prove(history, index, nodes, level, true, control)? {
                 listing.add_new(violation, group);
             }
@@ -175,12 +187,21 @@ pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -
         _ => Vec::new(),
     };
     let key = key_of(pattern, &edges, &proof);
-    violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
+    violation(
+        pattern,
+        also,
+        LevelSet::upward(weakest),
+        key,
+        &first,
+        edges,
+        proof,
+    )
 }
 
 /// The strong levels up to one, weakest first: usual ones, and the others where that one is none itself.
 fn candidates(level: Level) -> impl Iterator<Item = Level> {
-    strong(LevelSet::downward([level])).filter(move |weaker| weaker.row().usual || !level.row().usual)
+    strong(LevelSet::downward([level]))
+        .filter(move |weaker| weaker.row().usual || !level.row().usual)
 }
 
 /// A level, and the argument that it is violated.
@@ -209,10 +230,19 @@ fn prove_weakest(
 
 /// The same if a decision would take longer than a proof: for the weakest level that can be proved violated, with less
 /// search for a tree.
-fn prove_hard(history: &History, small: &Index, level: Level, control: &Control) -> Result<Proved, Interrupt> {
-    let limits = derivation::Limits { case_steps: 2_000_000, ..derivation::Limits::default() };
+fn prove_hard(
+    history: &History,
+    small: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Proved, Interrupt> {
+    let limits = derivation::Limits {
+        case_steps: 2_000_000,
+        ..derivation::Limits::default()
+    };
     for candidate in candidates(level) {
-        if let Some((edges, proof)) = derivation::prove(history, small, candidate, limits, control)? {
+        if let Some((edges, proof)) = derivation::prove(history, small, candidate, limits, control)?
+        {
             return Ok(Some((candidate, edges, proof)));
         }
     }
@@ -232,12 +262,25 @@ fn used_by_log(
     const HARD: usize = 16;
     /// Repeated proofs on a proof's own transactions, each of which may need fewer.
     const ROUNDS: usize = 3;
-    let limits = derivation::Limits { case_steps: 0, ..derivation::Limits::default() };
+    let limits = derivation::Limits {
+        case_steps: 0,
+        ..derivation::Limits::default()
+    };
     for _ in 0..ROUNDS {
-        let Some((edges, proof)) = derivation::prove(history, &index.part(&nodes), level, limits, control)? else {
+        let Some((edges, proof)) =
+            derivation::prove(history, &index.part(&nodes), level, limits, control)?
+        else {
             return Ok((nodes, false));
         };
-        let named = violation(Pattern::SERCycle, Vec::new(), LevelSet::default(), None, &[], edges, Proof::Read);
+        let named = violation(
+            Pattern::SERCycle,
+            Vec::new(),
+            LevelSet::default(),
+            None,
+            &[],
+            edges,
+            Proof::Read,
+        );
         let of_whole = named.transactions.iter().filter(|t| !t.is_initial());
         let mut used: Vec<Node> = of_whole.map(|t| index.node[t.index()]).collect();
         used.sort_unstable();
@@ -252,15 +295,26 @@ fn used_by_log(
 }
 
 /// Removes transactions while the rest violates the level.
-fn reduce(index: &Index, nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
-    reduce_by(index, nodes, &mut |part| Ok(decide(part, level, control)?.core()))
+fn reduce(
+    index: &Index,
+    nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<Vec<Node>, Interrupt> {
+    reduce_by(index, nodes, &mut |part| {
+        Ok(decide(part, level, control)?.core())
+    })
 }
 
 /// Finds transactions of an index that suffice for a violation.
 type FindCore<'f> = dyn FnMut(&Index) -> Result<Option<Vec<Node>>, Interrupt> + 'f;
 
 /// Removes transactions, in chunks of halving size, while `core` finds that the rest violates a level.
-pub(super) fn reduce_by(index: &Index, mut nodes: Vec<Node>, core: &mut FindCore<'_>) -> Result<Vec<Node>, Interrupt> {
+pub(super) fn reduce_by(
+    index: &Index,
+    mut nodes: Vec<Node>,
+    core: &mut FindCore<'_>,
+) -> Result<Vec<Node>, Interrupt> {
     let mut work = 0;
     let mut size = nodes.len() / 2;
     while size > 0 {

@@ -65,18 +65,24 @@ pub(super) fn unlisted(
     let mut found = Vec::new();
     for version in versions(&updates) {
         let (key, slot, ..) = version[0];
-        if window.skips(pairs(version.len()), Place([key, slot, 0, 0])..=Place([key, slot, NONE, NONE])) {
+        if window.skips(
+            pairs(version.len()),
+            Place([key, slot, 0, 0])..=Place([key, slot, NONE, NONE]),
+        ) {
             continue;
         }
         for (place, &first) in version.iter().enumerate() {
-            let of_first = Place([first.0, first.1, first.2, 0])..=Place([first.0, first.1, first.2, NONE]);
+            let of_first =
+                Place([first.0, first.1, first.2, 0])..=Place([first.0, first.1, first.2, NONE]);
             let others = &version[place + 1..];
             if window.skips(others.len() as u64, of_first) {
                 continue;
             }
             control.check()?;
             for &second in others {
-                let Some(ordinal) = window.admits(place_of(first, second)) else { continue };
+                let Some(ordinal) = window.admits(place_of(first, second)) else {
+                    continue;
+                };
                 let mut violation = instance(history, index, pattern, first, second);
                 violation.id.ordinal = ordinal as u32;
                 found.push(violation);
@@ -113,7 +119,9 @@ fn updates(index: &Index, control: &Control) -> Result<Vec<Update>, Interrupt> {
 
 /// The updates of each version that has several.
 fn versions(updates: &[Update]) -> impl Iterator<Item = &[Update]> {
-    updates.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|version| version.len() > 1)
+    updates
+        .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
+        .filter(|version| version.len() > 1)
 }
 
 fn pairs(n: usize) -> u64 {
@@ -123,7 +131,13 @@ fn pairs(n: usize) -> u64 {
 /// t2 and t3 each miss the other's version. At CS, UA and PSI one of two writers of a key sees the other, and at SI two writers
 /// of a key may not overlap, so t3, which starts before t2 commits, would have to come before t2, which it does not observe
 /// either.
-fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, second: Update) -> Violation {
+fn instance(
+    history: &History,
+    index: &Index,
+    pattern: Pattern,
+    first: Update,
+    second: Update,
+) -> Violation {
     let mut argument = Argument::new(history, index);
     let (t2, read2) = (first.2, first.3 as usize);
     let (t3, read3) = (second.2, second.3 as usize);
@@ -131,14 +145,29 @@ fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, s
     let writer = index.writer_of_read(read2);
     let (second_is_newer, first_is_newer) = match writer {
         NONE => (Vec::new(), Vec::new()),
-        _ => (vec![argument.read(t3, read3)], vec![argument.read(t2, read2)]),
+        _ => (
+            vec![argument.read(t3, read3)],
+            vec![argument.read(t2, read2)],
+        ),
     };
     let t2_misses_t3 = argument.overwrites(t2, read2, t3, second_is_newer);
     let t3_misses_t2 = argument.overwrites(t3, read3, t2, first_is_newer);
     let t3_first = argument.conflict(t3, t2, key, vec![t3_misses_t2]);
-    let t1 = if writer == NONE { TransactionId::INITIAL } else { index.transaction[writer as usize] };
-    let order = [t1, index.transaction[t2 as usize], index.transaction[t3 as usize]];
-    let other = if pattern == Pattern::Divergence { Pattern::LostUpdate } else { Pattern::Divergence };
+    let t1 = if writer == NONE {
+        TransactionId::INITIAL
+    } else {
+        index.transaction[writer as usize]
+    };
+    let order = [
+        t1,
+        index.transaction[t2 as usize],
+        index.transaction[t3 as usize],
+    ];
+    let other = if pattern == Pattern::Divergence {
+        Pattern::LostUpdate
+    } else {
+        Pattern::Divergence
+    };
     let violation = argument.violation(
         pattern,
         vec![other.id().to_owned(), "G-single".to_owned()],
@@ -147,5 +176,8 @@ fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, s
         &order,
         Proof::Cycle(vec![t2_misses_t3, t3_first]),
     );
-    Violation { place: Some(place_of(first, second)), ..violation }
+    Violation {
+        place: Some(place_of(first, second)),
+        ..violation
+    }
 }

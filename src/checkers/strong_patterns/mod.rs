@@ -69,11 +69,20 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Instances {
-    let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
-    let mut listing = Listing { sought: levels, ..Listing::default() };
+    let Some((updates, ser)) = above_weak(levels) else {
+        return Instances::default();
+    };
+    let mut listing = Listing {
+        sought: levels,
+        ..Listing::default()
+    };
     // What is listed decides which cycles count as new.
     let most = max_instances.max(LISTED);
-    let updates = if updates { divergence::find(history, index, most, &mut listing, control) } else { Ok(()) };
+    let updates = if updates {
+        divergence::find(history, index, most, &mut listing, control)
+    } else {
+        Ok(())
+    };
     // The caller can tell from its control whether it is complete.
     let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
         return listing.finish(max_instances);
@@ -118,7 +127,10 @@ pub(super) fn first(
     levels: LevelSet,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let mut listing = Listing { sought: levels, ..Listing::default() };
+    let mut listing = Listing {
+        sought: levels,
+        ..Listing::default()
+    };
     named(history, index, levels, &mut listing, control)?;
     for level in by_parts(levels) {
         if !listing.shows(level) {
@@ -134,7 +146,10 @@ pub(super) fn first(
         }
     }
     let found = listing.finish(1);
-    Ok(Instances { violations: found.violations, ..Instances::default() })
+    Ok(Instances {
+        violations: found.violations,
+        ..Instances::default()
+    })
 }
 
 /// Lists one instance of each named pattern, as long as some of the levels is not shown to be violated.
@@ -145,7 +160,9 @@ fn named(
     listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    let Some((updates, ser)) = above_weak(levels) else { return Ok(()) };
+    let Some((updates, ser)) = above_weak(levels) else {
+        return Ok(());
+    };
     if updates {
         divergence::find(history, index, 1, listing, control)?;
     }
@@ -167,14 +184,20 @@ fn named(
 
 /// The strong levels among some, weakest first.
 fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
-    levels.iter().filter(|level| level.is_strong() && level.plain_of().is_none() && level.clock().is_none())
+    levels
+        .iter()
+        .filter(|level| level.is_strong() && level.plain_of().is_none() && level.clock().is_none())
 }
 
 /// The levels among some whose violations are found in parts of the history and proved there, weakest first.
 fn by_parts(levels: LevelSet) -> impl Iterator<Item = Level> {
-    let is_one = |level: &Level| level.is_of_dependencies() || level.is_of_each_read() || level.clock().is_some();
+    let is_one = |level: &Level| {
+        level.is_of_dependencies() || level.is_of_each_read() || level.clock().is_some()
+    };
     // Some levels without sessions are the same ones where each transaction has a session of its own.
-    levels.iter().filter(move |level| is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself()))
+    levels.iter().filter(move |level| {
+        is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself())
+    })
 }
 
 /// If any of these or a strong level is included: whether one is at which no update is lost, and whether one at which those
@@ -183,7 +206,8 @@ fn above_weak(levels: LevelSet) -> Option<(bool, bool)> {
     let mut any = by_parts(levels).chain(strong(levels)).peekable();
     any.peek()?;
     let keeps_updates = any.any(|level| level.implies_without_sessions(Level::CursorStability));
-    let is_serial = strong(levels).any(Level::is_serial) || by_parts(levels).any(Level::is_serial_for_updates);
+    let is_serial =
+        strong(levels).any(Level::is_serial) || by_parts(levels).any(Level::is_serial_for_updates);
     Some((keeps_updates, is_serial))
 }
 
@@ -200,7 +224,9 @@ pub(super) fn unlisted(
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
     match pattern {
-        Pattern::Divergence | Pattern::LostUpdate => divergence::unlisted(history, index, pattern, window, control),
+        Pattern::Divergence | Pattern::LostUpdate => {
+            divergence::unlisted(history, index, pattern, window, control)
+        }
         Pattern::LongFork | Pattern::WriteSkew => {
             let pairs = pairs::Pairs::new(history, index, control)?;
             match pattern {
@@ -216,10 +242,18 @@ pub(super) fn unlisted(
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(crate) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
+pub(crate) fn n_divergences(
+    history: &History,
+    index: &Index,
+    control: &Control,
+) -> Result<u64, Interrupt> {
     let mut listing = Listing::default();
     divergence::find(history, index, 0, &mut listing, control)?;
-    Ok(listing.counts.get(&Pattern::Divergence).copied().unwrap_or(0))
+    Ok(listing
+        .counts
+        .get(&Pattern::Divergence)
+        .copied()
+        .unwrap_or(0))
 }
 
 /// Violations found so far.
@@ -247,7 +281,9 @@ impl Listing<'_> {
 
     /// Whether a violation of a level is listed.
     fn shows(&self, level: Level) -> bool {
-        self.violations.iter().any(|violation| violation.levels.contains(level))
+        self.violations
+            .iter()
+            .any(|violation| violation.levels.contains(level))
     }
 
     fn new_group(&mut self) -> u32 {
@@ -266,9 +302,9 @@ impl Listing<'_> {
         self.seen.contains(identity)
             || match (identity.0, identity.1.as_slice()) {
                 (Pattern::WriteSkew, &[a, b]) => self.skews.contains(&[a, b]),
-                (Pattern::LongFork, transactions) if transactions.len() == 4 => {
-                    self.pairs.is_some_and(|pairs| long_forks::is_counted(pairs, transactions))
-                }
+                (Pattern::LongFork, transactions) if transactions.len() == 4 => self
+                    .pairs
+                    .is_some_and(|pairs| long_forks::is_counted(pairs, transactions)),
                 _ => false,
             }
     }
@@ -284,23 +320,35 @@ impl Listing<'_> {
     fn add_new(&mut self, violation: Violation, group: u32) {
         let identity = Listing::identity(&violation);
         // A cycle with a single anti-dependency is told of the weakest level of dependencies that it violates.
-        let by_parts = [Pattern::CSCycle, Pattern::MVCycle, Pattern::UACycle, Pattern::PSICycle];
+        let by_parts = [
+            Pattern::CSCycle,
+            Pattern::MVCycle,
+            Pattern::UACycle,
+            Pattern::PSICycle,
+        ];
         let is_told = identity.0 == Pattern::SICycle
             && !violation.levels.contains(Level::PrefixConsistency)
-            && by_parts.iter().any(|pattern| self.seen.contains(&(*pattern, identity.1.clone())));
+            && by_parts
+                .iter()
+                .any(|pattern| self.seen.contains(&(*pattern, identity.1.clone())));
         let updates = (Pattern::UpdateCycle, identity.1.clone());
         let is_again = identity.0 == Pattern::SERCycle && self.seen.contains(&updates);
         if is_told || is_again && violation.levels.iter().all(|level| self.shows(level)) {
             return;
         }
         // Levels that do not imply each other may be violated by one argument.
-        let is_same = |known: &&mut Violation| known.edges == violation.edges && known.proof == violation.proof;
+        let is_same = |known: &&mut Violation| {
+            known.edges == violation.edges && known.proof == violation.proof
+        };
         if let Some(known) = self.violations.iter_mut().find(is_same) {
             known.levels = known.levels.union(violation.levels);
             return;
         }
         // An argument about a cycle that is counted is listed, too, if nothing else shows a level.
-        let shows_more = violation.levels.iter().any(|level| self.sought.contains(level) && !self.shows(level));
+        let shows_more = violation
+            .levels
+            .iter()
+            .any(|level| self.sought.contains(level) && !self.shows(level));
         let is_again = self.has(&identity);
         if !is_again || shows_more {
             if is_again {
@@ -323,10 +371,17 @@ impl Listing<'_> {
     /// Leaves out what was listed again for a level that another argument about the same cycle has turned out to show.
     fn leave_out_covered(&mut self) {
         let sought = self.sought;
-        let covers = |one: LevelSet, other: LevelSet| other.iter().all(|l| !sought.contains(l) || one.contains(l));
+        let covers = |one: LevelSet, other: LevelSet| {
+            other.iter().all(|l| !sought.contains(l) || one.contains(l))
+        };
         for identity in std::mem::take(&mut self.again) {
             let is_it = |violation: &&Violation| Listing::identity(violation) == identity;
-            let all: Vec<LevelSet> = self.violations.iter().filter(is_it).map(|violation| violation.levels).collect();
+            let all: Vec<LevelSet> = self
+                .violations
+                .iter()
+                .filter(is_it)
+                .map(|violation| violation.levels)
+                .collect();
             let (mut place, before) = (0, self.violations.len());
             self.violations.retain(|violation| {
                 if !is_it(&violation) {
@@ -335,10 +390,15 @@ impl Listing<'_> {
                 place += 1;
                 let mine = violation.levels;
                 let by_earlier = all[..place - 1].iter().any(|other| covers(*other, mine));
-                !by_earlier && !all[place..].iter().any(|other| covers(*other, mine) && !covers(mine, *other))
+                !by_earlier
+                    && !all[place..]
+                        .iter()
+                        .any(|other| covers(*other, mine) && !covers(mine, *other))
             });
             let n_left_out = (before - self.violations.len()) as u64;
-            self.counts.entry(identity.0).and_modify(|count| *count -= n_left_out);
+            self.counts
+                .entry(identity.0)
+                .and_modify(|count| *count -= n_left_out);
         }
     }
 
@@ -346,23 +406,43 @@ impl Listing<'_> {
     /// numbered from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
         self.leave_out_covered();
-        self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
+        self.violations.sort_by_key(|violation| {
+            (
+                violation.id.pattern,
+                violation.size(),
+                violation.edges.len(),
+            )
+        });
         let (mut violations, mut more) = (Vec::new(), Vec::new());
-        for of_pattern in self.violations.chunk_by(|a, b| a.id.pattern == b.id.pattern) {
+        for of_pattern in self
+            .violations
+            .chunk_by(|a, b| a.id.pattern == b.id.pattern)
+        {
             let mut groups: BTreeMap<u32, u32> = BTreeMap::new();
             for (place, violation) in of_pattern.iter().enumerate() {
                 if place >= max_instances {
-                    more.extend(Some(violation).filter(|violation| violation.place.is_none()).cloned());
+                    more.extend(
+                        Some(violation)
+                            .filter(|violation| violation.place.is_none())
+                            .cloned(),
+                    );
                     continue;
                 }
                 let next = groups.len() as u32 + 1;
                 let mut violation = violation.clone();
-                violation.id = ViolationId { ordinal: place as u32 + 1, ..violation.id };
+                violation.id = ViolationId {
+                    ordinal: place as u32 + 1,
+                    ..violation.id
+                };
                 violation.group = *groups.entry(violation.group).or_insert(next);
                 violations.push(violation);
             }
         }
-        Instances { counts: self.counts, violations, more }
+        Instances {
+            counts: self.counts,
+            violations,
+            more,
+        }
     }
 }
 

@@ -38,7 +38,9 @@ impl AntiDependency {
         if seen.1 == INITIAL_SLOT {
             return Newer::ThanInitial;
         }
-        let update = index.reads_of(self.next).find(|&read| version(read) == seen);
+        let update = index
+            .reads_of(self.next)
+            .find(|&read| version(read) == seen);
         update.map_or(Newer::Causally, |read| Newer::Update(read as u32))
     }
 }
@@ -52,7 +54,11 @@ pub(super) fn causal_graph(index: &Index) -> Digraph {
         edges.extend(index.successor(t).map(|next| (t, next)));
         let writers = index.reads_of(t).map(|read| index.writer_of_read(read));
         let others = writers.filter(|&writer| writer != NONE && writer != t);
-        edges.extend(others.filter(|&w| std::mem::replace(&mut last[w as usize], t) != t).map(|w| (w, t)));
+        edges.extend(
+            others
+                .filter(|&w| std::mem::replace(&mut last[w as usize], t) != t)
+                .map(|w| (w, t)),
+        );
     }
     Digraph::new(index.n_nodes(), edges.iter().copied())
 }
@@ -71,7 +77,13 @@ pub(super) fn anti_dependencies(
         index.reads_of(t).for_each(|read| reader_of[read] = t);
     }
     let of_key = |_: &mut (), key: usize, found: &mut Vec<AntiDependency>| {
-        of_key(index, past, |read| reader_of[read as usize], key as u32, found);
+        of_key(
+            index,
+            past,
+            |read| reader_of[read as usize],
+            key as u32,
+            found,
+        );
     };
     let mut found = Vec::new();
     in_stretches(&mut found, index.n_keys(), STRETCH, control, || (), of_key)?;
@@ -86,13 +98,21 @@ fn of_key(
     key: u32,
     found: &mut Vec<AntiDependency>,
 ) {
-    let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
-    for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions) {
+    let versions = index
+        .slots_of(key)
+        .map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
+    for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions)
+    {
         if readers.is_empty() {
             continue;
         }
-        let Some(next) = next_version(index, past, reader_of, key, writer, readers) else { continue };
-        let others = readers.iter().map(|&read| (reader_of(read), read)).filter(|&(t, _)| t != next);
+        let Some(next) = next_version(index, past, reader_of, key, writer, readers) else {
+            continue;
+        };
+        let others = readers
+            .iter()
+            .map(|&read| (reader_of(read), read))
+            .filter(|&(t, _)| t != next);
         // A transaction that reads the version twice depends once.
         let mut last = NONE;
         for (reader, read) in others {
@@ -105,8 +125,15 @@ fn of_key(
 }
 
 /// The anti-dependency of one read, if it has one; as [`anti_dependencies`]. O(readers of the version · log).
-pub(super) fn next_after(index: &Index, past: Option<&CausalPast>, read: u32) -> Option<AntiDependency> {
-    let (key, slot) = (index.read_key[read as usize], index.read_slot[read as usize]);
+pub(super) fn next_after(
+    index: &Index,
+    past: Option<&CausalPast>,
+    read: u32,
+) -> Option<AntiDependency> {
+    let (key, slot) = (
+        index.read_key[read as usize],
+        index.read_slot[read as usize],
+    );
     let (writer, readers) = match slot {
         INITIAL_SLOT => (NONE, index.readers_of_initial(key)),
         slot => (index.slot_node[slot as usize], index.readers_of(slot)),
@@ -145,7 +172,8 @@ fn next_version(
     // The first writer of each session that does not come before the version read; an earlier one in the session of a
     // later one precedes it anyway.
     let mut firsts: Vec<Node> = Vec::new();
-    for session in writers.chunk_by(|&a, &b| index.session[a as usize] == index.session[b as usize]) {
+    for session in writers.chunk_by(|&a, &b| index.session[a as usize] == index.session[b as usize])
+    {
         let first = match writer {
             NONE => session.first(),
             _ => {
@@ -156,13 +184,20 @@ fn next_version(
         };
         firsts.extend(first);
     }
-    let next = firsts.iter().copied().reduce(|a, b| if past.precedes(index, b, a) { b } else { a })?;
-    let certain = firsts.iter().all(|&t| t == next || past.precedes(index, next, t));
+    let next = firsts
+        .iter()
+        .copied()
+        .reduce(|a, b| if past.precedes(index, b, a) { b } else { a })?;
+    let certain = firsts
+        .iter()
+        .all(|&t| t == next || past.precedes(index, next, t));
     let after = writer == NONE || past.precedes(index, writer, next);
     (certain && after).then_some(next)
 }
 
 /// The version that an anti-dependency leads to.
 pub(super) fn missed_slot(index: &Index, edge: &AntiDependency) -> u32 {
-    index.slot_of(edge.next, index.read_key[edge.read as usize]).unwrap_or(INITIAL_SLOT)
+    index
+        .slot_of(edge.next, index.read_key[edge.read as usize])
+        .unwrap_or(INITIAL_SLOT)
 }

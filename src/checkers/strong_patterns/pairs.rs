@@ -24,17 +24,36 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(history: &'a History, index: &'a Index, control: &Control) -> Result<Pairs<'a>, Interrupt> {
+    pub(super) fn new(
+        history: &'a History,
+        index: &'a Index,
+        control: &Control,
+    ) -> Result<Pairs<'a>, Interrupt> {
         let causal = causal_graph(index);
         let past = CausalPast::new(index, &causal, control)?;
         let is_ordered = topological_order(&causal).is_some();
-        let edges = if is_ordered { anti_dependencies(index, past.as_ref(), control)? } else { Vec::new() };
-        Ok(Pairs { history, index, causal, past, is_ordered, edges })
+        let edges = if is_ordered {
+            anti_dependencies(index, past.as_ref(), control)?
+        } else {
+            Vec::new()
+        };
+        Ok(Pairs {
+            history,
+            index,
+            causal,
+            past,
+            is_ordered,
+            edges,
+        })
     }
 
     /// The anti-dependency of one read, if it has one.
     pub(super) fn next_after(&self, read: u32) -> Option<AntiDependency> {
-        if self.is_ordered { next_after(self.index, self.past.as_ref(), read) } else { None }
+        if self.is_ordered {
+            next_after(self.index, self.past.as_ref(), read)
+        } else {
+            None
+        }
     }
 
     /// Forgets the anti-dependencies, of which there may be as many as reads.
@@ -54,7 +73,10 @@ impl<'a> Pairs<'a> {
         let mut listed = 0;
         self.skewed(|there, back| {
             listing.count(Pattern::WriteSkew, (there.len() * back.len()) as u64);
-            let (a, b) = (self.edges[there[0] as usize].reader, self.edges[back[0] as usize].reader);
+            let (a, b) = (
+                self.edges[there[0] as usize].reader,
+                self.edges[back[0] as usize].reader,
+            );
             if listed < most {
                 listed += 1;
                 let group = listing.new_group();
@@ -76,8 +98,13 @@ impl<'a> Pairs<'a> {
             if window.skips((there.len() * back.len()) as u64, of_pair) {
                 return;
             }
-            for (&one, &other) in there.iter().flat_map(|one| back.iter().map(move |other| (one, other))) {
-                let Some(ordinal) = window.admits(Place([a, b, one, other])) else { continue };
+            for (&one, &other) in there
+                .iter()
+                .flat_map(|one| back.iter().map(move |other| (one, other)))
+            {
+                let Some(ordinal) = window.admits(Place([a, b, one, other])) else {
+                    continue;
+                };
                 if let Some(mut violation) = self.write_skew(one, other) {
                     violation.id.ordinal = ordinal as u32;
                     found.push(violation);
@@ -91,19 +118,36 @@ impl<'a> Pairs<'a> {
     fn skewed(&self, mut visit: impl FnMut(&[u32], &[u32])) {
         let graph = Digraph::new(
             self.index.n_nodes(),
-            self.causal.edges().map(|arc| (arc.from, arc.to)).chain(self.edges.iter().map(|e| (e.reader, e.next))),
+            self.causal
+                .edges()
+                .map(|arc| (arc.from, arc.to))
+                .chain(self.edges.iter().map(|e| (e.reader, e.next))),
         );
         let components = strong_components(&graph);
-        let on_cycle = (0..).zip(&self.edges).filter(|(_, e)| components.share_cycle(e.reader, e.next));
-        let mut joined: Vec<(Node, Node, bool, u32)> =
-            on_cycle.map(|(place, e)| (e.reader.min(e.next), e.reader.max(e.next), e.reader > e.next, place)).collect();
+        let on_cycle = (0..)
+            .zip(&self.edges)
+            .filter(|(_, e)| components.share_cycle(e.reader, e.next));
+        let mut joined: Vec<(Node, Node, bool, u32)> = on_cycle
+            .map(|(place, e)| {
+                (
+                    e.reader.min(e.next),
+                    e.reader.max(e.next),
+                    e.reader > e.next,
+                    place,
+                )
+            })
+            .collect();
         joined.sort_unstable();
         drop((graph, components));
         let [mut places_there, mut places_back] = [Vec::new(), Vec::new()];
         for pair in joined.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (there, back) = pair.split_at(pair.partition_point(|(_, _, is_back, _)| !is_back));
             let (a, b) = (pair[0].0, pair[0].1);
-            if !there.is_empty() && !back.is_empty() && !self.write_common_key(a, b) && self.independent(a, b) {
+            if !there.is_empty()
+                && !back.is_empty()
+                && !self.write_common_key(a, b)
+                && self.independent(a, b)
+            {
                 for (places, edges) in [(&mut places_there, there), (&mut places_back, back)] {
                     places.clear();
                     places.extend(edges.iter().map(|&(.., place)| place));
@@ -130,12 +174,16 @@ impl<'a> Pairs<'a> {
         let violation = argument.violation(
             Pattern::WriteSkew,
             vec!["G2-item".to_owned()],
-            LevelSet::upward(Level::Serializability).union(LevelSet::from_iter([Level::PlainUpdateSerializability])),
+            LevelSet::upward(Level::Serializability)
+                .union(LevelSet::from_iter([Level::PlainUpdateSerializability])),
             None,
             &order,
             Proof::Cycle(vec![there, back]),
         );
-        Some(Violation { place: Some(place), ..violation })
+        Some(Violation {
+            place: Some(place),
+            ..violation
+        })
     }
 
     pub(super) fn anti_dependency(

@@ -19,7 +19,9 @@ pub(super) fn find(
     listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    let is_below = |weak: &Level| weak.is_weak() && weak.plain_of().is_none() && level.implies_without_sessions(*weak);
+    let is_below = |weak: &Level| {
+        weak.is_weak() && weak.plain_of().is_none() && level.implies_without_sessions(*weak)
+    };
     if let Some(weak) = Level::EVERY.into_iter().rev().find(is_below)
         && weak::decide(index, weak, control)?.is_violated()
     {
@@ -27,7 +29,9 @@ pub(super) fn find(
     }
     let mut rest: Vec<Node> = (0..index.n_nodes() as Node).collect();
     for _ in 0..most {
-        let Some(core) = decide::core(&index.part(&rest), level, control)? else { break };
+        let Some(core) = decide::core(&index.part(&rest), level, control)? else {
+            break;
+        };
         let core: Vec<Node> = core.iter().map(|&place| rest[place as usize]).collect();
         let nodes = reduce_by(index, core, &mut |part| decide::core(part, level, control))?;
         if let Some(violation) = of_part(history, &index.part(&nodes), level, control)? {
@@ -70,7 +74,10 @@ pub(in crate::checkers) fn of_part(
     level: Level,
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
-    let limits = derivation::Limits { case_steps: u64::MAX, ..derivation::Limits::default() };
+    let limits = derivation::Limits {
+        case_steps: u64::MAX,
+        ..derivation::Limits::default()
+    };
     let proved = derivation::prove(history, part, level, limits, control)?;
     Ok(proved.map(|(edges, proof)| told((level, edges, proof))))
 }

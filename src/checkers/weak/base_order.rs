@@ -45,23 +45,43 @@ impl BaseOrder {
     pub(super) fn new(index: &Index, control: &Control) -> Result<Option<BaseOrder>, Interrupt> {
         let places = index.read_key.len() as u32..;
         let listed = index.listed();
-        let listed: Vec<Forced> =
-            places.zip(&listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read }).collect();
+        let listed: Vec<Forced> = places
+            .zip(&listed)
+            .map(|(read, pair)| Forced {
+                from: pair.older,
+                to: pair.newer,
+                read,
+            })
+            .collect();
         let before = Before::new(index.n_nodes(), &listed);
         let recorded = recorded_ranks(index);
-        let wish = recorded.as_deref().map_or(Preference::FirstCome, Preference::Rank);
-        let Some(order) = linear_extension(index, &before, wish, control)? else { return Ok(None) };
+        let wish = recorded
+            .as_deref()
+            .map_or(Preference::FirstCome, Preference::Rank);
+        let Some(order) = linear_extension(index, &before, wish, control)? else {
+            return Ok(None);
+        };
         let replay = Replay::new(index, &order, control)?;
         if !listed.is_empty() && !replay.explains_all() {
             let serial: Vec<Forced> = [&listed[..], &overwritten(index)].concat();
-            if let Some(order) = linear_extension(index, &Before::new(index.n_nodes(), &serial), wish, control)? {
+            if let Some(order) =
+                linear_extension(index, &Before::new(index.n_nodes(), &serial), wish, control)?
+            {
                 let replay = Replay::new(index, &order, control)?;
                 if replay.explains_all() {
-                    return Ok(Some(BaseOrder { listed, order, replay }));
+                    return Ok(Some(BaseOrder {
+                        listed,
+                        order,
+                        replay,
+                    }));
                 }
             }
         }
-        Ok(Some(BaseOrder { listed, order, replay }))
+        Ok(Some(BaseOrder {
+            listed,
+            order,
+            replay,
+        }))
     }
 }
 
@@ -72,13 +92,23 @@ fn overwritten(index: &Index) -> Vec<Forced> {
     let mut first = vec![INITIAL_SLOT; index.n_keys()];
     let mut unread: FxHashMap<Slot, Vec<Slot>> = FxHashMap::default();
     for order in &index.lists {
-        order.versions.windows(2).for_each(|pair| next[pair[0] as usize] = pair[1]);
-        let (Some(&oldest), Some(&last)) = (order.versions.first(), order.versions.last()) else { continue };
+        order
+            .versions
+            .windows(2)
+            .for_each(|pair| next[pair[0] as usize] = pair[1]);
+        let (Some(&oldest), Some(&last)) = (order.versions.first(), order.versions.last()) else {
+            continue;
+        };
         first[order.key as usize] = oldest;
         let n_others = index.slots_of(order.key).len() - order.versions.len();
         if (1..=MOST_UNREAD).contains(&n_others) {
             let others = index.slots_of(order.key).map(|slot| slot as Slot);
-            unread.insert(last, others.filter(|slot| !order.versions.contains(slot)).collect());
+            unread.insert(
+                last,
+                others
+                    .filter(|slot| !order.versions.contains(slot))
+                    .collect(),
+            );
         }
     }
     let mut edges = Vec::new();
@@ -89,9 +119,17 @@ fn overwritten(index: &Index) -> Vec<Forced> {
                 slot => (next[slot as usize], slot),
             };
             let later = Some(after).filter(|&after| after != INITIAL_SLOT);
-            let later = later.into_iter().chain(unread.get(&slot).into_iter().flatten().copied());
-            let to = later.map(|slot| index.slot_node[slot as usize]).filter(|&to| to != from);
-            edges.extend(to.map(|to| Forced { from, to, read: read as u32 }));
+            let later = later
+                .into_iter()
+                .chain(unread.get(&slot).into_iter().flatten().copied());
+            let to = later
+                .map(|slot| index.slot_node[slot as usize])
+                .filter(|&to| to != from);
+            edges.extend(to.map(|to| Forced {
+                from,
+                to,
+                read: read as u32,
+            }));
         }
     }
     edges
@@ -104,14 +142,21 @@ fn recorded_ranks(index: &Index) -> Option<Vec<u32>> {
         return Some(index.guess.clone());
     }
     if !index.interval.is_empty() {
-        let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
+        let ends: Option<Vec<i64>> = index
+            .interval
+            .iter()
+            .map(|interval| interval.map(|ran| ran.end))
+            .collect();
         if let Some(ends) = ends
             && is_believable(index, |v| ends[v as usize])
         {
             let mut by_end: Vec<Node> = (0..index.n_nodes() as Node).collect();
             by_end.par_sort_unstable_by_key(|&v| (ends[v as usize], v));
             let mut rank = vec![0; by_end.len()];
-            by_end.iter().zip(0..).for_each(|(&v, place)| rank[v as usize] = place);
+            by_end
+                .iter()
+                .zip(0..)
+                .for_each(|(&v, place)| rank[v as usize] = place);
             return Some(rank);
         }
     }
@@ -123,7 +168,10 @@ fn is_believable<T: Ord>(index: &Index, when: impl Fn(Node) -> T) -> bool {
     let step = (index.n_nodes() / SAMPLE).max(1);
     let (mut forward, mut all) = (0, 0);
     for t in (0..index.n_nodes() as Node).step_by(step) {
-        for &writer in index.read_writer[index.reads_of(t)].iter().filter(|&&writer| writer != crate::relations::NONE) {
+        for &writer in index.read_writer[index.reads_of(t)]
+            .iter()
+            .filter(|&&writer| writer != crate::relations::NONE)
+        {
             all += 1;
             forward += usize::from(when(writer) < when(t));
         }
@@ -155,7 +203,11 @@ pub(super) struct Replay {
 pub(super) type Demands = Option<Vec<Forced>>;
 
 /// The versions between the newest one and the one that was read, newest first, each with its writer.
-pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> impl Iterator<Item = Node> + 'a {
+pub(super) fn between<'a>(
+    index: &'a Index,
+    replay: &'a Replay,
+    open: Open,
+) -> impl Iterator<Item = Node> + 'a {
     let wanted = index.read_slot[open.read as usize];
     let next = move |version: Slot| (version != wanted).then_some(version);
     let versions = std::iter::successors(next(open.newest), move |&v| next(replay.previous.of(v)));
@@ -165,17 +217,30 @@ pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> i
 impl Replay {
     /// Replays an order that contains SO ∪ WR. Linear, in parallel by pieces of the order: what a piece does not know
     /// about earlier ones is filled in afterwards. The result does not depend on the pieces.
-    pub(super) fn new(index: &Index, order: &LinearOrder, control: &Control) -> Result<Replay, Interrupt> {
+    pub(super) fn new(
+        index: &Index,
+        order: &LinearOrder,
+        control: &Control,
+    ) -> Result<Replay, Interrupt> {
         let previous = Previous::new(index);
         let pieces = pieces(index, order.nodes.len());
         // Each piece is a task of its own.
-        let replayed = pieces.par_iter().with_max_len(1).enumerate().map(|(number, nodes)| {
-            control.check()?;
-            let mut piece = Piece::new(index, number == 0);
-            piece.replay(index, &order.nodes[nodes.clone()], &previous);
-            Ok(piece)
-        });
-        Replay::joined(index, replayed.collect::<Result<_, Interrupt>>()?, previous, control)
+        let replayed = pieces
+            .par_iter()
+            .with_max_len(1)
+            .enumerate()
+            .map(|(number, nodes)| {
+                control.check()?;
+                let mut piece = Piece::new(index, number == 0);
+                piece.replay(index, &order.nodes[nodes.clone()], &previous);
+                Ok(piece)
+            });
+        Replay::joined(
+            index,
+            replayed.collect::<Result<_, Interrupt>>()?,
+            previous,
+            control,
+        )
     }
 
     /// Joins the results of consecutive pieces of an order.
@@ -192,8 +257,10 @@ impl Replay {
             match newest.is_empty() {
                 true => std::mem::replace(&mut newest, after),
                 false => {
-                    let connected =
-                        after.iter().zip(&newest).map(|(&after, &before)| if after == BEFORE { before } else { after });
+                    let connected = after
+                        .iter()
+                        .zip(&newest)
+                        .map(|(&after, &before)| if after == BEFORE { before } else { after });
                     let connected = connected.collect();
                     std::mem::replace(&mut newest, connected)
                 }
@@ -206,7 +273,10 @@ impl Replay {
             .with_max_len(1)
             .zip(before)
             .map(|(piece, newest)| piece.connected(index, &newest, &previous));
-        Ok(Replay { open: connected.collect(), previous })
+        Ok(Replay {
+            open: connected.collect(),
+            previous,
+        })
     }
 
     /// Whether every read is explained.
@@ -240,7 +310,11 @@ pub(super) struct Previous(Vec<AtomicU32>);
 impl Previous {
     /// No version has a predecessor.
     pub(super) fn new(index: &Index) -> Previous {
-        Previous((0..index.slot_node.len()).map(|_| AtomicU32::new(INITIAL_SLOT)).collect())
+        Previous(
+            (0..index.slot_node.len())
+                .map(|_| AtomicU32::new(INITIAL_SLOT))
+                .collect(),
+        )
     }
 
     /// The version before this one.
@@ -258,15 +332,24 @@ impl Previous {
 
 impl Clone for Previous {
     fn clone(&self) -> Previous {
-        Previous(self.0.iter().map(|before| AtomicU32::new(before.load(Ordering::Relaxed))).collect())
+        Previous(
+            self.0
+                .iter()
+                .map(|before| AtomicU32::new(before.load(Ordering::Relaxed)))
+                .collect(),
+        )
     }
 }
 
 /// Pieces of an order of `n` nodes, for all threads, as long as they justify a table of keys each.
 pub(super) fn pieces(index: &Index, n: usize) -> Vec<Range<usize>> {
-    let most = (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
+    let most =
+        (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
     let length = n.div_ceil(n_pieces(most)).max(1);
-    (0..n).step_by(length).map(|begin| begin..(begin + length).min(n)).collect()
+    (0..n)
+        .step_by(length)
+        .map(|begin| begin..(begin + length).min(n))
+        .collect()
 }
 
 /// The effect of one piece of an order, as far as it is known from the piece alone.
@@ -282,22 +365,35 @@ impl Piece {
     /// A piece that begins with the order, or in the middle of it.
     pub(super) fn new(index: &Index, is_first: bool) -> Piece {
         let unknown = if is_first { INITIAL_SLOT } else { BEFORE };
-        Piece { current: vec![unknown; index.n_keys()], first: Vec::new(), open: Vec::new() }
+        Piece {
+            current: vec![unknown; index.n_keys()],
+            first: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Appends these nodes to the piece.
     pub(super) fn replay(&mut self, index: &Index, nodes: &[Node], previous: &Previous) {
         for &t in nodes {
             let reads = index.reads_of(t);
-            let read = index.read_key[reads.clone()].iter().zip(&index.read_slot[reads.clone()]);
+            let read = index.read_key[reads.clone()]
+                .iter()
+                .zip(&index.read_slot[reads.clone()]);
             for ((&key, &slot), place) in read.zip(reads.start as u32..) {
                 let newest = self.current[key as usize];
                 if newest != slot {
-                    self.open.push(Open { reader: t, read: place, newest });
+                    self.open.push(Open {
+                        reader: t,
+                        read: place,
+                        newest,
+                    });
                 }
             }
             let writes = index.writes_of(t);
-            for (&key, &slot) in index.write_key[writes.clone()].iter().zip(&index.write_slot[writes]) {
+            for (&key, &slot) in index.write_key[writes.clone()]
+                .iter()
+                .zip(&index.write_slot[writes])
+            {
                 let before = std::mem::replace(&mut self.current[key as usize], slot);
                 match before {
                     BEFORE => self.first.push(slot),

@@ -33,31 +33,68 @@ pub(in crate::checkers) fn broken_guarantees(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     let mut found = Instances::default();
-    let sought = GUARANTEES.into_iter().filter(|&guarantee| levels.contains(Level::of_guarantee(guarantee)));
+    let sought = GUARANTEES
+        .into_iter()
+        .filter(|&guarantee| levels.contains(Level::of_guarantee(guarantee)));
     let sought: Vec<Guarantee> = sought.collect();
     let ground = match sought.is_empty() {
         true => None,
         false => BaseOrder::new(index, control)?,
     };
-    let Some(BaseOrder { listed, order, replay }) = ground else { return Ok(found) };
+    let Some(BaseOrder {
+        listed,
+        order,
+        replay,
+    }) = ground
+    else {
+        return Ok(found);
+    };
     let causality = Causality::new(index, control)?;
     let acyclic = Components::trivial(&order.nodes, &order.place);
     for guarantee in sought {
         let level = Level::of_guarantee(guarantee);
-        if found.violations.iter().any(|violation| violation.levels.contains(level)) {
+        if found
+            .violations
+            .iter()
+            .any(|violation| violation.levels.contains(level))
+        {
             continue;
         }
-        let kept = guarantees::decide(index, listed.clone(), &order, Cow::Borrowed(&replay), guarantee, control)?;
+        let kept = guarantees::decide(
+            index,
+            listed.clone(),
+            &order,
+            Cow::Borrowed(&replay),
+            guarantee,
+            control,
+        )?;
         let Kept::Broken(edges) = kept else { continue };
         let forced = ForcedEdges::new(causality.n(), edges);
-        let teller = Teller { history, causality: &causality, acyclic: &acyclic, forced, guarantee };
+        let teller = Teller {
+            history,
+            causality: &causality,
+            acyclic: &acyclic,
+            forced,
+            guarantee,
+        };
         for violation in teller.violations(control)? {
             let count = found.counts.entry(violation.id.pattern).or_default();
             *count += 1;
             let ordinal = *count as u32;
-            let id = ViolationId { ordinal, ..violation.id };
-            let list = if ordinal as usize <= max_instances { &mut found.violations } else { &mut found.more };
-            list.push(Violation { id, group: ordinal, ..violation });
+            let id = ViolationId {
+                ordinal,
+                ..violation.id
+            };
+            let list = if ordinal as usize <= max_instances {
+                &mut found.violations
+            } else {
+                &mut found.more
+            };
+            list.push(Violation {
+                id,
+                group: ordinal,
+                ..violation
+            });
         }
     }
     Ok(found)
@@ -82,17 +119,37 @@ impl Teller<'_> {
         let mut violations = Vec::new();
         // A version that would be older than the initial one needs no other edge.
         const LOOKED_AT: usize = 64;
-        let of_initial = self.forced.all().iter().filter(|edge| edge.to == NONE).take(LOOKED_AT);
+        let of_initial = self
+            .forced
+            .all()
+            .iter()
+            .filter(|edge| edge.to == NONE)
+            .take(LOOKED_AT);
         if let Some(&first) = of_initial.min_by_key(|edge| self.path(edge).1.len()) {
-            violations.push(self.tell(&[Step::Forced(first), Step::Initial(first.from)], &mut search, control)?);
+            violations.push(self.tell(
+                &[Step::Forced(first), Step::Initial(first.from)],
+                &mut search,
+                control,
+            )?);
         } else {
-            for component in (0..components.len() as u32).filter(|&c| components.members(c).len() > 1) {
+            for component in
+                (0..components.len() as u32).filter(|&c| components.members(c).len() > 1)
+            {
                 let inside = |v: Node| components.of[v as usize] == component;
                 let way = self.shortest(inside, &mut search, control)?;
-                violations.extend(way.map(|way| self.tell(&way, &mut search, control)).transpose()?);
+                violations.extend(
+                    way.map(|way| self.tell(&way, &mut search, control))
+                        .transpose()?,
+                );
             }
         }
-        violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
+        violations.sort_by_key(|violation| {
+            (
+                violation.id.pattern,
+                violation.size(),
+                violation.edges.len(),
+            )
+        });
         Ok(violations)
     }
 
@@ -106,10 +163,18 @@ impl Teller<'_> {
         /// States visited in search of shorter cycles.
         const VISITS: u64 = 2_000_000;
         let is_forced = |edge: &Forced| self.causality.list_behind(*edge).is_none();
-        let n_forced = |way: &[Step]| way.iter().filter(|step| matches!(step, Step::Forced(_))).count();
+        let n_forced = |way: &[Step]| {
+            way.iter()
+                .filter(|step| matches!(step, Step::Forced(_)))
+                .count()
+        };
         let mut best: Option<Vec<Step>> = None;
         let begin = search.visited;
-        let edges = self.forced.all().iter().filter(|edge| inside(edge.from) && inside(edge.to) && is_forced(edge));
+        let edges = self
+            .forced
+            .all()
+            .iter()
+            .filter(|edge| inside(edge.from) && inside(edge.to) && is_forced(edge));
         for &edge in edges {
             if best.is_some() && search.visited > begin + VISITS {
                 break;
@@ -125,13 +190,20 @@ impl Teller<'_> {
         Ok(best)
     }
 
-    fn tell(&self, way: &[Step], search: &mut PathSearch<'_>, control: &Control) -> Result<Violation, Interrupt> {
+    fn tell(
+        &self,
+        way: &[Step],
+        search: &mut PathSearch<'_>,
+        control: &Control,
+    ) -> Result<Violation, Interrupt> {
         let mut story = Story::new(self.history, self.causality, self.acyclic);
         way.iter().for_each(|step| story.mention(step.from()));
         let mut cycle: Vec<EdgeIndex> = Vec::with_capacity(way.len());
         for step in way {
             cycle.push(match *step {
-                Step::Forced(edge) if self.causality.list_behind(edge).is_none() => self.forces(edge, &mut story),
+                Step::Forced(edge) if self.causality.list_behind(edge).is_none() => {
+                    self.forces(edge, &mut story)
+                }
                 ref step => story.way(std::slice::from_ref(step), search, control)?[0],
             });
         }
@@ -166,15 +238,19 @@ impl Teller<'_> {
 /// The kinds of paths by which the forced edges of a cycle are there.
 fn kinds<'e>(edges: &'e [Edge], cycle: &'e [EdgeIndex]) -> impl Iterator<Item = Guarantee> + 'e {
     cycle.iter().filter_map(|&e| match edges[e].because {
-        Reason::Visible { axiom: Axiom::Session(kind), .. } => Some(kind),
+        Reason::Visible {
+            axiom: Axiom::Session(kind),
+            ..
+        } => Some(kind),
         _ => None,
     })
 }
 
 /// What a cycle is called and the weakest level that it violates: the guarantee that counts all its paths.
 fn named(edges: &[Edge], cycle: &[EdgeIndex]) -> (Pattern, Level) {
-    let mut counting =
-        GUARANTEES.into_iter().filter(|guarantee| kinds(edges, cycle).all(|kind| guarantee.counts(kind)));
+    let mut counting = GUARANTEES
+        .into_iter()
+        .filter(|guarantee| kinds(edges, cycle).all(|kind| guarantee.counts(kind)));
     let guarantee = counting.next().unwrap_or(Guarantee::Pram);
     let pattern = match guarantee {
         Guarantee::ReadYourWrites => Pattern::RYWCycle,
@@ -188,7 +264,9 @@ fn named(edges: &[Edge], cycle: &[EdgeIndex]) -> (Pattern, Level) {
 
 /// The key of a cycle with one forced edge.
 fn key_of(edges: &[Edge], cycle: &[EdgeIndex]) -> Option<KeyId> {
-    let mut forced = cycle.iter().filter(|&&e| matches!(edges[e].because, Reason::Visible { .. }));
+    let mut forced = cycle
+        .iter()
+        .filter(|&&e| matches!(edges[e].because, Reason::Visible { .. }));
     match (forced.next(), forced.next()) {
         (Some(&only), None) => edges[only].key,
         _ => None,

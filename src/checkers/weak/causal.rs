@@ -70,7 +70,12 @@ pub(super) struct Causal<'a> {
 
 impl<'a> Causal<'a> {
     pub(super) fn new(index: &'a Index, base: &'a LinearOrder) -> Causal<'a> {
-        Causal { index, base, unseen: FxHashSet::default(), sweep: None }
+        Causal {
+            index,
+            base,
+            unseen: FxHashSet::default(),
+            sweep: None,
+        }
     }
 
     /// What the open reads of an order force.
@@ -91,7 +96,9 @@ impl<'a> Causal<'a> {
         let (mut seen, mut edges) = (searched, Vec::new());
         if seen.is_none() {
             let (answers, of_long) = self.ask_all(order, &questions, control)?;
-            let Some(of_long) = of_long else { return Ok(None) };
+            let Some(of_long) = of_long else {
+                return Ok(None);
+            };
             edges = of_long;
             seen = Some(answers);
         }
@@ -100,7 +107,11 @@ impl<'a> Causal<'a> {
             let ReadQuestion { t2, read, .. } = questions.short[at as usize];
             match self.index.writer_of_read(read as usize) {
                 NONE => return Ok(None),
-                t1 => edges.push(Forced { from: t2, to: t1, read }),
+                t1 => edges.push(Forced {
+                    from: t2,
+                    to: t1,
+                    read,
+                }),
             }
         }
         if !edges.is_empty() {
@@ -120,7 +131,12 @@ impl<'a> Causal<'a> {
         }
     }
 
-    fn questions(&self, replay: &Replay, walk: usize, control: &Control) -> Result<Questions, Interrupt> {
+    fn questions(
+        &self,
+        replay: &Replay,
+        walk: usize,
+        control: &Control,
+    ) -> Result<Questions, Interrupt> {
         // No order that contains SO ∪ WR has t2 behind t3 if t3 observes it, so the first guess answers many questions.
         let place = &self.base.place;
         let parts = replay.parts(OPEN_READS).into_par_iter().map(|part| {
@@ -165,12 +181,21 @@ impl<'a> Causal<'a> {
         let steps = index.read_key.len() + n;
         let back = |of_reader: &[ReadQuestion]| {
             let place = |t: Node| order.place[t as usize];
-            let floor = of_reader.iter().map(|question| place(question.t2)).min().unwrap_or(0);
-            (floor, place(of_reader[0].t3).saturating_sub(floor) as usize + 1)
+            let floor = of_reader
+                .iter()
+                .map(|question| place(question.t2))
+                .min()
+                .unwrap_or(0);
+            (
+                floor,
+                place(of_reader[0].t3).saturating_sub(floor) as usize + 1,
+            )
         };
         // At most everything in between is visited.
         let readers = questions.chunk_by(|a, b| a.t3 == b.t3);
-        let most = readers.fold(0usize, |most, of_reader| most.saturating_add(back(of_reader).1));
+        let most = readers.fold(0usize, |most, of_reader| {
+            most.saturating_add(back(of_reader).1)
+        });
         let most = most.saturating_mul(steps) / n.max(1);
         // A step costs about as much as a line of a block. A search that cannot cost more than a fraction of the
         // columns is made; otherwise, few searches need less than some hundred steps, and little is spent on trying.
@@ -178,9 +203,17 @@ impl<'a> Causal<'a> {
             Some((_, sweep)) => sweep.length() / n.max(1),
             None => index.n_sessions().div_ceil(32),
         };
-        let columns = if SMALL_LIMITS { 80 } else { steps.saturating_mul(n_blocks.min(16)) };
+        let columns = if SMALL_LIMITS {
+            80
+        } else {
+            steps.saturating_mul(n_blocks.min(16))
+        };
         let least = if SMALL_LIMITS { 1 } else { 256 };
-        let budget = if most < columns / 4 { columns / 2 } else { columns / 64 };
+        let budget = if most < columns / 4 {
+            columns / 2
+        } else {
+            columns / 64
+        };
         if most >= columns / 4 && questions.len().saturating_mul(least) > budget {
             return Ok(None);
         }
@@ -194,7 +227,10 @@ impl<'a> Causal<'a> {
             let mut place = first as u32;
             for (step, of_reader) in part.chunk_by(|a, b| a.t3 == b.t3).enumerate() {
                 control.tick(step)?;
-                if window.look_back(of_reader[0].t3, back(of_reader).0).is_none() {
+                if window
+                    .look_back(of_reader[0].t3, back(of_reader).0)
+                    .is_none()
+                {
                     return Ok(None);
                 }
                 for question in of_reader {
@@ -207,7 +243,10 @@ impl<'a> Causal<'a> {
             Ok(Some(seen))
         });
         let searched = searched.collect::<Result<Vec<_>, Interrupt>>()?;
-        Ok(searched.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.concat()))
+        Ok(searched
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(|parts| parts.concat()))
     }
 
     /// Sends waves, or computes one block of columns after another: the places of the questions answered with yes,
@@ -224,24 +263,35 @@ impl<'a> Causal<'a> {
             let sweep = Sweep::new(self.index, self.base, &chains, control)?;
             self.sweep = Some((chains, sweep));
         }
-        let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };
+        let Some((chains, sweep)) = &self.sweep else {
+            return Ok((Vec::new(), None));
+        };
         if questions.long.is_empty() && sweep.length() > 0 {
             let place = |t: Node| self.base.place[t as usize];
-            let waves = Waves::new(questions.short.iter().map(|question| (place(question.t2), place(question.t3))));
+            let waves = Waves::new(
+                questions
+                    .short
+                    .iter()
+                    .map(|question| (place(question.t2), place(question.t3))),
+            );
             if waves.length < sweep.length() {
                 return Ok((waves.answers(sweep, control)?, Some(Vec::new())));
             }
         }
         let width = sweep.width() as u32;
         let block_of = |question: &ReadQuestion| chains.chain[question.t2 as usize] / width;
-        let by_block: Rows<u32> = Rows::new(sweep.n_blocks(), questions.short.iter().map(block_of).zip(0..));
+        let by_block: Rows<u32> = Rows::new(
+            sweep.n_blocks(),
+            questions.short.iter().map(block_of).zip(0..),
+        );
         let place = |t3: Node| self.base.place[t3 as usize];
         // A few long rows of blocks, so that one buffer serves many blocks.
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
         let asked = (0..n_rows).into_par_iter().map(|row| {
             let (mut seen, mut edges): (Vec<u32>, Demands) = (Vec::new(), Some(Vec::new()));
             let of_row = || (row..sweep.n_blocks()).step_by(n_rows);
-            let (kept, others): (Vec<usize>, Vec<usize>) = of_row().partition(|&number| sweep.is_kept(number));
+            let (kept, others): (Vec<usize>, Vec<usize>) =
+                of_row().partition(|&number| sweep.is_kept(number));
             for number in kept.into_iter().chain(others) {
                 let of_block = by_block.of(number as u32);
                 if of_block.is_empty() && questions.long.is_empty() {
@@ -258,12 +308,16 @@ impl<'a> Causal<'a> {
                             seen.push(at);
                         }
                     }
-                    Some((seen, self.demands_of_long(order, chains, width, block, &questions.long)?))
+                    Some((
+                        seen,
+                        self.demands_of_long(order, chains, width, block, &questions.long)?,
+                    ))
                 };
                 let block = sweep.block(number, control)?;
                 let (seen_in_block, edges_of_block) = match answers(&block) {
                     Some(told) => told,
-                    None => answers(&sweep.wide_block(number, control)?).expect("wide entries tell everything"),
+                    None => answers(&sweep.wide_block(number, control)?)
+                        .expect("wide entries tell everything"),
                 };
                 seen.extend(seen_in_block);
                 merge(&mut edges, edges_of_block);
@@ -295,14 +349,21 @@ impl<'a> Causal<'a> {
         for open in long {
             let t1 = index.writer_of_read(open.read as usize);
             let place = self.base.place[open.reader as usize];
-            for (chain, run) in chains.runs(index, index.read_key[open.read as usize], block.first..block.first + width)
-            {
+            for (chain, run) in chains.runs(
+                index,
+                index.read_key[open.read as usize],
+                block.first..block.first + width,
+            ) {
                 let seen = block.count(place, chain)?;
                 let seen = &run[..run.partition_point(|&t2| chains.position[t2 as usize] < seen)];
                 match seen.last() {
                     Some(_) if t1 == NONE => return Some(None),
                     Some(&t2) if order.place[t2 as usize] > order.place[t1 as usize] => {
-                        edges.push(Forced { from: t2, to: t1, read: open.read });
+                        edges.push(Forced {
+                            from: t2,
+                            to: t1,
+                            read: open.read,
+                        });
                     }
                     _ => {}
                 }

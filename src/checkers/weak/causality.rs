@@ -43,18 +43,30 @@ impl<'a> Causality<'a> {
             predecessor_begin.push(predecessor.len() as u32);
         }
         let (successors, listed) = (OnceLock::new(), index.listed());
-        Ok(Causality { index, read_node, successors, predecessor_begin, predecessor, listed })
+        Ok(Causality {
+            index,
+            read_node,
+            successors,
+            predecessor_begin,
+            predecessor,
+            listed,
+        })
     }
 
     /// The edges that lists show.
     pub(super) fn listed_edges(&self) -> impl Iterator<Item = Forced> + '_ {
         let places = self.read_node.len() as u32..;
-        places.zip(&self.listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read })
+        places.zip(&self.listed).map(|(read, pair)| Forced {
+            from: pair.older,
+            to: pair.newer,
+            read,
+        })
     }
 
     /// The list that shows an edge, if any.
     pub(super) fn list_behind(&self, edge: Forced) -> Option<&Listed> {
-        self.listed.get((edge.read as usize).checked_sub(self.read_node.len())?)
+        self.listed
+            .get((edge.read as usize).checked_sub(self.read_node.len())?)
     }
 
     /// Number of nodes.
@@ -95,7 +107,8 @@ impl<'a> Causality<'a> {
     /// The nodes `v` reads from, each once, in program order of the first read.
     #[inline]
     pub(super) fn writers(&self, v: Node) -> &[Node] {
-        &self.predecessor[self.predecessor_begin[v as usize] as usize..self.predecessor_begin[v as usize + 1] as usize]
+        &self.predecessor[self.predecessor_begin[v as usize] as usize
+            ..self.predecessor_begin[v as usize + 1] as usize]
     }
 
     /// The node before `v` in its session.
@@ -158,14 +171,22 @@ impl ForcedEdges {
 
     /// All but the edges that contradict ⊥ being first, of `n` nodes. O(n + edges).
     pub(super) fn without_initial(&self, n: usize) -> ForcedEdges {
-        let others = self.all().iter().copied().filter(|edge| edge.to != NONE).collect();
+        let others = self
+            .all()
+            .iter()
+            .copied()
+            .filter(|edge| edge.to != NONE)
+            .collect();
         ForcedEdges(Rows::of_sorted(n, others, |edge| edge.from))
     }
 
     /// The edge from `a` to `b`, if it is there. O(log).
     pub(super) fn find(&self, a: Node, b: Node) -> Option<Forced> {
         let edges = self.of(a);
-        edges.binary_search_by_key(&b, |edge| edge.to).ok().map(|at| edges[at])
+        edges
+            .binary_search_by_key(&b, |edge| edge.to)
+            .ok()
+            .map(|at| edges[at])
     }
 }
 
@@ -212,7 +233,10 @@ impl Components {
 
     /// If SO ∪ WR has no cycle: each node is a component, numbered by its place in an order that contains it.
     pub(super) fn trivial(nodes: &[Node], place: &[u32]) -> Components {
-        Components { of: place.to_vec(), members: Rows::one_each(nodes.to_vec()) }
+        Components {
+            of: place.to_vec(),
+            members: Rows::one_each(nodes.to_vec()),
+        }
     }
 
     /// Number of components.
@@ -257,6 +281,12 @@ fn neighbour(causality: &Causality<'_>, forced: &ForcedEdges, v: Node, nth: usiz
     match nth.checked_sub(of_session) {
         None => successor,
         Some(place) if place < readers.len() => Some(readers[place]),
-        Some(place) => Some(forced.of(v).get(place - readers.len())?.to.min(causality.n() as Node)),
+        Some(place) => Some(
+            forced
+                .of(v)
+                .get(place - readers.len())?
+                .to
+                .min(causality.n() as Node),
+        ),
     }
 }

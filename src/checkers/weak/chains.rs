@@ -61,19 +61,30 @@ impl Writers {
             for at in slots {
                 let chain = chains.chain[writer[at] as usize];
                 if chain != last {
-                    runs.push(ChainRun { chain, begin: at as u32 });
+                    runs.push(ChainRun {
+                        chain,
+                        begin: at as u32,
+                    });
                     last = chain;
                 }
             }
         }
         run_begin.push(runs.len() as u32);
-        Writers { writer, run_begin, runs }
+        Writers {
+            writer,
+            run_begin,
+            runs,
+        }
     }
 }
 
 impl Chains {
     /// Covers the nodes. `components` are those of SO ∪ WR. O(n + reads of the first transactions of sessions).
-    pub(super) fn new(index: &Index, components: &Components, control: &Control) -> Result<Chains, Interrupt> {
+    pub(super) fn new(
+        index: &Index,
+        components: &Components,
+        control: &Control,
+    ) -> Result<Chains, Interrupt> {
         let n_sessions = index.n_sessions();
         let next = match n_sessions > JOIN_ABOVE {
             true => joined_sessions(index, components),
@@ -95,7 +106,9 @@ impl Chains {
             let mut length = 0;
             let mut session = first;
             while session != NONE {
-                for v in index.session_begin[session as usize]..index.session_begin[session as usize + 1] {
+                for v in
+                    index.session_begin[session as usize]..index.session_begin[session as usize + 1]
+                {
                     chains.chain[v as usize] = chains.length.len() as u32;
                     chains.position[v as usize] = length;
                     length += 1;
@@ -124,18 +137,27 @@ impl Chains {
         key: u32,
         window: Range<u32>,
     ) -> impl Iterator<Item = (u32, &'a [Node])> + 'a {
-        let Writers { writer, run_begin, runs } = self.writers.get_or_init(|| Writers::new(index, self));
-        let (begin, end) = (run_begin[key as usize] as usize, run_begin[key as usize + 1] as usize);
+        let Writers {
+            writer,
+            run_begin,
+            runs,
+        } = self.writers.get_or_init(|| Writers::new(index, self));
+        let (begin, end) = (
+            run_begin[key as usize] as usize,
+            run_begin[key as usize + 1] as usize,
+        );
         let key_end = runs.get(end).map_or(writer.len(), |run| run.begin as usize);
         let runs = &runs[begin..end];
         let first = match window.start {
             0 => 0,
             start => runs.partition_point(|run| run.chain < start),
         };
-        (first..runs.len()).take_while(move |&at| runs[at].chain < window.end).map(move |at| {
-            let end = runs.get(at + 1).map_or(key_end, |run| run.begin as usize);
-            (runs[at].chain, &writer[runs[at].begin as usize..end])
-        })
+        (first..runs.len())
+            .take_while(move |&at| runs[at].chain < window.end)
+            .map(move |at| {
+                let end = runs.get(at + 1).map_or(key_end, |run| run.begin as usize);
+                (runs[at].chain, &writer[runs[at].begin as usize..end])
+            })
     }
 }
 
@@ -147,7 +169,10 @@ fn joined_sessions(index: &Index, components: &Components) -> Vec<u32> {
         if index.position(head) > 0 {
             continue;
         }
-        let writers = index.read_writer[index.reads_of(head)].iter().copied().filter(|&writer| writer != NONE);
+        let writers = index.read_writer[index.reads_of(head)]
+            .iter()
+            .copied()
+            .filter(|&writer| writer != NONE);
         let free_ends = writers.filter(|&end| {
             index.successor(end).is_none()
                 && next[index.session[end as usize] as usize] == NONE

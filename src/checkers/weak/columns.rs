@@ -26,7 +26,11 @@ const LINE: usize = if SMALL_LIMITS { 4 } else { 32 };
 const PART: usize = if SMALL_LIMITS { 2 } else { 1 << 15 };
 
 /// What a medium entry can hold, and how much of that lies before its base.
-const MEDIUM: (u32, u32) = if SMALL_LIMITS { (4, 2) } else { (0xFFFF, 0x8000) };
+const MEDIUM: (u32, u32) = if SMALL_LIMITS {
+    (4, 2)
+} else {
+    (0xFFFF, 0x8000)
+};
 
 /// The longest chains for short entries.
 const SHORT: u32 = if SMALL_LIMITS { 3 } else { 0xFF };
@@ -51,7 +55,10 @@ struct PredecessorTable {
 impl PredecessorTable {
     fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
         let predecessors = |range: &[u32]| &self.predecessor[range[0] as usize..range[1] as usize];
-        self.spot.iter().zip(self.begin.windows(2)).map(move |(&spot, range)| (spot, predecessors(range)))
+        self.spot
+            .iter()
+            .zip(self.begin.windows(2))
+            .map(move |(&spot, range)| (spot, predecessors(range)))
     }
 }
 
@@ -82,7 +89,10 @@ struct Base {
 fn bases(order: &LinearOrder, chains: &Chains) -> Option<Vec<Base>> {
     let (most, back) = MEDIUM;
     let mut progress = vec![0u32; chains.len()];
-    let mut bases = vec![Base { place: 0, uncounted: progress.clone() }];
+    let mut bases = vec![Base {
+        place: 0,
+        uncounted: progress.clone(),
+    }];
     let mut base = progress.clone();
     for (&t, place) in order.nodes.iter().zip(0u32..) {
         let chain = chains.chain[t as usize] as usize;
@@ -90,8 +100,14 @@ fn bases(order: &LinearOrder, chains: &Chains) -> Option<Vec<Base>> {
             if bases.len().saturating_mul(chains.len()) > order.nodes.len() {
                 return None;
             }
-            base = progress.iter().map(|&progress| progress.saturating_sub(back)).collect();
-            bases.push(Base { place, uncounted: base.clone() });
+            base = progress
+                .iter()
+                .map(|&progress| progress.saturating_sub(back))
+                .collect();
+            bases.push(Base {
+                place,
+                uncounted: base.clone(),
+            });
         }
         progress[chain] += 1;
     }
@@ -112,8 +128,19 @@ impl Sweep {
         });
         let parts = parts.collect::<Result<Vec<_>, Interrupt>>()?;
         let longest = chains.length.iter().copied().max().unwrap_or(0);
-        let bases = if longest > MEDIUM.0 { bases(order, chains).unwrap_or_default() } else { Vec::new() };
-        Ok(Sweep { n_nodes: order.nodes.len(), parts, n_chains: chains.len(), longest, bases, spare: Mutex::default() })
+        let bases = if longest > MEDIUM.0 {
+            bases(order, chains).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        Ok(Sweep {
+            n_nodes: order.nodes.len(),
+            parts,
+            n_chains: chains.len(),
+            longest,
+            bases,
+            spare: Mutex::default(),
+        })
     }
 
     /// The places of the predecessors of the node at a place; one may occur several times.
@@ -161,7 +188,9 @@ impl Sweep {
     /// Whether a block was kept.
     pub(super) fn is_kept(&self, number: usize) -> bool {
         let first = (number * self.width()) as u32;
-        self.spare.lock().is_ok_and(|spare| spare.iter().any(|kept| kept.0 == first))
+        self.spare
+            .lock()
+            .is_ok_and(|spare| spare.iter().any(|kept| kept.0 == first))
     }
 
     /// One block: the kept one, or else a computed one, in the memory of another one if there is one. O(nodes + reads),
@@ -169,24 +198,43 @@ impl Sweep {
     pub(super) fn block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
         let taken = self.spare.lock().ok().and_then(|mut spare| {
-            let at = spare.iter().position(|kept| kept.0 == first).or(spare.len().checked_sub(1))?;
+            let at = spare
+                .iter()
+                .position(|kept| kept.0 == first)
+                .or(spare.len().checked_sub(1))?;
             Some(spare.swap_remove(at))
         });
         let used = match taken {
             Some((of, columns)) if of == first => {
-                return Ok(Block { first, columns, bases: &self.bases, sweep: self });
+                return Ok(Block {
+                    first,
+                    columns,
+                    bases: &self.bases,
+                    sweep: self,
+                });
             }
             taken => taken.map(|(_, columns)| columns),
         };
         let columns = match (self.entries(), used) {
-            (Entries::Short, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
+            (Entries::Short, Some(Columns::Short(used))) => {
+                Columns::Short(self.lines(first, used, control)?)
+            }
             (Entries::Short, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
-            (Entries::Medium, Some(Columns::Medium(used))) => Columns::Medium(self.medium(first, used, control)?),
+            (Entries::Medium, Some(Columns::Medium(used))) => {
+                Columns::Medium(self.medium(first, used, control)?)
+            }
             (Entries::Medium, _) => Columns::Medium(self.medium(first, Vec::new(), control)?),
-            (Entries::Long, Some(Columns::Long(used))) => Columns::Long(self.lines(first, used, control)?),
+            (Entries::Long, Some(Columns::Long(used))) => {
+                Columns::Long(self.lines(first, used, control)?)
+            }
             (Entries::Long, _) => Columns::Long(self.lines(first, Vec::new(), control)?),
         };
-        Ok(Block { first, columns, bases: &self.bases, sweep: self })
+        Ok(Block {
+            first,
+            columns,
+            bases: &self.bases,
+            sweep: self,
+        })
     }
 
     /// Keeps a block until its memory is needed for another one.
@@ -197,12 +245,21 @@ impl Sweep {
     }
 
     /// Computes one block with entries so wide that no question stays open. A cache line per node and more.
-    pub(super) fn wide_block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
+    pub(super) fn wide_block(
+        &self,
+        number: usize,
+        control: &Control,
+    ) -> Result<Block<'_>, Interrupt> {
         match self.entries() {
             Entries::Medium if !self.bases.is_empty() => {
                 let first = (number * self.width()) as u32;
                 let columns = Columns::Wide(self.lines(first, Vec::new(), control)?);
-                Ok(Block { first, columns, bases: &[], sweep: self })
+                Ok(Block {
+                    first,
+                    columns,
+                    bases: &[],
+                    sweep: self,
+                })
             }
             _ => self.block(number, control),
         }
@@ -215,7 +272,11 @@ impl Sweep {
         lines: Vec<PackedLine<u16, W>>,
         control: &Control,
     ) -> Result<Vec<PackedLine<u16, W>>, Interrupt> {
-        if self.bases.is_empty() { self.lines(first, lines, control) } else { self.based_lines(first, lines, control) }
+        if self.bases.is_empty() {
+            self.lines(first, lines, control)
+        } else {
+            self.based_lines(first, lines, control)
+        }
     }
 
     fn lines<T: Count, const W: usize>(
@@ -234,7 +295,10 @@ impl Sweep {
                 line = std::array::from_fn(|column| line[column].max(other[column]));
             }
             lines.push(PackedLine(line));
-            if let Some(own) = lines[step].0.get_mut(spot.chain.wrapping_sub(first) as usize) {
+            if let Some(own) = lines[step]
+                .0
+                .get_mut(spot.chain.wrapping_sub(first) as usize)
+            {
                 *own = T::from_position(spot.position);
             }
         }
@@ -249,14 +313,23 @@ impl Sweep {
         control: &Control,
     ) -> Result<Vec<PackedLine<u16, W>>, Interrupt> {
         let of_block = |base: &Base| -> [u32; W] {
-            std::array::from_fn(|column| base.uncounted.get(first as usize + column).copied().unwrap_or(0))
+            std::array::from_fn(|column| {
+                base.uncounted
+                    .get(first as usize + column)
+                    .copied()
+                    .unwrap_or(0)
+            })
         };
         let bases: Vec<[u32; W]> = self.bases.iter().map(of_block).collect();
         self.make_room(&mut lines, control)?;
         let mut part = 0;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
             control.tick(step)?;
-            part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
+            part += usize::from(
+                self.bases
+                    .get(part + 1)
+                    .is_some_and(|next| next.place as usize == step),
+            );
             let (part_begin, base) = (self.bases[part].place, &bases[part]);
             let mut line = [0u16; W];
             for &place in predecessors {
@@ -266,7 +339,9 @@ impl Sweep {
                 } else {
                     let earlier = &bases[self.part_of(place)];
                     let moved = |column: usize| (base[column] - earlier[column]).min(0xFFFF) as u16;
-                    std::array::from_fn(|column| line[column].max(other[column].saturating_sub(moved(column))))
+                    std::array::from_fn(|column| {
+                        line[column].max(other[column].saturating_sub(moved(column)))
+                    })
                 };
             }
             lines.push(PackedLine(line));
@@ -307,7 +382,12 @@ enum Entries {
 }
 
 /// The predecessors of a part of an order.
-fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> PredecessorTable {
+fn predecessors(
+    index: &Index,
+    order: &LinearOrder,
+    chains: &Chains,
+    nodes: &[Node],
+) -> PredecessorTable {
     let mut begin = Vec::with_capacity(nodes.len() + 1);
     let most = nodes.iter().map(|&t| index.reads_of(t).len() + 1).sum();
     let mut predecessor: Vec<u32> = Vec::with_capacity(most);
@@ -315,18 +395,33 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
         let first = predecessor.len();
         begin.push(first as u32);
         let earlier = (index.position(t) > 0).then(|| t - 1);
-        let writers = index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE);
+        let writers = index.read_writer[index.reads_of(t)]
+            .iter()
+            .copied()
+            .filter(|&writer| writer != NONE);
         for u in writers.chain(earlier) {
             let place = order.place[u as usize];
             // A few repetitions are harmless.
-            if predecessor[first..].iter().rev().take(8).all(|&other| other != place) {
+            if predecessor[first..]
+                .iter()
+                .rev()
+                .take(8)
+                .all(|&other| other != place)
+            {
                 predecessor.push(place);
             }
         }
     }
     begin.push(predecessor.len() as u32);
-    let spot = |&t: &Node| Spot { chain: chains.chain[t as usize], position: chains.position[t as usize] };
-    PredecessorTable { spot: nodes.iter().map(spot).collect(), begin, predecessor }
+    let spot = |&t: &Node| Spot {
+        chain: chains.chain[t as usize],
+        position: chains.position[t as usize],
+    };
+    PredecessorTable {
+        spot: nodes.iter().map(spot).collect(),
+        begin,
+        predecessor,
+    }
 }
 
 /// The entries of one node.
@@ -423,7 +518,9 @@ mod tests {
 
     /// Transactions that each write a key and read from a few earlier ones, mostly recent ones, in few long sessions.
     fn long_sessions(random: &mut fastrand::Rng) -> Index {
-        let mut sketch = Sketch { sessions: vec![Vec::new(); 3] };
+        let mut sketch = Sketch {
+            sessions: vec![Vec::new(); 3],
+        };
         for t in 1..=random.usize(20..60) {
             let session = random.usize(0..3);
             let mut operations = Vec::new();
@@ -446,16 +543,24 @@ mod tests {
         let (mut told, mut open, mut moved) = (0, 0, 0);
         for seed in 0..300 {
             let index = long_sessions(&mut fastrand::Rng::with_seed(seed));
-            let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
-            let order = extension.expect("not stopped").expect("reads are of earlier transactions");
-            let chains =
-                Chains::new(&index, &Components::trivial(&order.nodes, &order.place), &control).expect("not stopped");
+            let extension =
+                linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
+            let order = extension
+                .expect("not stopped")
+                .expect("reads are of earlier transactions");
+            let chains = Chains::new(
+                &index,
+                &Components::trivial(&order.nodes, &order.place),
+                &control,
+            )
+            .expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
             moved += usize::from(sweep.bases.len() > 1);
             for number in 0..sweep.n_blocks() {
                 let narrow = sweep.block(number, &control).expect("not stopped");
                 let wide = sweep.wide_block(number, &control).expect("not stopped");
-                let of_block = |a: &Node| chains.chain[*a as usize] as usize / sweep.width() == number;
+                let of_block =
+                    |a: &Node| chains.chain[*a as usize] as usize / sweep.width() == number;
                 for a in (0..index.n_nodes() as Node).filter(of_block) {
                     for place in 0..order.nodes.len() as u32 {
                         let expected = wide.precedes(&chains, a, place);
@@ -477,6 +582,9 @@ mod tests {
                 }
             }
         }
-        assert!(moved > 200 && told > 100_000 && open > 1_000, "{moved} {told} {open}");
+        assert!(
+            moved > 200 && told > 100_000 && open > 1_000,
+            "{moved} {told} {open}"
+        );
     }
 }

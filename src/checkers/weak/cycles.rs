@@ -23,24 +23,42 @@ pub(super) fn add(
     found: &mut Instances,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    let cyclic: Vec<u32> =
-        (0..components.len() as u32).filter(|&component| components.members(component).len() > 1).collect();
+    let cyclic: Vec<u32> = (0..components.len() as u32)
+        .filter(|&component| components.members(component).len() > 1)
+        .collect();
     found.counts.insert(Pattern::CyclicCO, cyclic.len() as u64);
     let mut search = PathSearch::new(causality);
     let mut cycles = Vec::new();
     for &component in &cyclic {
-        cycles.push((component, shortest_cycle(causality, components, component, &mut search, control)?));
+        cycles.push((
+            component,
+            shortest_cycle(causality, components, component, &mut search, control)?,
+        ));
     }
     cycles.sort_by_key(|(component, way)| (way.len(), components.members(*component)[0]));
     for ((_, way), number) in cycles.into_iter().zip(0..) {
         let place = Place([number, 0, 0, 0]);
-        let Some(ordinal) = admit(place) else { continue };
+        let Some(ordinal) = admit(place) else {
+            continue;
+        };
         let mut story = Story::new(history, causality, components);
         let cycle = story.way(&way, &mut search, control)?;
         story.begin_with(&cycle);
-        let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
-        let also = vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()];
-        found.violations.push(violation((Pattern::CyclicCO, ordinal, place), also, None, story, cycle));
+        let session = story
+            .edges
+            .iter()
+            .any(|edge| edge.relation == Relation::SessionOrder);
+        let also = vec![
+            "C4 TAP-g".to_owned(),
+            if session { "G1c-session" } else { "G1c" }.to_owned(),
+        ];
+        found.violations.push(violation(
+            (Pattern::CyclicCO, ordinal, place),
+            also,
+            None,
+            story,
+            cycle,
+        ));
     }
     Ok(())
 }
@@ -60,25 +78,39 @@ pub(super) fn add_of_versions(
     }
     let listed = ForcedEdges::new(causality.n(), causality.listed_edges().collect());
     let with_lists = Components::new(causality, &listed, control)?;
-    let is_new = |edge: &Forced| with_lists.same(edge.from, edge.to) && !components.same(edge.from, edge.to);
-    let mut cyclic: Vec<u32> =
-        listed.all().iter().filter(|edge| is_new(edge)).map(|edge| with_lists.of[edge.from as usize]).collect();
+    let is_new =
+        |edge: &Forced| with_lists.same(edge.from, edge.to) && !components.same(edge.from, edge.to);
+    let mut cyclic: Vec<u32> = listed
+        .all()
+        .iter()
+        .filter(|edge| is_new(edge))
+        .map(|edge| with_lists.of[edge.from as usize])
+        .collect();
     cyclic.sort_unstable();
     cyclic.dedup();
     if cyclic.is_empty() {
         return Ok(());
     }
-    found.counts.insert(Pattern::VersionOrderCycle, cyclic.len() as u64);
+    found
+        .counts
+        .insert(Pattern::VersionOrderCycle, cyclic.len() as u64);
     let mut search = PathSearch::new(causality);
     let mut cycles: Vec<Vec<Step>> = Vec::new();
     for &component in &cyclic {
         let inside = |v: Node| with_lists.of[v as usize] == component;
         let mut best: Option<Vec<Step>> = None;
-        for &edge in listed.all().iter().filter(|edge| inside(edge.from) && is_new(edge)) {
+        for &edge in listed
+            .all()
+            .iter()
+            .filter(|edge| inside(edge.from) && is_new(edge))
+        {
             if best.is_some() && search.visited > VISITS {
                 break;
             }
-            let Some(back) = search.shortest(edge.to, edge.from, Some(&listed), inside, control)? else { continue };
+            let Some(back) = search.shortest(edge.to, edge.from, Some(&listed), inside, control)?
+            else {
+                continue;
+            };
             let way: Vec<Step> = std::iter::once(Step::Forced(edge)).chain(back).collect();
             let shortest_possible = way.len() == 2;
             if best.as_ref().is_none_or(|best| way.len() < best.len()) {
@@ -93,16 +125,36 @@ pub(super) fn add_of_versions(
     cycles.sort_by_key(Vec::len);
     for (way, number) in cycles.into_iter().zip(0..) {
         let place = Place([number, 0, 0, 0]);
-        let Some(ordinal) = admit(place) else { continue };
+        let Some(ordinal) = admit(place) else {
+            continue;
+        };
         let mut story = Story::new(history, causality, components);
         let cycle = story.way(&way, &mut search, control)?;
         story.begin_with(&cycle);
         let has = |relation| story.edges.iter().any(|edge| edge.relation == relation);
-        let adya = if has(Relation::WriteRead) { "G1c" } else { "G0" };
-        let suffix = if has(Relation::SessionOrder) { "-session" } else { "" };
-        let key = story.edges.iter().find(|edge| edge.relation == Relation::WriteWrite).and_then(|edge| edge.key);
+        let adya = if has(Relation::WriteRead) {
+            "G1c"
+        } else {
+            "G0"
+        };
+        let suffix = if has(Relation::SessionOrder) {
+            "-session"
+        } else {
+            ""
+        };
+        let key = story
+            .edges
+            .iter()
+            .find(|edge| edge.relation == Relation::WriteWrite)
+            .and_then(|edge| edge.key);
         let also = vec![format!("{adya}{suffix}")];
-        found.violations.push(violation((Pattern::VersionOrderCycle, ordinal, place), also, key, story, cycle));
+        found.violations.push(violation(
+            (Pattern::VersionOrderCycle, ordinal, place),
+            also,
+            key,
+            story,
+            cycle,
+        ));
     }
     Ok(())
 }
@@ -121,7 +173,12 @@ fn violation(
         transactions: story.transactions,
         edges: story.edges,
         place: Some(place),
-        ..Violation::new(pattern, ordinal, LevelSet::upward(Level::AdyaReadCommitted), Proof::Cycle(cycle))
+        ..Violation::new(
+            pattern,
+            ordinal,
+            LevelSet::upward(Level::AdyaReadCommitted),
+            Proof::Cycle(cycle),
+        )
     }
 }
 
@@ -135,7 +192,11 @@ fn shortest_cycle(
 ) -> Result<Vec<Step>, Interrupt> {
     let members = components.members(component);
     let inside = |v: Node| components.of[v as usize] == component;
-    let edges = || members.iter().flat_map(|&a| causality.readers(a).iter().map(move |&b| (a, b)));
+    let edges = || {
+        members
+            .iter()
+            .flat_map(|&a| causality.readers(a).iter().map(move |&b| (a, b)))
+    };
     let edges = || edges().filter(|&(_, b)| inside(b));
     for (step, (a, b)) in edges().enumerate() {
         control.tick(step)?;

@@ -52,7 +52,9 @@ pub(super) fn decide(
         if reach_initial {
             return Ok(Kept::Broken(found));
         }
-        let Some((order, replay)) = next_order(index, last, &found, control)? else { return Ok(Kept::Broken(found)) };
+        let Some((order, replay)) = next_order(index, last, &found, control)? else {
+            return Ok(Kept::Broken(found));
+        };
         last = (Cow::Owned(order), Cow::Owned(replay));
     }
 }
@@ -95,7 +97,13 @@ struct Demands<'a> {
 
 impl<'a> Demands<'a> {
     fn new(index: &'a Index, guarantee: Guarantee) -> Demands<'a> {
-        let by = |guarantees: &[Guarantee], n: usize| if guarantees.contains(&guarantee) { n } else { 0 };
+        let by = |guarantees: &[Guarantee], n: usize| {
+            if guarantees.contains(&guarantee) {
+                n
+            } else {
+                0
+            }
+        };
         use Guarantee::{MonotonicReads, MonotonicWrites, Pram, WritesFollowReads};
         let (nodes, sessions) = (index.n_nodes(), index.n_sessions());
         Demands {
@@ -110,12 +118,18 @@ impl<'a> Demands<'a> {
     }
 
     /// The edges that the open reads of an order force against it.
-    fn of(mut self, order: &LinearOrder, replay: &Replay, control: &Control) -> Result<Vec<Forced>, Interrupt> {
+    fn of(
+        mut self,
+        order: &LinearOrder,
+        replay: &Replay,
+        control: &Control,
+    ) -> Result<Vec<Forced>, Interrupt> {
         let mut open: Vec<Open> = replay.open.iter().flatten().copied().collect();
         open.sort_unstable_by_key(|open| (open.reader, open.read));
         let mut demands = Vec::new();
-        let of_session =
-            |a: &Open, b: &Open| self.index.session[a.reader as usize] == self.index.session[b.reader as usize];
+        let of_session = |a: &Open, b: &Open| {
+            self.index.session[a.reader as usize] == self.index.session[b.reader as usize]
+        };
         for of_session in open.chunk_by(of_session) {
             let session = self.index.session[of_session[0].reader as usize];
             let mut next = self.index.session_begin[session as usize];
@@ -126,9 +140,14 @@ impl<'a> Demands<'a> {
                 next = reader;
                 self.begin(of_reader, order, replay);
                 for &one in of_reader {
-                    let missed = between(self.index, replay, one).filter(|&t2| self.sees(t2, reader));
+                    let missed =
+                        between(self.index, replay, one).filter(|&t2| self.sees(t2, reader));
                     let to = self.index.writer_of_read(one.read as usize);
-                    demands.extend(missed.map(|from| Forced { from, to, read: one.read }));
+                    demands.extend(missed.map(|from| Forced {
+                        from,
+                        to,
+                        read: one.read,
+                    }));
                 }
             }
         }
@@ -138,7 +157,10 @@ impl<'a> Demands<'a> {
     /// The nodes that a node reads from, possibly more than once.
     fn writers(&self, t: Node) -> impl Iterator<Item = Node> + use<'a> {
         let index: &'a Index = self.index;
-        index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE)
+        index.read_writer[index.reads_of(t)]
+            .iter()
+            .copied()
+            .filter(|&writer| writer != NONE)
     }
 
     /// Keeps what later transactions of its session see by the reads of a transaction.
@@ -148,7 +170,8 @@ impl<'a> Demands<'a> {
             if let Some(read_in) = self.read_in.get_mut(writer as usize) {
                 *read_in = session;
             }
-            self.seen.raise(self.index.session[writer as usize], session, writer + 1);
+            self.seen
+                .raise(self.index.session[writer as usize], session, writer + 1);
         }
     }
 
@@ -158,12 +181,18 @@ impl<'a> Demands<'a> {
         match self.guarantee {
             Guarantee::MonotonicWrites | Guarantee::Pram => {
                 for writer in self.writers(reader) {
-                    self.seen_now.raise(self.index.session[writer as usize], reader + 1, writer);
+                    self.seen_now
+                        .raise(self.index.session[writer as usize], reader + 1, writer);
                 }
             }
             Guarantee::WritesFollowReads => {
-                let candidates = open.iter().flat_map(|&one| between(self.index, replay, one));
-                let lowest = candidates.map(|t2| order.place[t2 as usize]).min().unwrap_or(0);
+                let candidates = open
+                    .iter()
+                    .flat_map(|&one| between(self.index, replay, one));
+                let lowest = candidates
+                    .map(|t2| order.place[t2 as usize])
+                    .min()
+                    .unwrap_or(0);
                 self.follow(reader, |t| order.place[t as usize] > lowest);
             }
             Guarantee::ReadYourWrites | Guarantee::MonotonicReads => {}
@@ -200,7 +229,9 @@ impl<'a> Demands<'a> {
         let in_session = || t2 < t3 && session == self.index.session[t3 as usize];
         match self.guarantee {
             Guarantee::ReadYourWrites => in_session(),
-            Guarantee::MonotonicReads => self.read_in[t2 as usize] == self.index.session[t3 as usize] + 1,
+            Guarantee::MonotonicReads => {
+                self.read_in[t2 as usize] == self.index.session[t3 as usize] + 1
+            }
             Guarantee::MonotonicWrites => t2 < self.seen_now.of(session, t3 + 1),
             Guarantee::WritesFollowReads => self.followed[t2 as usize] == t3 + 1,
             Guarantee::Pram => {
@@ -217,16 +248,35 @@ pub(super) type PathStep = (Node, Node, bool);
 
 /// A path from t2 to t3 that a guarantee counts, and its kind: of several kinds the one that is easiest to follow.
 /// O(reads of the session of t3, and of what it sees).
-pub(super) fn path(index: &Index, guarantee: Guarantee, t2: Node, t3: Node) -> Option<(Guarantee, Vec<PathStep>)> {
+pub(super) fn path(
+    index: &Index,
+    guarantee: Guarantee,
+    t2: Node,
+    t3: Node,
+) -> Option<(Guarantee, Vec<PathStep>)> {
     use Guarantee::{MonotonicReads, MonotonicWrites, Pram, ReadYourWrites, WritesFollowReads};
-    let kinds = [ReadYourWrites, MonotonicReads, MonotonicWrites, Pram, WritesFollowReads];
+    let kinds = [
+        ReadYourWrites,
+        MonotonicReads,
+        MonotonicWrites,
+        Pram,
+        WritesFollowReads,
+    ];
     let counted = kinds.into_iter().filter(|&kind| guarantee.counts(kind));
-    counted.filter_map(|kind| Some((kind, path_of(index, kind, t2, t3)?))).next()
+    counted
+        .filter_map(|kind| Some((kind, path_of(index, kind, t2, t3)?)))
+        .next()
 }
 
 fn path_of(index: &Index, kind: Guarantee, t2: Node, t3: Node) -> Option<Vec<PathStep>> {
-    let in_session = |a: Node, b: Node| a < b && index.session[a as usize] == index.session[b as usize];
-    let writers = |t: Node| index.reads_of(t).map(|read| index.writer_of_read(read)).filter(|&writer| writer != NONE);
+    let in_session =
+        |a: Node, b: Node| a < b && index.session[a as usize] == index.session[b as usize];
+    let writers = |t: Node| {
+        index
+            .reads_of(t)
+            .map(|read| index.writer_of_read(read))
+            .filter(|&writer| writer != NONE)
+    };
     let earlier = || (index.session_begin[index.session[t3 as usize] as usize]..t3).rev();
     match kind {
         Guarantee::ReadYourWrites => in_session(t2, t3).then(|| vec![(t2, t3, false)]),
@@ -241,7 +291,11 @@ fn path_of(index: &Index, kind: Guarantee, t2: Node, t3: Node) -> Option<Vec<Pat
         Guarantee::Pram => {
             let of = |t: Node| Some((t, writers(t).find(|&writer| in_session(t2, writer))?));
             let (reader, writer) = earlier().find_map(of)?;
-            Some(vec![(t2, writer, false), (writer, reader, true), (reader, t3, false)])
+            Some(vec![
+                (t2, writer, false),
+                (writer, reader, true),
+                (reader, t3, false),
+            ])
         }
         Guarantee::WritesFollowReads => following(index, t2, t3),
     }
@@ -260,23 +314,37 @@ struct Followed {
 
 /// The path of writes that follow reads with the fewest reads.
 fn following(index: &Index, t2: Node, t3: Node) -> Option<Vec<PathStep>> {
-    let writers = |t: Node| index.reads_of(t).map(|read| index.writer_of_read(read)).filter(|&writer| writer != NONE);
+    let writers = |t: Node| {
+        index
+            .reads_of(t)
+            .map(|read| index.writer_of_read(read))
+            .filter(|&writer| writer != NONE)
+    };
     let mut found: rustc_hash::FxHashMap<Node, Followed> = rustc_hash::FxHashMap::default();
     let mut open: VecDeque<(Node, bool)> = writers(t3).map(|writer| (writer, true)).collect();
     while !found.contains_key(&t2) {
         let (writer, is_last) = open.pop_front()?;
-        for reader in (index.session_begin[index.session[writer as usize] as usize]..=writer).rev() {
+        for reader in (index.session_begin[index.session[writer as usize] as usize]..=writer).rev()
+        {
             for source in writers(reader) {
                 found.entry(source).or_insert_with(|| {
                     open.push_back((source, false));
-                    Followed { reader, writer, is_last }
+                    Followed {
+                        reader,
+                        writer,
+                        is_last,
+                    }
                 });
             }
         }
     }
     let (mut path, mut at) = (Vec::new(), t2);
     loop {
-        let Followed { reader, writer, is_last } = found[&at];
+        let Followed {
+            reader,
+            writer,
+            is_last,
+        } = found[&at];
         path.push((at, reader, true));
         if reader != writer {
             path.push((reader, writer, false));

@@ -43,7 +43,9 @@ pub(super) fn next_order(
         let before = Before::new(index.n_nodes(), forced);
         return order_and_replay(index, &before, Preference::Rank(&order.place), control);
     }
-    let Some(turned) = turned(index, &order, intervals, control)? else { return Ok(None) };
+    let Some(turned) = turned(index, &order, intervals, control)? else {
+        return Ok(None);
+    };
     let mut order = order.into_owned();
     for part in &turned {
         for (&node, place) in part.nodes.iter().zip(part.first..) {
@@ -52,7 +54,12 @@ pub(super) fn next_order(
         }
     }
     let mut keys = FixedBitSet::with_capacity(index.n_keys());
-    keys.extend(turned.iter().flat_map(|part| &part.keys).map(|&key| key as usize));
+    keys.extend(
+        turned
+            .iter()
+            .flat_map(|part| &part.keys)
+            .map(|&key| key as usize),
+    );
     let replay = match accesses(index, &order, &keys, control)? {
         Some(accesses) => mended(index, &order, replay.into_owned(), &keys, &accesses),
         None => Replay::new(index, &order, control)?,
@@ -77,25 +84,41 @@ impl Interval {
 /// The disjoint intervals spanned by edges against an order, in order; each with all edges within.
 fn intervals(order: &LinearOrder, forced: &[Forced]) -> Vec<Interval> {
     let place = |node: Node| order.place[node as usize];
-    let forced = forced.iter().filter(|edge| edge.from != NONE && edge.to != NONE);
-    let against = forced.clone().map(|edge| (place(edge.to), place(edge.from))).filter(|(to, from)| to < from);
+    let forced = forced
+        .iter()
+        .filter(|edge| edge.from != NONE && edge.to != NONE);
+    let against = forced
+        .clone()
+        .map(|edge| (place(edge.to), place(edge.from)))
+        .filter(|(to, from)| to < from);
     let mut against: Vec<(u32, u32)> = against.collect();
     against.sort_unstable();
     let mut intervals: Vec<Interval> = Vec::new();
     for (first, last) in against {
         match intervals.last_mut() {
             Some(before) if first <= before.last => before.last = before.last.max(last),
-            _ => intervals.push(Interval { first, last, forced: Vec::new() }),
+            _ => intervals.push(Interval {
+                first,
+                last,
+                forced: Vec::new(),
+            }),
         }
     }
     for edge in forced {
         let (from, to) = (place(edge.from), place(edge.to));
         let number = intervals.partition_point(|interval| interval.last < to);
-        if let Some(interval) = intervals.get_mut(number).filter(|interval| interval.first <= from.min(to)) {
+        if let Some(interval) = intervals
+            .get_mut(number)
+            .filter(|interval| interval.first <= from.min(to))
+        {
             // The edge starts in the interval of its end, or before it.
             debug_assert!(from <= interval.last);
             let (from, to) = (from - interval.first, to - interval.first);
-            interval.forced.push(Forced { from, to, read: edge.read });
+            interval.forced.push(Forced {
+                from,
+                to,
+                read: edge.read,
+            });
         }
     }
     intervals
@@ -119,9 +142,22 @@ fn turned(
     let turned = intervals.into_par_iter().enumerate().map_init(
         || vec![0; index.n_keys()],
         |last_seen, (number, interval)| {
-            let Some(nodes) = extension(index, order, &interval, control)? else { return Ok(None) };
-            let keys = keys_turned(index, order, interval.first, &nodes, last_seen, 2 * number as u32);
-            Ok(Some(Turned { first: interval.first, nodes, keys }))
+            let Some(nodes) = extension(index, order, &interval, control)? else {
+                return Ok(None);
+            };
+            let keys = keys_turned(
+                index,
+                order,
+                interval.first,
+                &nodes,
+                last_seen,
+                2 * number as u32,
+            );
+            Ok(Some(Turned {
+                first: interval.first,
+                nodes,
+                keys,
+            }))
         },
     );
     turned.collect::<Result<Option<Vec<_>>, Interrupt>>()
@@ -199,8 +235,11 @@ impl Waits<'_> {
                 (None, Some(&from)) => Some(from),
                 (None, None) => self.within(node - 1),
             };
-            if let Some(predecessor) = predecessor.filter(|&predecessor| !self.is_placed[predecessor as usize]) {
-                self.next[local as usize] = std::mem::replace(&mut self.waiting[predecessor as usize], local);
+            if let Some(predecessor) =
+                predecessor.filter(|&predecessor| !self.is_placed[predecessor as usize])
+            {
+                self.next[local as usize] =
+                    std::mem::replace(&mut self.waiting[predecessor as usize], local);
                 return;
             }
             self.seen[local as usize] += 1;
@@ -228,10 +267,24 @@ struct Access {
 /// The accesses of a node at a place.
 fn accesses_of(index: &Index, node: Node, place: u32) -> impl Iterator<Item = Access> {
     let (reads, writes) = (index.reads_of(node), index.writes_of(node));
-    let read = index.read_key[reads.clone()].iter().zip(reads.start as u32..);
-    let write = index.write_key[writes.clone()].iter().zip(&index.write_slot[writes]);
-    let read = read.map(move |(&key, what)| Access { key, place, is_write: false, what });
-    read.chain(write.map(move |(&key, &what)| Access { key, place, is_write: true, what }))
+    let read = index.read_key[reads.clone()]
+        .iter()
+        .zip(reads.start as u32..);
+    let write = index.write_key[writes.clone()]
+        .iter()
+        .zip(&index.write_slot[writes]);
+    let read = read.map(move |(&key, what)| Access {
+        key,
+        place,
+        is_write: false,
+        what,
+    });
+    read.chain(write.map(move |(&key, &what)| Access {
+        key,
+        place,
+        is_write: true,
+        what,
+    }))
 }
 
 /// The keys for which an interval that becomes `nodes` moves a write past another access; ascending. `last_seen` has a
@@ -247,19 +300,27 @@ fn keys_turned(
     let (once, again) = (mark + 1, mark + 2);
     // Most keys of an interval are accessed only once there.
     for &node in nodes {
-        for &key in index.read_key[index.reads_of(node)].iter().chain(&index.write_key[index.writes_of(node)]) {
+        for &key in index.read_key[index.reads_of(node)]
+            .iter()
+            .chain(&index.write_key[index.writes_of(node)])
+        {
             let seen = &mut last_seen[key as usize];
             *seen = if *seen < once { once } else { again };
         }
     }
     let mut accesses: Vec<Access> = Vec::new();
     for (&node, place) in nodes.iter().zip(first..) {
-        accesses.extend(accesses_of(index, node, place).filter(|access| last_seen[access.key as usize] == again));
+        accesses.extend(
+            accesses_of(index, node, place)
+                .filter(|access| last_seen[access.key as usize] == again),
+        );
     }
     accesses.sort_unstable();
     let old = |access: &Access| order.place[nodes[(access.place - first) as usize] as usize];
     let of_keys = accesses.chunk_by(|a, b| a.key == b.key);
-    let turned = of_keys.filter(|of_key| of_key.iter().any(|access| access.is_write) && !of_key.is_sorted_by_key(old));
+    let turned = of_keys.filter(|of_key| {
+        of_key.iter().any(|access| access.is_write) && !of_key.is_sorted_by_key(old)
+    });
     turned.map(|of_key| of_key[0].key).collect()
 }
 
@@ -271,10 +332,19 @@ fn accesses(
     control: &Control,
 ) -> Result<Option<Vec<Access>>, Interrupt> {
     let mut found: Vec<Access> = Vec::new();
-    let slots_of = |key: usize| index.slots_of(key as u32).map(move |slot| (key as u32, slot));
+    let slots_of = |key: usize| {
+        index
+            .slots_of(key as u32)
+            .map(move |slot| (key as u32, slot))
+    };
     for (key, slot) in keys.ones().flat_map(slots_of) {
         let place = order.place[index.slot_node[slot] as usize];
-        found.push(Access { key, place, is_write: true, what: slot as u32 });
+        found.push(Access {
+            key,
+            place,
+            is_write: true,
+            what: slot as u32,
+        });
     }
     if found.len() > index.write_key.len() / ONE_IN {
         return Ok(None);
@@ -286,42 +356,74 @@ fn accesses(
         let reads = index.read_begin[begin]..index.read_begin[end];
         let of_part = &index.read_key[reads.start as usize..reads.end as usize];
         let mut node = begin;
-        let found = of_part.iter().zip(reads).filter(|&(&key, _)| keys.contains(key as usize)).map(|(&key, what)| {
-            while index.read_begin[node + 1] <= what {
-                node += 1;
-            }
-            Access { key, place: order.place[node], is_write: false, what }
-        });
+        let found = of_part
+            .iter()
+            .zip(reads)
+            .filter(|&(&key, _)| keys.contains(key as usize))
+            .map(|(&key, what)| {
+                while index.read_begin[node + 1] <= what {
+                    node += 1;
+                }
+                Access {
+                    key,
+                    place: order.place[node],
+                    is_write: false,
+                    what,
+                }
+            });
         let found: Vec<Access> = found.take(of_part.len() / ONE_IN + 1).collect();
         Ok((found.len() <= of_part.len() / ONE_IN).then_some(found))
     });
-    let Some(parts) = parts.collect::<Result<Option<Vec<_>>, Interrupt>>()? else { return Ok(None) };
+    let Some(parts) = parts.collect::<Result<Option<Vec<_>>, Interrupt>>()? else {
+        return Ok(None);
+    };
     parts.into_iter().for_each(|part| found.extend(part));
     found.par_sort_unstable();
     Ok(Some(found))
 }
 
 /// A replay in which some keys are replayed again, given all their accesses, by key, then in order.
-fn mended(index: &Index, order: &LinearOrder, replay: Replay, keys: &FixedBitSet, accesses: &[Access]) -> Replay {
+fn mended(
+    index: &Index,
+    order: &LinearOrder,
+    replay: Replay,
+    keys: &FixedBitSet,
+    accesses: &[Access],
+) -> Replay {
     let Replay { previous, open } = replay;
-    let of_others =
-        open.into_iter().flatten().filter(|open| !keys.contains(index.read_key[open.read as usize] as usize));
+    let of_others = open
+        .into_iter()
+        .flatten()
+        .filter(|open| !keys.contains(index.read_key[open.read as usize] as usize));
     let mut open: Vec<Open> = of_others.collect();
     for of_key in accesses.chunk_by(|a, b| a.key == b.key) {
         replay_key(index, order, of_key, &previous, &mut open);
     }
     open.par_sort_unstable_by_key(|open| (order.place[open.reader as usize], open.read));
-    Replay { previous, open: vec![open] }
+    Replay {
+        previous,
+        open: vec![open],
+    }
 }
 
 /// Replays all accesses to one key.
-fn replay_key(index: &Index, order: &LinearOrder, accesses: &[Access], previous: &Previous, open: &mut Vec<Open>) {
+fn replay_key(
+    index: &Index,
+    order: &LinearOrder,
+    accesses: &[Access],
+    previous: &Previous,
+    open: &mut Vec<Open>,
+) {
     let mut newest: Slot = INITIAL_SLOT;
     for access in accesses {
         if access.is_write {
             previous.set(access.what, std::mem::replace(&mut newest, access.what));
         } else if index.read_slot[access.what as usize] != newest {
-            open.push(Open { reader: order.nodes[access.place as usize], read: access.what, newest });
+            open.push(Open {
+                reader: order.nodes[access.place as usize],
+                read: access.what,
+                newest,
+            });
         }
     }
 }
@@ -336,20 +438,31 @@ mod tests {
 
     /// Some sessions whose transactions read what is shortly before them in a hidden order.
     fn sketch(random: &mut fastrand::Rng) -> Sketch {
-        let sessions: Vec<usize> = (0..random.usize(2..=5)).map(|_| random.usize(3..=20)).collect();
+        let sessions: Vec<usize> = (0..random.usize(2..=5))
+            .map(|_| random.usize(3..=20))
+            .collect();
         let n_keys = random.usize(2..=12);
-        let mut turns: Vec<usize> = (0..sessions.len()).flat_map(|session| vec![session; sessions[session]]).collect();
+        let mut turns: Vec<usize> = (0..sessions.len())
+            .flat_map(|session| vec![session; sessions[session]])
+            .collect();
         random.shuffle(&mut turns);
-        let mut sketch = Sketch { sessions: vec![Vec::new(); sessions.len()] };
+        let mut sketch = Sketch {
+            sessions: vec![Vec::new(); sessions.len()],
+        };
         let mut versions: Vec<Vec<u64>> = vec![vec![0]; n_keys];
         for (value, session) in (1..).zip(turns) {
             let mut operations = Vec::new();
             for _ in 0..random.usize(0..=2) {
                 let key = random.usize(0..n_keys);
                 let of_key = &versions[key];
-                operations.push(read(key, of_key[of_key.len() - random.usize(1..=of_key.len().min(3))]));
+                operations.push(read(
+                    key,
+                    of_key[of_key.len() - random.usize(1..=of_key.len().min(3))],
+                ));
             }
-            let written: BTreeSet<usize> = (0..random.usize(0..=2)).map(|_| random.usize(0..n_keys)).collect();
+            let written: BTreeSet<usize> = (0..random.usize(0..=2))
+                .map(|_| random.usize(0..n_keys))
+                .collect();
             for key in written {
                 operations.push(write(key, value));
                 versions[key].push(value);
@@ -368,7 +481,8 @@ mod tests {
             let index = common::index(&sketch(random).history());
             let n = index.n_nodes();
             let order =
-                linear_extension(&index, &Before::default(), Preference::FirstCome, &control).expect("not stopped");
+                linear_extension(&index, &Before::default(), Preference::FirstCome, &control)
+                    .expect("not stopped");
             let order = order.expect("reads go back in a hidden order");
             let replay = Replay::new(&index, &order, &control).expect("not stopped");
             let first = order.nodes.clone();
@@ -379,13 +493,27 @@ mod tests {
                 for _ in 0..random.usize(1..=2) {
                     let to = random.usize(0..n - 1);
                     let from = (to + random.usize(1..=span)).min(n - 1);
-                    forced.push(Forced { from: order.nodes[from], to: order.nodes[to], read: 0 });
+                    forced.push(Forced {
+                        from: order.nodes[from],
+                        to: order.nodes[to],
+                        read: 0,
+                    });
                 }
                 let before = Before::new(n, &forced);
-                let expected = linear_extension(&index, &before, Preference::Rank(&order.place), &control);
+                let expected =
+                    linear_extension(&index, &before, Preference::Rank(&order.place), &control);
                 let concerned: usize = intervals(order, &forced).iter().map(Interval::len).sum();
-                *if concerned > n / ONE_IN { &mut renewed } else { &mut mended } += 1;
-                let found = next_order(&index, (Cow::Borrowed(order), Cow::Borrowed(replay)), &forced, &control);
+                *if concerned > n / ONE_IN {
+                    &mut renewed
+                } else {
+                    &mut mended
+                } += 1;
+                let found = next_order(
+                    &index,
+                    (Cow::Borrowed(order), Cow::Borrowed(replay)),
+                    &forced,
+                    &control,
+                );
                 let found = found.expect("not stopped");
                 let Some(expected) = expected.expect("not stopped") else {
                     assert!(found.is_none(), "seed {seed}, round {round}");
@@ -400,14 +528,25 @@ mod tests {
                 );
                 let expected = Replay::new(&index, &expected, &control).expect("not stopped");
                 for slot in 0..index.slot_node.len() as Slot {
-                    assert_eq!(replay.previous.of(slot), expected.previous.of(slot), "seed {seed}, round {round}");
+                    assert_eq!(
+                        replay.previous.of(slot),
+                        expected.previous.of(slot),
+                        "seed {seed}, round {round}"
+                    );
                 }
-                assert_eq!(replay.parts(1).concat(), expected.parts(1).concat(), "seed {seed}, round {round}");
+                assert_eq!(
+                    replay.parts(1).concat(),
+                    expected.parts(1).concat(),
+                    "seed {seed}, round {round}"
+                );
                 reordered += usize::from(order.nodes != first);
                 last = (order, replay);
             }
         }
         let counts = [mended, renewed, cyclic, reordered];
-        assert!(counts.iter().all(|&count| count > 500), "mended, renewed, cyclic, reordered: {counts:?}");
+        assert!(
+            counts.iter().all(|&count| count > 500),
+            "mended, renewed, cyclic, reordered: {counts:?}"
+        );
     }
 }

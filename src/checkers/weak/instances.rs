@@ -40,7 +40,11 @@ struct Commit {
 
 impl Commit {
     fn proper(&self) -> (&ForcedEdges, &Components) {
-        self.proper.as_ref().map_or((&self.forced, &self.components), |(forced, components)| (forced, components))
+        self.proper
+            .as_ref()
+            .map_or((&self.forced, &self.components), |(forced, components)| {
+                (forced, components)
+            })
     }
 }
 
@@ -69,7 +73,15 @@ impl<'a> Setting<'a> {
         let chains = Chains::new(causality.index, &components, control)?;
         let rows = Rows::new(&components);
         let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
-        Ok(Setting { history, causality, components, chains, rows, commit, top })
+        Ok(Setting {
+            history,
+            causality,
+            components,
+            chains,
+            rows,
+            commit,
+            top,
+        })
     }
 
     /// Calls `visit` with the survey of each window of chains.
@@ -79,11 +91,26 @@ impl<'a> Setting<'a> {
         control: &Control,
         mut visit: impl FnMut(&Survey<'_>) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
-        let Setting { causality, components, chains, rows, .. } = self;
+        let Setting {
+            causality,
+            components,
+            chains,
+            rows,
+            ..
+        } = self;
         let commit = self.commit.last().expect("a level was asked for");
         for window in rows.windows(chains, 2, VECTOR_BYTES) {
-            let vectors =
-                |direction| Vectors::new(causality, components, chains, rows, window.clone(), direction, control);
+            let vectors = |direction| {
+                Vectors::new(
+                    causality,
+                    components,
+                    chains,
+                    rows,
+                    window.clone(),
+                    direction,
+                    control,
+                )
+            };
             let (past, future) = (&vectors(Direction::Past)?, &vectors(Direction::Future)?);
             let top = self.top.axiom();
             visit(&Survey {
@@ -104,8 +131,19 @@ impl<'a> Setting<'a> {
     }
 
     fn teller(&self) -> Teller<'_> {
-        let Setting { history, causality, components, commit, .. } = self;
-        Teller { history, causality, components, commit }
+        let Setting {
+            history,
+            causality,
+            components,
+            commit,
+            ..
+        } = self;
+        Teller {
+            history,
+            causality,
+            components,
+            commit,
+        }
     }
 }
 
@@ -131,17 +169,37 @@ pub fn instances(
 ) -> Result<Instances, Interrupt> {
     debug_assert_eq!(index.node.len(), history.n_transactions());
     let mut found = Instances::default();
-    let Some(top) = strongest(levels) else { return Ok(found) };
+    let Some(top) = strongest(levels) else {
+        return Ok(found);
+    };
     let causality = Causality::new(index, control)?;
     let components = Components::new(&causality, &ForcedEdges::default(), control)?;
     let mut first = |Place([number, ..])| ((number as usize) < max_instances).then_some(number + 1);
     if !components.all_trivial() {
-        cycles::add(history, &causality, &components, &mut first, &mut found, control)?;
+        cycles::add(
+            history,
+            &causality,
+            &components,
+            &mut first,
+            &mut found,
+            control,
+        )?;
     }
-    cycles::add_of_versions(history, &causality, &components, &mut first, &mut found, control)?;
+    cycles::add_of_versions(
+        history,
+        &causality,
+        &components,
+        &mut first,
+        &mut found,
+        control,
+    )?;
     let setting = Setting::new(history, causality, components, top, control)?;
 
-    let capacity = if index.n_nodes() <= SMALL { SPARE * max_instances } else { max_instances };
+    let capacity = if index.n_nodes() <= SMALL {
+        SPARE * max_instances
+    } else {
+        max_instances
+    };
     let mut tally = Tally::new(capacity);
     setting.survey(capacity, control, |survey| {
         tally = std::mem::take(&mut tally).merge(survey.run(control)?);
@@ -175,16 +233,32 @@ pub(in crate::checkers) fn unlisted(
     window: &mut Window,
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
-    let Some(top) = strongest(levels) else { return Ok(Vec::new()) };
+    let Some(top) = strongest(levels) else {
+        return Ok(Vec::new());
+    };
     let causality = Causality::new(index, control)?;
     let components = Components::new(&causality, &ForcedEdges::default(), control)?;
     let Some(class) = PATTERNS.iter().position(|of_class| *of_class == pattern) else {
         let mut found = Instances::default();
         let mut admit = |place| window.admits(place).map(|ordinal| ordinal as u32);
         match pattern {
-            Pattern::CyclicCO => cycles::add(history, &causality, &components, &mut admit, &mut found, control)?,
+            Pattern::CyclicCO => cycles::add(
+                history,
+                &causality,
+                &components,
+                &mut admit,
+                &mut found,
+                control,
+            )?,
             Pattern::VersionOrderCycle => {
-                cycles::add_of_versions(history, &causality, &components, &mut admit, &mut found, control)?;
+                cycles::add_of_versions(
+                    history,
+                    &causality,
+                    &components,
+                    &mut admit,
+                    &mut found,
+                    control,
+                )?;
             }
             _ => {}
         }
@@ -192,7 +266,9 @@ pub(in crate::checkers) fn unlisted(
     };
     let setting = Setting::new(history, causality, components, top, control)?;
     let mut counts = vec![0; index.n_nodes()];
-    setting.survey(0, control, |survey| survey.count_by_reader(class, &mut counts, control))?;
+    setting.survey(0, control, |survey| {
+        survey.count_by_reader(class, &mut counts, control)
+    })?;
     let of_reader = |t3| Place([t3, 0, 0, 0])..=Place([t3, NONE, NONE, NONE]);
     let counted = (0..).zip(&counts).filter(|(_, n)| **n > 0);
     let readers: Vec<Node> = window.blocks(counted.map(|(t3, &n)| (t3, n, of_reader(t3))));
@@ -206,7 +282,9 @@ pub(in crate::checkers) fn unlisted(
     let mut search = PathSearch::new(&setting.causality);
     let mut told = Vec::new();
     for candidate in candidates {
-        let Some(ordinal) = window.admits(candidate.place()) else { continue };
+        let Some(ordinal) = window.admits(candidate.place()) else {
+            continue;
+        };
         let argued = teller.argued(pattern, &candidate, &mut search, control)?;
         let mut violation = teller.tell(pattern, (&candidate, &argued), &mut search, control)?;
         violation.id.ordinal = ordinal as u32;
@@ -218,7 +296,10 @@ pub(in crate::checkers) fn unlisted(
 /// RC, RA or TCC: the strongest that a violation of one of `levels` can be reported at.
 fn strongest(levels: LevelSet) -> Option<Level> {
     let implied = LevelSet::downward(levels.iter());
-    Level::ALL.into_iter().rev().find(|level| level.is_weak() && implied.contains(*level))
+    Level::ALL
+        .into_iter()
+        .rev()
+        .find(|level| level.is_weak() && implied.contains(*level))
 }
 
 fn commit_orders(
@@ -230,15 +311,33 @@ fn commit_orders(
     control: &Control,
 ) -> Result<Vec<Commit>, Interrupt> {
     let mut orders = Vec::new();
-    for level in Level::ALL.into_iter().filter(|level| level.is_weak() && top.implies(*level)) {
+    for level in Level::ALL
+        .into_iter()
+        .filter(|level| level.is_weak() && top.implies(*level))
+    {
         let mut edges: Vec<Forced> = causality.listed_edges().collect();
         if level.axiom() == Axiom::Causal {
             for window in rows.windows(chains, 1, VECTOR_BYTES) {
-                let past = Vectors::new(causality, components, chains, rows, window.clone(), Direction::Past, control)?;
-                edges.extend(causal_edges(causality, components, chains, &past, window, control)?);
+                let past = Vectors::new(
+                    causality,
+                    components,
+                    chains,
+                    rows,
+                    window.clone(),
+                    Direction::Past,
+                    control,
+                )?;
+                edges.extend(causal_edges(
+                    causality, components, chains, &past, window, control,
+                )?);
             }
         } else {
-            edges.extend(transaction_edges(causality, components, level.axiom(), control)?);
+            edges.extend(transaction_edges(
+                causality,
+                components,
+                level.axiom(),
+                control,
+            )?);
         }
         let forced = ForcedEdges::new(causality.n(), edges);
         let components = Components::new(causality, &forced, control)?;
@@ -248,13 +347,21 @@ fn commit_orders(
             let components = Components::new(causality, &forced, control)?;
             proper = Some((forced, components));
         }
-        orders.push(Commit { level, forced, components, proper });
+        orders.push(Commit {
+            level,
+            forced,
+            components,
+            proper,
+        });
     }
     Ok(orders)
 }
 
 fn in_causal_order(pattern: Pattern) -> bool {
-    matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM)
+    matches!(
+        pattern,
+        Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM
+    )
 }
 
 /// Makes violations of candidates.
@@ -284,14 +391,26 @@ impl Teller<'_> {
                 continue;
             }
             let argued = self.argued(pattern, &candidate, &mut search, control)?;
-            told.push((candidate, argued.pair(), self.tell(pattern, (&candidate, &argued), &mut search, control)?));
+            told.push((
+                candidate,
+                argued.pair(),
+                self.tell(pattern, (&candidate, &argued), &mut search, control)?,
+            ));
         }
         let length = |violation: &Violation| match &violation.proof {
             Proof::Cycle(edges) => edges.len(),
             _ => 0,
         };
         told.sort_by_cached_key(|(candidate, _, violation)| {
-            (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
+            (
+                candidate.implied,
+                violation.size(),
+                length(violation),
+                Candidate {
+                    size: 0,
+                    ..*candidate
+                },
+            )
         });
         told.truncate(max_instances);
         let mut groups = FxHashMap::default();
@@ -318,7 +437,10 @@ impl Teller<'_> {
         control: &Control,
     ) -> Result<Candidate, Interrupt> {
         let &Candidate { t1, t2, .. } = candidate;
-        let Some(Commit { forced, components, .. }) = self.order_by_initial(pattern, candidate) else {
+        let Some(Commit {
+            forced, components, ..
+        }) = self.order_by_initial(pattern, candidate)
+        else {
             return Ok(*candidate);
         };
         let mut first = forced.find(t1, NONE);
@@ -331,8 +453,17 @@ impl Teller<'_> {
         }
         let Forced { from, to, read } = first.expect("t1 precedes ⊥");
         let index = self.causality.index;
-        let (t3, key) = (self.causality.read_node[read as usize], index.read_key[read as usize]);
-        Ok(Candidate { t1: to, t2: from, t3, key, ..*candidate })
+        let (t3, key) = (
+            self.causality.read_node[read as usize],
+            index.read_key[read as usize],
+        );
+        Ok(Candidate {
+            t1: to,
+            t2: from,
+            t3,
+            key,
+            ..*candidate
+        })
     }
 
     /// The violation of a candidate, argued with another one of the same kind, or of the kind in causal order if its t1 is ⊥.
@@ -343,10 +474,19 @@ impl Teller<'_> {
         search: &mut PathSearch<'_>,
         control: &Control,
     ) -> Result<Violation, Interrupt> {
-        let &Candidate { implied, t1, t2, t3, key, .. } = argued;
+        let &Candidate {
+            implied,
+            t1,
+            t2,
+            t3,
+            key,
+            ..
+        } = argued;
         let read = self.telling_read(argued);
         let mut story = Story::new(self.history, self.causality, self.components);
-        [t1, t2, t3].into_iter().for_each(|node| story.mention(node));
+        [t1, t2, t3]
+            .into_iter()
+            .for_each(|node| story.mention(node));
         let seen_at = level_of(self.causality, t2, read);
         let commit = story.commit(t2, read, search, control)?;
         let mut cycle = vec![commit];
@@ -356,14 +496,26 @@ impl Teller<'_> {
         } else {
             let way = if in_causal_order(pattern) {
                 let bound = self.components.of[t2 as usize];
-                search.shortest(t1, t2, None, |v| self.components.of[v as usize] <= bound, control)?
+                search.shortest(
+                    t1,
+                    t2,
+                    None,
+                    |v| self.components.of[v as usize] <= bound,
+                    control,
+                )?
             } else {
                 let order = self.commit_order(t1, t2, seen_at);
                 let (forced, components) = order.proper();
                 level = order.level;
                 match forced.find(t1, t2) {
                     Some(edge) => Some(vec![Step::Forced(edge)]),
-                    None => search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?,
+                    None => search.shortest(
+                        t1,
+                        t2,
+                        Some(forced),
+                        |v| components.same(v, t1),
+                        control,
+                    )?,
                 }
             };
             let way = way.expect("t1 precedes t2 by the order of the pattern");
@@ -382,17 +534,28 @@ impl Teller<'_> {
 
     /// The weakest commit order, of `least` or above, that puts t1 before t2 even without ⊥.
     fn commit_order(&self, t1: Node, t2: Node, least: Level) -> &Commit {
-        let mut orders = self.commit.iter().filter(|order| order.level.implies(least));
-        orders.find(|order| order.proper().1.same(t1, t2)).expect("the pair is in one component at the strongest level")
+        let mut orders = self
+            .commit
+            .iter()
+            .filter(|order| order.level.implies(least));
+        orders
+            .find(|order| order.proper().1.same(t1, t2))
+            .expect("the pair is in one component at the strongest level")
     }
 
     /// The weakest commit order that puts t1 before t2, if none does without ⊥.
-    fn order_by_initial(&self, pattern: Pattern, &Candidate { t1, t2, .. }: &Candidate) -> Option<&Commit> {
+    fn order_by_initial(
+        &self,
+        pattern: Pattern,
+        &Candidate { t1, t2, .. }: &Candidate,
+    ) -> Option<&Commit> {
         let is_proper = |order: &Commit| order.proper().1.same(t1, t2);
         if in_causal_order(pattern) || self.commit.last().is_none_or(is_proper) {
             return None;
         }
-        self.commit.iter().find(|order| order.components.same(t1, t2))
+        self.commit
+            .iter()
+            .find(|order| order.components.same(t1, t2))
     }
 
     /// Whether the explanation of a candidate has a path of more than two steps, or of inferred edges not directly
@@ -423,9 +586,13 @@ impl Teller<'_> {
     fn telling_read(&self, candidate: &Candidate) -> u32 {
         let index = self.causality.index;
         let reads = index.reads_of(candidate.t3);
-        let of_pair =
-            |&read: &usize| index.read_key[read] == candidate.key && index.writer_of_read(read) == candidate.t1;
-        let first = reads.clone().find(of_pair).expect("t3 reads the key from t1") as u32;
+        let of_pair = |&read: &usize| {
+            index.read_key[read] == candidate.key && index.writer_of_read(read) == candidate.t1
+        };
+        let first = reads
+            .clone()
+            .find(of_pair)
+            .expect("t3 reads the key from t1") as u32;
         let last = reads.rev().find(of_pair).map_or(first, |read| read as u32);
         match level_of(self.causality, candidate.t2, last) {
             Level::ReadCommitted => last,
@@ -435,9 +602,13 @@ impl Teller<'_> {
 
     /// Other names of the same scenario: weaker patterns it is an instance of, C4's letter, Adya's name.
     fn also(&self, pattern: Pattern, candidate: &Candidate, story: &Story<'_>) -> Vec<String> {
-        let &Candidate { t1, t2, t3, key, .. } = candidate;
+        let &Candidate {
+            t1, t2, t3, key, ..
+        } = candidate;
         let index = self.causality.index;
-        let by_read = index.reads_of(t3).any(|read| index.writer_of_read(read) == t2 && index.read_key[read] != key);
+        let by_read = index
+            .reads_of(t3)
+            .any(|read| index.writer_of_read(read) == t2 && index.read_key[read] != key);
         let (weaker, c4): (&[Pattern], char) = match (pattern, by_read) {
             (Pattern::NonMonoReadCO, _) => (&PATTERNS[1..], 'h'),
             (Pattern::NonMonoReadCM, _) => (&[Pattern::FracturedReadCM, Pattern::ConflictCM], 'i'),
@@ -448,7 +619,10 @@ impl Teller<'_> {
             (Pattern::COConflictCM, _) => (&PATTERNS[5..], 'k'),
             _ => (&[], 'l'),
         };
-        let mut also: Vec<String> = weaker.iter().map(|pattern| pattern.id().to_owned()).collect();
+        let mut also: Vec<String> = weaker
+            .iter()
+            .map(|pattern| pattern.id().to_owned())
+            .collect();
         if is_initial(t1) && !in_causal_order(pattern) {
             return also;
         }
@@ -458,8 +632,18 @@ impl Teller<'_> {
         }
         // In causal order the newer version is known, so the scenario closes one cycle with one anti-dependency.
         if in_causal_order(pattern) {
-            let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
-            also.push(if session { "G-single-session" } else { "G-single" }.to_owned());
+            let session = story
+                .edges
+                .iter()
+                .any(|edge| edge.relation == Relation::SessionOrder);
+            also.push(
+                if session {
+                    "G-single-session"
+                } else {
+                    "G-single"
+                }
+                .to_owned(),
+            );
             if pattern == Pattern::NonMonoReadCO {
                 also.push("G-monotonic".to_owned());
             }

@@ -20,9 +20,20 @@ pub(super) struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    pub(super) fn new(history: &'a History, causality: &'a Causality<'a>, components: &'a Components) -> Story<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        causality: &'a Causality<'a>,
+        components: &'a Components,
+    ) -> Story<'a> {
         let (transactions, edges, known) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Story { history, causality, components, transactions, edges, known }
+        Story {
+            history,
+            causality,
+            components,
+            transactions,
+            edges,
+            known,
+        }
     }
 
     fn transaction(&self, node: Node) -> TransactionId {
@@ -43,22 +54,44 @@ impl<'a> Story<'a> {
     /// Puts the transactions of a cycle first, in its order.
     pub(super) fn begin_with(&mut self, cycle: &[EdgeIndex]) {
         let from: Vec<TransactionId> = cycle.iter().map(|&edge| self.edges[edge].from).collect();
-        self.transactions.sort_by_key(|t| from.iter().position(|other| other == t).unwrap_or(usize::MAX));
+        self.transactions.sort_by_key(|t| {
+            from.iter()
+                .position(|other| other == t)
+                .unwrap_or(usize::MAX)
+        });
     }
 
     /// Adds an edge unless it is there; `read` distinguishes edges between the same nodes.
-    fn add(&mut self, from: Node, to: Node, relation: Relation, read: u32, edge: Edge) -> EdgeIndex {
+    fn add(
+        &mut self,
+        from: Node,
+        to: Node,
+        relation: Relation,
+        read: u32,
+        edge: Edge,
+    ) -> EdgeIndex {
         self.mention(from);
         self.mention(to);
-        *self.known.entry((from, to, relation, read)).or_insert_with(|| {
-            self.edges.push(edge);
-            self.edges.len() - 1
-        })
+        *self
+            .known
+            .entry((from, to, relation, read))
+            .or_insert_with(|| {
+                self.edges.push(edge);
+                self.edges.len() - 1
+            })
     }
 
     fn plain(&self, from: Node, to: Node, relation: Relation, because: Reason) -> Edge {
         let (from, to) = (self.transaction(from), self.transaction(to));
-        Edge { from, to, relation, key: None, from_operation: None, to_operation: None, because }
+        Edge {
+            from,
+            to,
+            relation,
+            key: None,
+            from_operation: None,
+            to_operation: None,
+            because,
+        }
     }
 
     pub(super) fn session(&mut self, from: Node, to: Node) -> EdgeIndex {
@@ -89,16 +122,29 @@ impl<'a> Story<'a> {
         control: &Control,
     ) -> Result<Vec<EdgeIndex>, Interrupt> {
         let causality = self.causality;
-        let shown_by = |step: &Step| if let Step::Forced(edge) = *step { causality.list_behind(edge) } else { None };
+        let shown_by = |step: &Step| {
+            if let Step::Forced(edge) = *step {
+                causality.list_behind(edge)
+            } else {
+                None
+            }
+        };
         let mut edges = Vec::new();
         // What a list shows of neighbours, it also shows of the first and the last of several.
-        for steps in way.chunk_by(|a, b| shown_by(a).zip(shown_by(b)).is_some_and(|(a, b)| a.read == b.read)) {
+        for steps in way.chunk_by(|a, b| {
+            shown_by(a)
+                .zip(shown_by(b))
+                .is_some_and(|(a, b)| a.read == b.read)
+        }) {
             let last = &steps[steps.len() - 1];
             edges.push(match steps[0] {
                 Step::Session(a, b) => self.session(a, b),
                 Step::Read(a, b) => self.first_read(a, b),
                 Step::Forced(edge) => match (shown_by(&steps[0]), shown_by(last)) {
-                    (Some(first), Some(last)) => self.listed(&Listed { newer: last.newer, ..*first }),
+                    (Some(first), Some(last)) => self.listed(&Listed {
+                        newer: last.newer,
+                        ..*first
+                    }),
                     _ => self.commit(edge.from, edge.read, search, control)?,
                 },
                 Step::Initial(to) => self.initial_first(to),
@@ -111,7 +157,13 @@ impl<'a> Story<'a> {
     fn listed(&mut self, listed: &Listed) -> EdgeIndex {
         self.mention(listed.reader);
         let edge = self.causality.index.listed_edge(listed);
-        self.add(listed.older, listed.newer, Relation::WriteWrite, listed.read.0, edge)
+        self.add(
+            listed.older,
+            listed.newer,
+            Relation::WriteWrite,
+            listed.read.0,
+            edge,
+        )
     }
 
     /// The write-read edge of the first read of `reader` from `writer`.
@@ -160,7 +212,10 @@ impl<'a> Story<'a> {
     /// The edge that a guarantee of sessions forces, with the read and the path by which the reader sees the newer version.
     pub(super) fn guaranteed(&mut self, forced: Forced, axiom: Axiom, path: &[Step]) -> EdgeIndex {
         let t1 = self.causality.index.writer_of_read(forced.read as usize);
-        if let Some(&known) = self.known.get(&(forced.from, t1, Relation::CommitOrder, forced.read)) {
+        if let Some(&known) = self
+            .known
+            .get(&(forced.from, t1, Relation::CommitOrder, forced.read))
+        {
             return known;
         }
         self.read(forced.read);
@@ -176,11 +231,22 @@ impl<'a> Story<'a> {
     /// The edge from `t2` to the writer of the version that `read` returns, given the path by which its reader sees `t2`.
     fn older(&mut self, t2: Node, read: u32, axiom: Axiom, seen: Vec<EdgeIndex>) -> EdgeIndex {
         let index = self.causality.index;
-        let (t1, t3) = (index.writer_of_read(read as usize), self.causality.read_node[read as usize]);
+        let (t1, t3) = (
+            index.writer_of_read(read as usize),
+            self.causality.read_node[read as usize],
+        );
         let key = index.read_key[read as usize];
-        let write = |node: Node| index.slot_of(node, key).map(|slot| index.slot_operation[slot as usize]);
-        let because =
-            Reason::Visible { axiom, reader: self.transaction(t3), read: index.read_operation[read as usize], seen };
+        let write = |node: Node| {
+            index
+                .slot_of(node, key)
+                .map(|slot| index.slot_operation[slot as usize])
+        };
+        let because = Reason::Visible {
+            axiom,
+            reader: self.transaction(t3),
+            read: index.read_operation[read as usize],
+            seen,
+        };
         let edge = Edge {
             key: Some(index.key_id(key)),
             from_operation: write(t2),
@@ -197,7 +263,9 @@ fn directly(causality: &Causality<'_>, t2: Node, read: u32) -> Option<u32> {
     let index = causality.index;
     let key = index.read_key[read as usize];
     let reads = index.reads_of(causality.read_node[read as usize]);
-    let from_t2 = reads.filter(|&r| index.writer_of_read(r) == t2).map(|r| r as u32);
+    let from_t2 = reads
+        .filter(|&r| index.writer_of_read(r) == t2)
+        .map(|r| r as u32);
     from_t2.min_by_key(|&r| (r > read, index.read_key[r as usize] == key, r))
 }
 
@@ -217,6 +285,8 @@ pub(super) fn level_of(causality: &Causality<'_>, t2: Node, read: u32) -> Level 
     match sees(causality, t2, read).0 {
         Axiom::ReadCommitted => Level::ReadCommitted,
         Axiom::ReadAtomic => Level::ReadAtomic,
-        Axiom::Causal | Axiom::Session(_) | Axiom::CommitOrder => Level::TransactionalCausalConsistency,
+        Axiom::Causal | Axiom::Session(_) | Axiom::CommitOrder => {
+            Level::TransactionalCausalConsistency
+        }
     }
 }

@@ -77,7 +77,10 @@ impl BaseOrder {
 
     /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
     pub fn serial(&self) -> Option<&[Node]> {
-        self.0.replay.explains_all().then_some(self.0.order.nodes.as_slice())
+        self.0
+            .replay
+            .explains_all()
+            .then_some(self.0.order.nodes.as_slice())
     }
 }
 
@@ -102,7 +105,14 @@ pub fn decide_on(
     control: &Control,
 ) -> Result<Decision, Interrupt> {
     let replay = Cow::Borrowed(&ground.replay);
-    Ok(decision(replay::decide(index, ground.listed.clone(), &ground.order, replay, level, control)?))
+    Ok(decision(replay::decide(
+        index,
+        ground.listed.clone(),
+        &ground.order,
+        replay,
+        level,
+        control,
+    )?))
 }
 
 /// [`decide_on`] where no other level needs the ground: it takes a few bytes an operation less.
@@ -112,8 +122,19 @@ pub fn decide_alone(
     level: Level,
     control: &Control,
 ) -> Result<Decision, Interrupt> {
-    let base_order::BaseOrder { listed, order, replay } = ground;
-    Ok(decision(replay::decide(index, listed, &order, Cow::Owned(replay), level, control)?))
+    let base_order::BaseOrder {
+        listed,
+        order,
+        replay,
+    } = ground;
+    Ok(decision(replay::decide(
+        index,
+        listed,
+        &order,
+        Cow::Owned(replay),
+        level,
+        control,
+    )?))
 }
 
 fn decision(order: Option<LinearOrder>) -> Decision {
@@ -128,10 +149,14 @@ pub fn decide_guarantee(
     guarantee: Option<Guarantee>,
     control: &Control,
 ) -> Result<Decision, Interrupt> {
-    let Some(guarantee) = guarantee else { return Ok(decision(Some(ground.order.clone()))) };
+    let Some(guarantee) = guarantee else {
+        return Ok(decision(Some(ground.order.clone())));
+    };
     let (listed, replay) = (ground.listed.clone(), Cow::Borrowed(&ground.replay));
-    Ok(decision(match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
-        guarantees::Kept::InOrder(order) => Some(order),
-        guarantees::Kept::Broken(_) => None,
-    }))
+    Ok(decision(
+        match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
+            guarantees::Kept::InOrder(order) => Some(order),
+            guarantees::Kept::Broken(_) => None,
+        },
+    ))
 }

@@ -14,7 +14,9 @@ use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order_by_priority};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Axiom, Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source, Standing};
+use crate::relations::{
+    Axiom, Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source, Standing,
+};
 use crate::sat::{Answered, Consequences, DynamicOrder, Fact, Question, Questions, Rules, answer};
 use longer::LongerPaths;
 use std::ops::Range;
@@ -53,37 +55,66 @@ pub(in crate::checkers) fn decide_open(
     most_conflicts: usize,
     control: &Control,
 ) -> Result<OpenWeak, Interrupt> {
-    let possible: Vec<TransactionId> =
-        history.transactions().filter(|&t| resolution.standing(t) == Standing::Possible).collect();
+    let possible: Vec<TransactionId> = history
+        .transactions()
+        .filter(|&t| resolution.standing(t) == Standing::Possible)
+        .collect();
     let n_nodes = index.n_nodes() + possible.len();
-    if resolution.n_candidates() > MOST_CANDIDATES || n_nodes.saturating_mul(index.n_sessions()) > MOST_SEEN {
+    if resolution.n_candidates() > MOST_CANDIDATES
+        || n_nodes.saturating_mul(index.n_sessions()) > MOST_SEEN
+    {
         return Ok(OpenWeak::GaveUp);
     }
     let joined = match possible.is_empty() {
         true => None,
-        false => Some(Index::build_joined(history, resolution, &resolution.choice_of_none(), &possible, control)?),
+        false => Some(Index::build_joined(
+            history,
+            resolution,
+            &resolution.choice_of_none(),
+            &possible,
+            control,
+        )?),
     };
-    let listed: Vec<(Node, Node)> = index.listed().iter().map(|pair| (pair.older, pair.newer)).collect();
+    let listed: Vec<(Node, Node)> = index
+        .listed()
+        .iter()
+        .map(|pair| (pair.older, pair.newer))
+        .collect();
     let all = joined.as_ref().unwrap_or(index);
     let renamed = |node: Node| all.node[index.transaction[node as usize].index()];
-    let listed: Vec<(Node, Node)> = listed.into_iter().map(|(older, newer)| (renamed(older), renamed(newer))).collect();
+    let listed: Vec<(Node, Node)> = listed
+        .into_iter()
+        .map(|(older, newer)| (renamed(older), renamed(newer)))
+        .collect();
     let mut axioms = Axioms::new(history, resolution, all, index, level.axiom());
     let fixed: Vec<(Node, Node)> = axioms.fixed_edges(&listed);
     let priority = axioms.first_guess();
     let graph = Digraph::new(all.n_nodes(), fixed.iter().copied());
-    let Some(first) = topological_order_by_priority(&graph, &priority) else { return Ok(OpenWeak::GaveUp) };
+    let Some(first) = topological_order_by_priority(&graph, &priority) else {
+        return Ok(OpenWeak::GaveUp);
+    };
     let mut order = DynamicOrder::new(first, fixed.iter().copied());
     let questions = axioms.questions(&order);
     let mut begin = Consequences::default();
     axioms.follow_from_nothing(&mut begin);
-    Ok(match answer(&mut order, &questions, &begin, &mut axioms, most_conflicts, control)? {
-        Answered::GaveUp => OpenWeak::GaveUp,
-        Answered::Model(holds) => OpenWeak::Satisfied(axioms.choice(resolution, &holds)),
-        Answered::Contradiction(lemmas) => {
-            let chosen = |lemma: Vec<Fact>| lemma.into_iter().map(|fact| axioms.chosen(fact)).collect();
-            OpenWeak::Violated(lemmas.into_iter().map(chosen).collect())
-        }
-    })
+    Ok(
+        match answer(
+            &mut order,
+            &questions,
+            &begin,
+            &mut axioms,
+            most_conflicts,
+            control,
+        )? {
+            Answered::GaveUp => OpenWeak::GaveUp,
+            Answered::Model(holds) => OpenWeak::Satisfied(axioms.choice(resolution, &holds)),
+            Answered::Contradiction(lemmas) => {
+                let chosen =
+                    |lemma: Vec<Fact>| lemma.into_iter().map(|fact| axioms.chosen(fact)).collect();
+                OpenWeak::Violated(lemmas.into_iter().map(chosen).collect())
+            }
+        },
+    )
 }
 
 /// A version that a read may have returned.
@@ -127,7 +158,13 @@ struct Axioms<'a> {
 
 impl<'a> Axioms<'a> {
     /// `certain` is the index of the transactions that certainly committed.
-    fn new(history: &History, resolution: &Resolution, index: &'a Index, certain: &Index, axiom: Axiom) -> Axioms<'a> {
+    fn new(
+        history: &History,
+        resolution: &Resolution,
+        index: &'a Index,
+        certain: &Index,
+        axiom: Axiom,
+    ) -> Axioms<'a> {
         let n = index.n_nodes();
         let mut axioms = Axioms {
             index,
@@ -153,9 +190,13 @@ impl<'a> Axioms<'a> {
                 }
                 while open.next_if(|(_, (other, _))| *other < read).is_some() {}
                 if let Some(place) = named.next_if(|&place| index.read_operation[place] == read) {
-                    let candidate = Candidate { slot: index.read_slot[place], fact: NONE };
+                    let candidate = Candidate {
+                        slot: index.read_slot[place],
+                        fact: NONE,
+                    };
                     axioms.add_read(node, index.read_key[place], [candidate].into_iter(), 0);
-                } else if let Some((ambiguous, (_, sources))) = open.next_if(|(_, (other, _))| *other == read)
+                } else if let Some((ambiguous, (_, sources))) =
+                    open.next_if(|(_, (other, _))| *other == read)
                     && !resolution.is_open_after_own_write(read)
                 {
                     axioms.add_open_read(node, history.operation(read).key.0, &sources, ambiguous);
@@ -163,27 +204,51 @@ impl<'a> Axioms<'a> {
             }
         }
         axioms.begin.push(axioms.reads.len() as u32);
-        for node in (0..n as Node).filter(|&node| certain.node[index.transaction[node as usize].index()] == NONE) {
+        for node in (0..n as Node)
+            .filter(|&node| certain.node[index.transaction[node as usize].index()] == NONE)
+        {
             let fact = (axioms.answers.len() + axioms.members.len()) as Fact;
             axioms.member[node as usize] = fact;
             axioms.members.push(node);
             let t = index.transaction[node as usize];
-            if history.operations_of(t).any(|read| is_wrong(resolution, t, read)) {
+            if history
+                .operations_of(t)
+                .any(|read| is_wrong(resolution, t, read))
+            {
                 axioms.wrong.push(fact);
             }
         }
-        axioms.taken = axioms.reads.iter().map(|read| read.candidates.start as u32).collect();
+        axioms.taken = axioms
+            .reads
+            .iter()
+            .map(|read| read.candidates.start as u32)
+            .collect();
         axioms
     }
 
-    fn add_read(&mut self, node: Node, key: u32, candidates: impl Iterator<Item = Candidate>, ambiguous: usize) {
+    fn add_read(
+        &mut self,
+        node: Node,
+        key: u32,
+        candidates: impl Iterator<Item = Candidate>,
+        ambiguous: usize,
+    ) {
         let begin = self.candidates.len();
         self.candidates.extend(candidates);
-        self.reads.push(Read { node, key, candidates: begin..self.candidates.len(), ambiguous });
+        self.reads.push(Read {
+            node,
+            key,
+            candidates: begin..self.candidates.len(),
+            ambiguous,
+        });
     }
 
     fn add_open_read(&mut self, node: Node, key: u32, sources: &[Source], ambiguous: usize) {
-        let (index, read, first) = (self.index, self.reads.len() as u32, self.answers.len() as Fact);
+        let (index, read, first) = (
+            self.index,
+            self.reads.len() as u32,
+            self.answers.len() as Fact,
+        );
         let mut candidates = Vec::with_capacity(sources.len());
         for (place, source) in (0..).zip(sources) {
             let slot = match source {
@@ -194,7 +259,10 @@ impl<'a> Axioms<'a> {
                 _ => Some(INITIAL_SLOT),
             };
             if let Some(slot) = slot {
-                candidates.push(Candidate { slot, fact: first + candidates.len() as Fact });
+                candidates.push(Candidate {
+                    slot,
+                    fact: first + candidates.len() as Fact,
+                });
                 self.answers.push((read, place));
             }
         }
@@ -202,7 +270,11 @@ impl<'a> Axioms<'a> {
     }
 
     fn writer(&self, slot: Slot) -> Node {
-        if slot == INITIAL_SLOT { NONE } else { self.index.slot_node[slot as usize] }
+        if slot == INITIAL_SLOT {
+            NONE
+        } else {
+            self.index.slot_node[slot as usize]
+        }
     }
 
     fn reads_of(&self, node: Node) -> Range<usize> {
@@ -212,8 +284,14 @@ impl<'a> Axioms<'a> {
     /// Edges independent of all answers: session order, reads of transactions that certainly committed, and lists.
     fn fixed_edges(&self, listed: &[(Node, Node)]) -> Vec<(Node, Node)> {
         let n = self.index.n_nodes() as Node;
-        let mut edges: Vec<(Node, Node)> = (0..n).filter_map(|t| Some((t, self.index.successor(t)?))).collect();
-        for read in self.reads.iter().filter(|read| self.member[read.node as usize] == NONE) {
+        let mut edges: Vec<(Node, Node)> = (0..n)
+            .filter_map(|t| Some((t, self.index.successor(t)?)))
+            .collect();
+        for read in self
+            .reads
+            .iter()
+            .filter(|read| self.member[read.node as usize] == NONE)
+        {
             if let [Candidate { slot, fact: NONE }] = self.candidates[read.candidates.clone()]
                 && slot != INITIAL_SLOT
             {
@@ -228,11 +306,24 @@ impl<'a> Axioms<'a> {
     /// before them; else by relative position in their sessions.
     fn first_guess(&self) -> Vec<u64> {
         let index = self.index;
-        let ends: Option<Vec<u64>> =
-            index.interval.iter().map(|interval| interval.map(|ran| (ran.end as u64) ^ (1 << 63))).collect();
-        let lines = || Some(index.recorded_at.iter().map(|&line| u64::from(line)).collect());
-        let recorded =
-            ends.filter(|ends| !ends.is_empty()).into_iter().chain(lines().filter(|l: &Vec<u64>| !l.is_empty()));
+        let ends: Option<Vec<u64>> = index
+            .interval
+            .iter()
+            .map(|interval| interval.map(|ran| (ran.end as u64) ^ (1 << 63)))
+            .collect();
+        let lines = || {
+            Some(
+                index
+                    .recorded_at
+                    .iter()
+                    .map(|&line| u64::from(line))
+                    .collect(),
+            )
+        };
+        let recorded = ends
+            .filter(|ends| !ends.is_empty())
+            .into_iter()
+            .chain(lines().filter(|l: &Vec<u64>| !l.is_empty()));
         let is_believable = |when: &Vec<u64>| {
             let mut nodes: Vec<Node> = (0..index.n_nodes() as Node).collect();
             nodes.sort_by_key(|&node| (when[node as usize], node));
@@ -241,9 +332,15 @@ impl<'a> Axioms<'a> {
             for node in nodes {
                 for read in &self.reads[self.reads_of(node)] {
                     let candidates = &self.candidates[read.candidates.clone()];
-                    fitting += usize::from(candidates.iter().any(|one| one.slot == newest[read.key as usize]));
+                    fitting += usize::from(
+                        candidates
+                            .iter()
+                            .any(|one| one.slot == newest[read.key as usize]),
+                    );
                 }
-                index.writes_of(node).for_each(|w| newest[index.write_key[w] as usize] = index.write_slot[w]);
+                index
+                    .writes_of(node)
+                    .for_each(|w| newest[index.write_key[w] as usize] = index.write_slot[w]);
             }
             fitting * 10 >= self.reads.len() * 9
         };
@@ -260,8 +357,12 @@ impl<'a> Axioms<'a> {
     /// The questions: answers that are near in the order come first, and the version before the read before others.
     fn questions(&self, order: &DynamicOrder) -> Questions {
         let n_facts = self.answers.len() + self.members.len();
-        let mut all = Questions { n_facts, ..Questions::default() };
-        all.clauses.extend(self.wrong.iter().map(|&fact| vec![(fact, false)]));
+        let mut all = Questions {
+            n_facts,
+            ..Questions::default()
+        };
+        all.clauses
+            .extend(self.wrong.iter().map(|&fact| vec![(fact, false)]));
         for read in &self.reads {
             let reader = self.member[read.node as usize];
             let only_if = (reader != NONE).then_some(reader);
@@ -272,16 +373,25 @@ impl<'a> Axioms<'a> {
                 let at = order.position(read.node);
                 by_distance.push(match writer {
                     NONE => (false, at + 1, candidate.fact),
-                    writer => (order.position(writer) > at, order.position(writer).abs_diff(at), candidate.fact),
+                    writer => (
+                        order.position(writer) > at,
+                        order.position(writer).abs_diff(at),
+                        candidate.fact,
+                    ),
                 });
                 if writer != NONE && self.member[writer as usize] != NONE {
-                    let reasons = only_if.into_iter().chain((candidate.fact != NONE).then_some(candidate.fact));
+                    let reasons = only_if
+                        .into_iter()
+                        .chain((candidate.fact != NONE).then_some(candidate.fact));
                     let mut clause: Vec<(Fact, bool)> = reasons.map(|fact| (fact, false)).collect();
                     clause.push((self.member[writer as usize], true));
                     all.clauses.push(clause);
                 }
             }
-            if candidates.first().is_none_or(|candidate| candidate.fact != NONE) {
+            if candidates
+                .first()
+                .is_none_or(|candidate| candidate.fact != NONE)
+            {
                 by_distance.sort_unstable();
                 let answers = by_distance.into_iter().map(|(_, _, fact)| fact).collect();
                 all.questions.push(Question { answers, only_if });
@@ -293,7 +403,9 @@ impl<'a> Axioms<'a> {
     /// The candidate that a read returns, if known.
     fn taken(&self, read: usize, holds: &[bool]) -> Option<Candidate> {
         let taken = *self.candidates.get(self.taken[read] as usize)?;
-        let is_there = self.reads[read].candidates.contains(&(self.taken[read] as usize));
+        let is_there = self.reads[read]
+            .candidates
+            .contains(&(self.taken[read] as usize));
         (is_there && (taken.fact == NONE || holds[taken.fact as usize])).then_some(taken)
     }
 
@@ -315,7 +427,9 @@ impl<'a> Axioms<'a> {
     /// What follows from what a read returns: it comes after the writer, and the axiom with each other read of the
     /// transaction and, from RA on, its session.
     fn follow_read(&self, read: usize, holds: &[bool], found: &mut Consequences) {
-        let Some(this) = self.taken(read, holds) else { return };
+        let Some(this) = self.taken(read, holds) else {
+            return;
+        };
         let Read { node, key, .. } = self.reads[read];
         let writer = self.writer(this.slot);
         let reader = self.member[node as usize];
@@ -323,21 +437,33 @@ impl<'a> Axioms<'a> {
             found.edge(writer, node, &reasons([this.fact, reader]));
         }
         for other in self.reads_of(node).filter(|&other| other != read) {
-            let Some(that) = self.taken(other, holds) else { continue };
+            let Some(that) = self.taken(other, holds) else {
+                continue;
+            };
             let because = reasons([this.fact, that.fact, reader]);
             let atomic = self.axiom != Axiom::ReadCommitted;
             if atomic || other < read {
                 self.see(self.writer(that.slot), (key, writer), &because, found);
             }
             if atomic || read < other {
-                self.see(writer, (self.reads[other].key, self.writer(that.slot)), &because, found);
+                self.see(
+                    writer,
+                    (self.reads[other].key, self.writer(that.slot)),
+                    &because,
+                    found,
+                );
             }
         }
         if self.axiom != Axiom::ReadCommitted {
             for earlier in self.writers_before(node, key) {
                 let member = self.member[earlier as usize];
                 if member == NONE || holds[member as usize] {
-                    self.see(earlier, (key, writer), &reasons([this.fact, reader, member]), found);
+                    self.see(
+                        earlier,
+                        (key, writer),
+                        &reasons([this.fact, reader, member]),
+                        found,
+                    );
                 }
                 if member == NONE {
                     break;
@@ -347,7 +473,13 @@ impl<'a> Axioms<'a> {
     }
 
     /// The axiom: a transaction that reads a key from `writer` sees `seen`.
-    fn see(&self, seen: Node, (key, writer): (u32, Node), because: &[Fact], found: &mut Consequences) {
+    fn see(
+        &self,
+        seen: Node,
+        (key, writer): (u32, Node),
+        because: &[Fact],
+        found: &mut Consequences,
+    ) {
         if seen == NONE || seen == writer || self.index.slot_of(seen, key).is_none() {
             return;
         }
@@ -362,7 +494,10 @@ impl<'a> Axioms<'a> {
         let slots = self.index.slots_of(key);
         let end = slots.start + self.index.slot_node[slots.clone()].partition_point(|&t| t < node);
         let begin = self.index.session_begin[self.index.session[node as usize] as usize];
-        (slots.start..end).rev().map(|slot| self.index.slot_node[slot]).take_while(move |&t| t >= begin)
+        (slots.start..end)
+            .rev()
+            .map(|slot| self.index.slot_node[slot])
+            .take_while(move |&t| t >= begin)
     }
 
     /// The answer for a fact, which must be an answer.
@@ -404,7 +539,12 @@ impl Rules for Axioms<'_> {
             for read in self.reads_of(later) {
                 if let Some(this) = self.taken(read, holds) {
                     let because = reasons([this.fact, self.member[later as usize], fact]);
-                    self.see(node, (self.reads[read].key, self.writer(this.slot)), &because, found);
+                    self.see(
+                        node,
+                        (self.reads[read].key, self.writer(this.slot)),
+                        &because,
+                        found,
+                    );
                 }
             }
         }
@@ -435,8 +575,15 @@ fn reasons<const N: usize>(facts: [Fact; N]) -> Vec<Fact> {
 fn is_wrong(resolution: &Resolution, reader: TransactionId, read: OperationId) -> bool {
     match resolution.source_in(reader, read) {
         Source::Initial { after_own_write } => after_own_write,
-        Source::Transaction { intermediate, after_own_write, .. } => intermediate || after_own_write,
-        Source::Future { .. } | Source::OwnOverwritten { .. } | Source::Aborted { .. } | Source::ThinAir => true,
+        Source::Transaction {
+            intermediate,
+            after_own_write,
+            ..
+        } => intermediate || after_own_write,
+        Source::Future { .. }
+        | Source::OwnOverwritten { .. }
+        | Source::Aborted { .. }
+        | Source::ThinAir => true,
         Source::Ambiguous => resolution.is_open_after_own_write(read),
         Source::Outside | Source::Own | Source::Unrecorded => false,
     }

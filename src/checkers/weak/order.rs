@@ -34,7 +34,10 @@ impl Before {
         if edges.is_empty() {
             return Before::default();
         }
-        let ends = edges.iter().filter(|edge| edge.to != NONE).map(|edge| (edge.to, edge.from));
+        let ends = edges
+            .iter()
+            .filter(|edge| edge.to != NONE)
+            .map(|edge| (edge.to, edge.from));
         Before(Rows::new(n, ends))
     }
 
@@ -80,7 +83,10 @@ pub(super) fn linear_extension_told(
     let mut merge = Merge {
         index,
         before,
-        order: LinearOrder { nodes: Vec::with_capacity(n), place: vec![NONE; n] },
+        order: LinearOrder {
+            nodes: Vec::with_capacity(n),
+            place: vec![NONE; n],
+        },
         is_placed: vec![0; n.div_ceil(64)],
         head: index.session_begin[..n_sessions].to_vec(),
         seen: vec![0; n_sessions],
@@ -139,8 +145,15 @@ impl Merge<'_> {
         let seen = &mut self.seen[session as usize];
         loop {
             let place = *seen as usize;
-            let Some(&predecessor) = writers.get(place).or_else(|| before.get(place - writers.len())) else { break };
-            if predecessor != NONE && self.is_placed[predecessor as usize / 64] >> (predecessor % 64) & 1 == 0 {
+            let Some(&predecessor) = writers
+                .get(place)
+                .or_else(|| before.get(place - writers.len()))
+            else {
+                break;
+            };
+            if predecessor != NONE
+                && self.is_placed[predecessor as usize / 64] >> (predecessor % 64) & 1 == 0
+            {
                 let first = &mut self.waiting_for[predecessor as usize];
                 self.waiting_next[session as usize] = std::mem::replace(first, session);
                 return;
@@ -182,7 +195,9 @@ impl Ready<'_> {
         match self {
             Ready::FirstCome(queue) => queue.push_back(session),
             Ready::Rank(heap, rank) => {
-                heap.push(Reverse(u64::from(rank[head as usize]) << 32 | u64::from(session)));
+                heap.push(Reverse(
+                    u64::from(rank[head as usize]) << 32 | u64::from(session),
+                ));
             }
         }
     }

@@ -39,7 +39,9 @@ pub(super) fn two_steps(causality: &Causality<'_>, a: Node, b: Node) -> Option<[
         }
     }
     let mut readers = causality.readers(a).iter();
-    readers.find(|&&r| causality.in_session_order(r, b)).map(|&r| [Step::Read(a, r), Step::Session(r, b)])
+    readers
+        .find(|&&r| causality.in_session_order(r, b))
+        .map(|&r| [Step::Read(a, r), Step::Session(r, b)])
 }
 
 /// The path of one or two steps of SO ∪ WR from a to b, if there is one.
@@ -145,19 +147,39 @@ impl<'a> PathSearch<'a> {
         let (v, entered) = (state / 2, state % 2);
         if v == initial {
             // ⊥ precedes every node, so nothing is nearer to it than the target.
-            self.reach(to * 2 + OTHERWISE, (forced_edges, steps + 1), state, forced_edges);
+            self.reach(
+                to * 2 + OTHERWISE,
+                (forced_edges, steps + 1),
+                state,
+                forced_edges,
+            );
             return;
         }
         if let Some(next) = causality.index.successor(v).filter(|&next| admit(next)) {
             let step = u32::from(entered != BY_SESSION);
-            self.reach(next * 2 + BY_SESSION, (forced_edges, steps + step), state, forced_edges);
+            self.reach(
+                next * 2 + BY_SESSION,
+                (forced_edges, steps + step),
+                state,
+                forced_edges,
+            );
         }
         for &next in causality.readers(v).iter().filter(|&&next| admit(next)) {
-            self.reach(next * 2 + OTHERWISE, (forced_edges, steps + 1), state, forced_edges);
+            self.reach(
+                next * 2 + OTHERWISE,
+                (forced_edges, steps + 1),
+                state,
+                forced_edges,
+            );
         }
         for edge in forced.map_or(&[][..], |forced| forced.of(v)) {
             if edge.to == NONE || admit(edge.to) {
-                self.reach(edge.to.min(initial) * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, forced_edges);
+                self.reach(
+                    edge.to.min(initial) * 2 + OTHERWISE,
+                    (forced_edges + 1, steps + 1),
+                    state,
+                    forced_edges,
+                );
             }
         }
     }
@@ -168,7 +190,11 @@ impl<'a> PathSearch<'a> {
             self.reached[at] = self.search;
             self.cost[at] = cost;
             self.parent[at] = parent;
-            let buckets = if cost.0 == now { &mut self.now } else { &mut self.next };
+            let buckets = if cost.0 == now {
+                &mut self.now
+            } else {
+                &mut self.next
+            };
             let bucket = cost.1 as usize;
             if buckets.len() <= bucket {
                 buckets.resize_with(bucket + 1, Vec::new);
@@ -192,7 +218,9 @@ impl<'a> PathSearch<'a> {
                 }
             } else if self.cost[state as usize].0 == self.cost[before as usize].0 {
                 way.push(Step::Read(a, b));
-            } else if let Some(edge) = forced.and_then(|forced| forced.find(a, if b == initial { NONE } else { b })) {
+            } else if let Some(edge) =
+                forced.and_then(|forced| forced.find(a, if b == initial { NONE } else { b }))
+            {
                 way.push(Step::Forced(edge));
             }
             state = before;

@@ -20,7 +20,9 @@ pub(super) fn order_and_replay(
     control: &Control,
 ) -> Result<Option<(LinearOrder, Replay)>, Interrupt> {
     if pieces(index, index.n_nodes()).len() == 1 {
-        let Some(order) = linear_extension(index, before, wish, control)? else { return Ok(None) };
+        let Some(order) = linear_extension(index, before, wish, control)? else {
+            return Ok(None);
+        };
         let replay = Replay::new(index, &order, control)?;
         return Ok(Some((order, replay)));
     }
@@ -28,18 +30,22 @@ pub(super) fn order_and_replay(
     let belt = Channel::default();
     let lead = || -> Result<Option<(LinearOrder, Vec<Piece>)>, Interrupt> {
         let end = End(&belt);
-        let order = linear_extension_told(index, before, wish, control, &mut |nodes| belt.put(nodes))?;
+        let order =
+            linear_extension_told(index, before, wish, control, &mut |nodes| belt.put(nodes))?;
         let Some(order) = order else { return Ok(None) };
         let n_left = belt.take_back(rayon::current_num_threads());
         // Nothing more comes: the next stage need not wait for the work done here.
         drop(end);
         let rest = &order.nodes[order.nodes.len() - n_left..];
-        let replayed = pieces(index, n_left).into_par_iter().with_max_len(1).map(|nodes| {
-            control.check()?;
-            let mut piece = Piece::new(index, false);
-            piece.replay(index, &rest[nodes], &previous);
-            Ok(piece)
-        });
+        let replayed = pieces(index, n_left)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|nodes| {
+                control.check()?;
+                let mut piece = Piece::new(index, false);
+                piece.replay(index, &rest[nodes], &previous);
+                Ok(piece)
+            });
         let replayed = replayed.collect::<Result<Vec<_>, Interrupt>>()?;
         Ok(Some((order, replayed)))
     };
@@ -52,7 +58,9 @@ pub(super) fn order_and_replay(
         Ok(piece)
     };
     let (made, front) = rayon::join(lead, follow);
-    let Some((order, rest)) = made? else { return Ok(None) };
+    let Some((order, rest)) = made? else {
+        return Ok(None);
+    };
     let replayed = std::iter::once(front?).chain(rest).collect();
     let replay = Replay::joined(index, replayed, previous, control)?;
     Ok(Some((order, replay)))
@@ -102,7 +110,10 @@ impl Channel {
             if state.is_ended {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -125,13 +136,18 @@ mod tests {
     #[test]
     fn a_replay_that_runs_behind_its_order_says_the_same() {
         let control = Control::new();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .expect("threads");
         let (mut compared, mut cyclic) = (0, 0);
         for seed in 0..2000 {
             let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
             let before = Before::default();
-            let abreast = pool.install(|| order_and_replay(&index, &before, Preference::FirstCome, &control));
-            let alone = linear_extension(&index, &before, Preference::FirstCome, &control).expect("not stopped");
+            let abreast =
+                pool.install(|| order_and_replay(&index, &before, Preference::FirstCome, &control));
+            let alone = linear_extension(&index, &before, Preference::FirstCome, &control)
+                .expect("not stopped");
             let Some((order, replay)) = abreast.expect("not stopped") else {
                 assert!(alone.is_none(), "seed {seed}");
                 cyclic += 1;
@@ -141,24 +157,43 @@ mod tests {
             assert_eq!(order.nodes, alone.nodes, "seed {seed}");
             let expected = Replay::new(&index, &alone, &control).expect("not stopped");
             for slot in 0..index.slot_node.len() as Slot {
-                assert_eq!(replay.previous.of(slot), expected.previous.of(slot), "seed {seed}");
+                assert_eq!(
+                    replay.previous.of(slot),
+                    expected.previous.of(slot),
+                    "seed {seed}"
+                );
             }
-            assert_eq!(replay.parts(1).concat(), expected.parts(1).concat(), "seed {seed}");
+            assert_eq!(
+                replay.parts(1).concat(),
+                expected.parts(1).concat(),
+                "seed {seed}"
+            );
             compared += usize::from(pool.install(|| pieces(&index, index.n_nodes()).len()) > 1);
         }
-        assert!(compared > 200 && cyclic > 50, "{compared} compared, {cyclic} cyclic");
+        assert!(
+            compared > 200 && cyclic > 50,
+            "{compared} compared, {cyclic} cyclic"
+        );
     }
 
     #[test]
     fn who_follows_is_let_go_when_the_order_is_given_up() {
         let control = Control::new();
         control.stop();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .expect("threads");
         for seed in 0..50 {
             let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
-            let made = pool.install(|| order_and_replay(&index, &Before::default(), Preference::FirstCome, &control));
+            let made = pool.install(|| {
+                order_and_replay(&index, &Before::default(), Preference::FirstCome, &control)
+            });
             // Where no thread can come first there is nothing to interrupt.
-            assert!(index.n_nodes() == 0 || !matches!(made, Ok(Some(_))), "seed {seed}");
+            assert!(
+                index.n_nodes() == 0 || !matches!(made, Ok(Some(_))),
+                "seed {seed}"
+            );
         }
     }
 }

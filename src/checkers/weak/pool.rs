@@ -44,7 +44,10 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(capacity: usize) -> Pool {
-        Pool { capacity, ..Pool::default() }
+        Pool {
+            capacity,
+            ..Pool::default()
+        }
     }
 
     /// Whether a candidate at least as great as this may still get in.
@@ -63,12 +66,16 @@ impl Pool {
     }
 
     pub(super) fn merge(mut self, other: Pool) -> Pool {
-        other.kept.into_iter().for_each(|candidate| self.push(candidate));
+        other
+            .kept
+            .into_iter()
+            .for_each(|candidate| self.push(candidate));
         self
     }
 
     fn shrink(&mut self) {
-        self.kept.sort_unstable_by_key(|candidate| (candidate.pair(), *candidate));
+        self.kept
+            .sort_unstable_by_key(|candidate| (candidate.pair(), *candidate));
         self.kept.dedup_by_key(|candidate| candidate.pair());
         self.kept.sort_unstable();
         self.kept.truncate(self.capacity);

@@ -38,20 +38,26 @@ pub(super) fn decide(
 ) -> Result<Option<LinearOrder>, Interrupt> {
     let axiom = level.axiom();
     let mut judge = match axiom {
-        Axiom::ReadCommitted | Axiom::ReadAtomic => Judge::Marks { atomic: axiom == Axiom::ReadAtomic },
+        Axiom::ReadCommitted | Axiom::ReadAtomic => Judge::Marks {
+            atomic: axiom == Axiom::ReadAtomic,
+        },
         _ => Judge::Causal(Box::new(Causal::new(index, base))),
     };
     let mut last = (Cow::Borrowed(base), replay);
     for _ in 0..ROUNDS {
         let (order, replay) = &last;
-        let Some(demands) = judge.demands(index, base, order, replay, control)? else { return Ok(None) };
+        let Some(demands) = judge.demands(index, base, order, replay, control)? else {
+            return Ok(None);
+        };
         if demands.is_empty() {
             return Ok(Some(last.0.into_owned()));
         }
         found.extend(demands);
         found.par_sort_unstable();
         found.dedup_by_key(|edge| (edge.from, edge.to));
-        let Some((order, replay)) = next_order(index, last, &found, control)? else { return Ok(None) };
+        let Some((order, replay)) = next_order(index, last, &found, control)? else {
+            return Ok(None);
+        };
         last = (Cow::Owned(order), Cow::Owned(replay));
     }
     drop(last);
@@ -59,7 +65,9 @@ pub(super) fn decide(
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
     let (causality, components) = acyclic(index, base, control)?;
     match judge {
-        Judge::Marks { .. } => found.extend(transaction_edges(&causality, &components, axiom, control)?),
+        Judge::Marks { .. } => {
+            found.extend(transaction_edges(&causality, &components, axiom, control)?)
+        }
         Judge::Causal(_) => found.extend(all_causal_edges(&causality, &components, control)?),
     }
     if found.iter().any(|edge| edge.to == NONE) {
@@ -75,7 +83,10 @@ fn acyclic<'a>(
     base: &LinearOrder,
     control: &Control,
 ) -> Result<(Causality<'a>, Components), Interrupt> {
-    Ok((Causality::new(index, control)?, Components::trivial(&base.nodes, &base.place)))
+    Ok((
+        Causality::new(index, control)?,
+        Components::trivial(&base.nodes, &base.place),
+    ))
 }
 
 /// All minimal forced edges of TCC, by vectors of one window of chains after another.
@@ -88,8 +99,18 @@ fn all_causal_edges(
     let rows = Rows::new(components);
     let mut edges = Vec::new();
     for window in rows.windows(&chains, 1, VECTOR_BYTES) {
-        let past = Vectors::new(causality, components, &chains, &rows, window.clone(), Direction::Past, control)?;
-        edges.extend(causal_edges(causality, components, &chains, &past, window, control)?);
+        let past = Vectors::new(
+            causality,
+            components,
+            &chains,
+            &rows,
+            window.clone(),
+            Direction::Past,
+            control,
+        )?;
+        edges.extend(causal_edges(
+            causality, components, &chains, &past, window, control,
+        )?);
     }
     Ok(edges)
 }
@@ -132,35 +153,59 @@ fn by_marks(
     let parts = replay.parts(OPEN_READS);
     let walked = parts.into_par_iter().map(|part| {
         control.check()?;
-        let mut walk = MarkWalk { index, replay, atomic, seen: Vec::new(), edges: Vec::new(), long: Vec::new() };
+        let mut walk = MarkWalk {
+            index,
+            replay,
+            atomic,
+            seen: Vec::new(),
+            edges: Vec::new(),
+            long: Vec::new(),
+        };
         let mut groups = part.chunk_by(|a, b| a.reader == b.reader);
-        Ok(groups.all(|open| walk.reader(open)).then_some((walk.edges, walk.long)))
+        Ok(groups
+            .all(|open| walk.reader(open))
+            .then_some((walk.edges, walk.long)))
     });
     let mut edges = Vec::new();
     let mut long = Vec::new();
     for part in walked.collect::<Result<Vec<_>, Interrupt>>()? {
-        let Some((of_part, long_of_part)) = part else { return Ok(None) };
+        let Some((of_part, long_of_part)) = part else {
+            return Ok(None);
+        };
         edges.extend(of_part);
         long.extend(long_of_part);
     }
     if long.is_empty() {
         return Ok(Some(edges));
     }
-    let axiom = if atomic { Axiom::ReadAtomic } else { Axiom::ReadCommitted };
+    let axiom = if atomic {
+        Axiom::ReadAtomic
+    } else {
+        Axiom::ReadCommitted
+    };
     let (causality, components) = acyclic(index, base, control)?;
     let by_writers = long.par_chunks(OPEN_READS).map(|readers| {
         control.check()?;
         let (mut edges, mut reads, mut hit) = (Vec::new(), ReadsOfOne::default(), false);
         for &t3 in readers {
-            edges_of_transaction(&causality, &components, axiom, t3, &mut reads, |t2, read| {
-                match index.writer_of_read(read as usize) {
+            edges_of_transaction(
+                &causality,
+                &components,
+                axiom,
+                t3,
+                &mut reads,
+                |t2, read| match index.writer_of_read(read as usize) {
                     NONE => hit = true,
                     t1 if order.place[t2 as usize] > order.place[t1 as usize] => {
-                        edges.push(Forced { from: t2, to: t1, read });
+                        edges.push(Forced {
+                            from: t2,
+                            to: t1,
+                            read,
+                        });
                     }
                     _ => {}
-                }
-            });
+                },
+            );
         }
         Ok((!hit).then_some(edges))
     });
@@ -190,10 +235,20 @@ impl MarkWalk<'_> {
         let reads = index.reads_of(t3);
         let places = reads.start as u32..;
         self.seen.clear();
-        self.seen.extend(index.read_writer[reads].iter().copied().zip(places).filter(|&(writer, _)| writer != NONE));
+        self.seen.extend(
+            index.read_writer[reads]
+                .iter()
+                .copied()
+                .zip(places)
+                .filter(|&(writer, _)| writer != NONE),
+        );
         self.seen.sort_unstable();
         self.seen.dedup_by_key(|&mut (writer, _)| writer);
-        let most: usize = self.seen.iter().map(|&(writer, _)| index.writes_of(writer).len()).sum();
+        let most: usize = self
+            .seen
+            .iter()
+            .map(|&(writer, _)| index.writes_of(writer).len())
+            .sum();
         let most = if SMALL_LIMITS { 1 } else { 16 + 4 * most };
         let begin = self.edges.len();
         let mut walked = 0;
@@ -206,16 +261,26 @@ impl MarkWalk<'_> {
                     self.long.push(t3);
                     return true;
                 }
-                let first = self.seen.binary_search_by_key(&t2, |&(writer, _)| writer).map(|at| self.seen[at].1);
+                let first = self
+                    .seen
+                    .binary_search_by_key(&t2, |&(writer, _)| writer)
+                    .map(|at| self.seen[at].1);
                 let sees = match self.atomic {
-                    true => first.is_ok() || (t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize]),
+                    true => {
+                        first.is_ok()
+                            || (t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize])
+                    }
                     false => first.is_ok_and(|first| first < one.read),
                 };
                 if sees {
                     if t1 == NONE {
                         return false;
                     }
-                    self.edges.push(Forced { from: t2, to: t1, read: one.read });
+                    self.edges.push(Forced {
+                        from: t2,
+                        to: t1,
+                        read: one.read,
+                    });
                 }
             }
         }

@@ -47,9 +47,14 @@ impl ReadsOfOne {
         for read in index.reads_of(t3) {
             let writer = index.writer_of_read(read);
             if writer == NONE || !components.same(writer, t3) {
-                self.by_key.push((index.read_key[read], read as u32, writer));
+                self.by_key
+                    .push((index.read_key[read], read as u32, writer));
                 if writer != NONE {
-                    self.writers.push(Seen { writer, first: read as u32, first_of_other_key: NONE });
+                    self.writers.push(Seen {
+                        writer,
+                        first: read as u32,
+                        first_of_other_key: NONE,
+                    });
                 }
             }
         }
@@ -79,7 +84,12 @@ impl ReadsOfOne {
 
     /// Calls `visit` with each place of [`keys`](Self::keys) whose key `t2` writes. O(min(W, R) log).
     #[inline]
-    pub(super) fn keys_written_by(&self, causality: &Causality<'_>, t2: Node, mut visit: impl FnMut(usize)) {
+    pub(super) fn keys_written_by(
+        &self,
+        causality: &Causality<'_>,
+        t2: Node,
+        mut visit: impl FnMut(usize),
+    ) {
         let index = causality.index;
         let writes = index.writes_of(t2);
         if writes.len() <= self.keys.len() {
@@ -143,11 +153,19 @@ pub(super) fn edges_of_transaction(
             let own = components.of[t3 as usize];
             let before = &before[..before.partition_point(|&t2| components.of[t2 as usize] < own)];
             if let Some(&t2) = before.last() {
-                group.iter().filter(|read| read.2 != t2).for_each(|read| emit(t2, read.1));
+                group
+                    .iter()
+                    .filter(|read| read.2 != t2)
+                    .for_each(|read| emit(t2, read.1));
             }
         }
     }
-    for &Seen { writer: t2, first: first_read, .. } in &reads.writers {
+    for &Seen {
+        writer: t2,
+        first: first_read,
+        ..
+    } in &reads.writers
+    {
         reads.keys_written_by(causality, t2, |at| {
             let group = reads.group(at);
             if atomic {
@@ -218,12 +236,23 @@ pub(super) fn transaction_edges(
         let mut reads = ReadsOfOne::default();
         for t3 in nodes {
             control.tick(t3)?;
-            edges_of_transaction(causality, components, axiom, t3 as Node, &mut reads, |t2, read| {
-                let t1 = causality.index.writer_of_read(read as usize);
-                if t1 == NONE || !components.same(t1, t2) {
-                    edges.push(Forced { from: t2, to: t1, read });
-                }
-            });
+            edges_of_transaction(
+                causality,
+                components,
+                axiom,
+                t3 as Node,
+                &mut reads,
+                |t2, read| {
+                    let t1 = causality.index.writer_of_read(read as usize);
+                    if t1 == NONE || !components.same(t1, t2) {
+                        edges.push(Forced {
+                            from: t2,
+                            to: t1,
+                            read,
+                        });
+                    }
+                },
+            );
         }
         Ok(edges)
     });
@@ -242,23 +271,40 @@ pub(super) fn causal_edges(
     let index = causality.index;
     let n_slots = index.slot_node.len();
     // The initial versions of the keys follow the slots.
-    let parts = pieces(n_slots + index.n_keys()).into_par_iter().map(|versions| {
-        let mut edges = Vec::new();
-        for version in versions {
-            control.tick(version)?;
-            let (t1, reads) = match version.checked_sub(n_slots) {
-                None => (index.slot_node[version], index.readers_of(version as u32)),
-                Some(key) => (NONE, index.readers_of_initial(key as u32)),
-            };
-            edges_of_version(causality, components, chains, past, window.clone(), reads, |t2, read| {
-                edges.push(Forced { from: t2, to: t1, read });
-            });
-        }
-        Ok(edges)
-    });
+    let parts = pieces(n_slots + index.n_keys())
+        .into_par_iter()
+        .map(|versions| {
+            let mut edges = Vec::new();
+            for version in versions {
+                control.tick(version)?;
+                let (t1, reads) = match version.checked_sub(n_slots) {
+                    None => (index.slot_node[version], index.readers_of(version as u32)),
+                    Some(key) => (NONE, index.readers_of_initial(key as u32)),
+                };
+                edges_of_version(
+                    causality,
+                    components,
+                    chains,
+                    past,
+                    window.clone(),
+                    reads,
+                    |t2, read| {
+                        edges.push(Forced {
+                            from: t2,
+                            to: t1,
+                            read,
+                        });
+                    },
+                );
+            }
+            Ok(edges)
+        });
     Ok(parts.collect::<Result<Vec<_>, Interrupt>>()?.concat())
 }
 
 fn pieces(n: usize) -> Vec<Range<usize>> {
-    (0..n).step_by(CHUNK).map(|begin| begin..(begin + CHUNK).min(n)).collect()
+    (0..n)
+        .step_by(CHUNK)
+        .map(|begin| begin..(begin + CHUNK).min(n))
+        .collect()
 }

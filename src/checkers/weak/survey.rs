@@ -50,7 +50,10 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(capacity: usize) -> Tally {
-        Tally { pools: std::array::from_fn(|_| Pool::new(capacity)), ..Tally::default() }
+        Tally {
+            pools: std::array::from_fn(|_| Pool::new(capacity)),
+            ..Tally::default()
+        }
     }
 
     pub(super) fn merge(mut self, other: Tally) -> Tally {
@@ -106,7 +109,15 @@ pub(super) trait Sink {
     );
 
     /// A t2 that t3 reads from belongs to another class than that of its range, or to none.
-    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, from: usize, to: Option<usize>);
+    fn moved(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        t2: Node,
+        from: usize,
+        to: Option<usize>,
+    );
 }
 
 impl Sink for Tally {
@@ -123,7 +134,15 @@ impl Sink for Tally {
         survey.offer_range(t3, pair, range, class, reads, self);
     }
 
-    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, from: usize, to: Option<usize>) {
+    fn moved(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        t2: Node,
+        from: usize,
+        to: Option<usize>,
+    ) {
         self.counts[from] -= 1;
         if let Some(class) = to {
             self.counts[class] += 1;
@@ -139,11 +158,31 @@ struct Count {
 }
 
 impl Sink for Count {
-    fn range(&mut self, _: &Survey<'_>, _: Node, _: &ReadPair, range: &[Node], class: usize, _: &ReadsOfOne) {
-        self.n += if class == self.class { range.len() as i64 } else { 0 };
+    fn range(
+        &mut self,
+        _: &Survey<'_>,
+        _: Node,
+        _: &ReadPair,
+        range: &[Node],
+        class: usize,
+        _: &ReadsOfOne,
+    ) {
+        self.n += if class == self.class {
+            range.len() as i64
+        } else {
+            0
+        };
     }
 
-    fn moved(&mut self, _: &Survey<'_>, _: Node, _: &ReadPair, _: Node, from: usize, to: Option<usize>) {
+    fn moved(
+        &mut self,
+        _: &Survey<'_>,
+        _: Node,
+        _: &ReadPair,
+        _: Node,
+        from: usize,
+        to: Option<usize>,
+    ) {
         self.n += i64::from(to == Some(self.class)) - i64::from(from == self.class);
     }
 }
@@ -157,7 +196,14 @@ struct Collected {
 impl Collected {
     fn add(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node) {
         let implied = survey.is_implied(pair.t1, t2, self.class);
-        self.candidates.push(Candidate { implied, size: 0, t1: pair.t1, t2, t3, key: pair.key });
+        self.candidates.push(Candidate {
+            implied,
+            size: 0,
+            t1: pair.t1,
+            t2,
+            t3,
+            key: pair.key,
+        });
     }
 }
 
@@ -172,12 +218,28 @@ impl Sink for Collected {
         reads: &ReadsOfOne,
     ) {
         if class == self.class {
-            let stays = |t2: &&Node| reads.writers.binary_search_by_key(*t2, |seen| seen.writer).is_err();
-            range.iter().filter(stays).for_each(|&t2| self.add(survey, t3, pair, t2));
+            let stays = |t2: &&Node| {
+                reads
+                    .writers
+                    .binary_search_by_key(*t2, |seen| seen.writer)
+                    .is_err()
+            };
+            range
+                .iter()
+                .filter(stays)
+                .for_each(|&t2| self.add(survey, t3, pair, t2));
         }
     }
 
-    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, _: usize, to: Option<usize>) {
+    fn moved(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        t2: Node,
+        _: usize,
+        to: Option<usize>,
+    ) {
         if to == Some(self.class) {
             self.add(survey, t3, pair, t2);
         }
@@ -186,23 +248,39 @@ impl Sink for Collected {
 
 impl Survey<'_> {
     /// Adds to `counts`, by reader, how many instances of a class with t2 in the window there are. Parallel over readers.
-    pub(super) fn count_by_reader(&self, class: usize, counts: &mut [u64], control: &Control) -> Result<(), Interrupt> {
-        counts.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, counts)| {
-            let mut reads = ReadsOfOne::default();
-            let mut pairs = Vec::new();
-            for (place, count) in counts.iter_mut().enumerate() {
-                control.tick(place)?;
-                let mut counted = Count { class, n: 0 };
-                self.reader((chunk * CHUNK + place) as Node, &mut reads, &mut pairs, &mut counted);
-                *count += counted.n as u64;
-            }
-            Ok(())
-        })
+    pub(super) fn count_by_reader(
+        &self,
+        class: usize,
+        counts: &mut [u64],
+        control: &Control,
+    ) -> Result<(), Interrupt> {
+        counts
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .try_for_each(|(chunk, counts)| {
+                let mut reads = ReadsOfOne::default();
+                let mut pairs = Vec::new();
+                for (place, count) in counts.iter_mut().enumerate() {
+                    control.tick(place)?;
+                    let mut counted = Count { class, n: 0 };
+                    self.reader(
+                        (chunk * CHUNK + place) as Node,
+                        &mut reads,
+                        &mut pairs,
+                        &mut counted,
+                    );
+                    *count += counted.n as u64;
+                }
+                Ok(())
+            })
     }
 
     /// All instances of a class with t2 in the window of one reader, by key, t1 and t2.
     pub(super) fn of_reader(&self, class: usize, t3: Node) -> Vec<Candidate> {
-        let mut found = Collected { class, candidates: Vec::new() };
+        let mut found = Collected {
+            class,
+            candidates: Vec::new(),
+        };
         self.reader(t3, &mut ReadsOfOne::default(), &mut Vec::new(), &mut found);
         found.candidates
     }
@@ -210,7 +288,10 @@ impl Survey<'_> {
     /// Counts all instances with t2 in the window. Parallel over readers.
     pub(super) fn run(&self, control: &Control) -> Result<Tally, Interrupt> {
         let n = self.causality.n();
-        let chunks: Vec<Range<usize>> = (0..n).step_by(CHUNK).map(|begin| begin..(begin + CHUNK).min(n)).collect();
+        let chunks: Vec<Range<usize>> = (0..n)
+            .step_by(CHUNK)
+            .map(|begin| begin..(begin + CHUNK).min(n))
+            .collect();
         let mut tally = chunks
             .into_par_iter()
             .map(|nodes| {
@@ -235,14 +316,25 @@ impl Survey<'_> {
         Ok(tally)
     }
 
-    fn reader(&self, t3: Node, reads: &mut ReadsOfOne, pairs: &mut Vec<ReadPair>, sink: &mut impl Sink) {
+    fn reader(
+        &self,
+        t3: Node,
+        reads: &mut ReadsOfOne,
+        pairs: &mut Vec<ReadPair>,
+        sink: &mut impl Sink,
+    ) {
         reads.load(self.causality, self.components, t3);
         pairs.clear();
         for at in 0..reads.keys.len() {
             let begin = pairs.len();
             for &(key, place, t1) in reads.group(at) {
                 if is_initial(t1) || self.commit_components.is_cyclic(t1) {
-                    pairs.push(ReadPair { key_at: at as u32, key, t1, last: place });
+                    pairs.push(ReadPair {
+                        key_at: at as u32,
+                        key,
+                        t1,
+                        last: place,
+                    });
                 }
             }
             if pairs.len() > begin + 1 {
@@ -270,10 +362,16 @@ impl Survey<'_> {
             }
         }
         for seen in &reads.writers {
-            if self.window.contains(&self.chains.chain[seen.writer as usize]) {
+            if self
+                .window
+                .contains(&self.chains.chain[seen.writer as usize])
+            {
                 reads.keys_written_by(self.causality, seen.writer, |at| {
                     let begin = pairs.partition_point(|pair| (pair.key_at as usize) < at);
-                    for pair in pairs[begin..].iter().take_while(|pair| pair.key_at as usize == at) {
+                    for pair in pairs[begin..]
+                        .iter()
+                        .take_while(|pair| pair.key_at as usize == at)
+                    {
                         self.writer_read_from(t3, pair, seen, sink);
                     }
                 });
@@ -282,7 +380,14 @@ impl Survey<'_> {
     }
 
     /// All t2 in some chains, as ranges; t2 that t3 reads from are corrected later.
-    fn runs(&self, t3: Node, pair: &ReadPair, window: Range<u32>, reads: &ReadsOfOne, sink: &mut impl Sink) {
+    fn runs(
+        &self,
+        t3: Node,
+        pair: &ReadPair,
+        window: Range<u32>,
+        reads: &ReadsOfOne,
+        sink: &mut impl Sink,
+    ) {
         let position = |v: Node| self.chains.position[v as usize];
         let own = self.chains.chain[t3 as usize];
         for (chain, run) in self.chains.runs(self.causality.index, pair.key, window) {
@@ -328,7 +433,8 @@ impl Survey<'_> {
             false => after,
         };
         let component = self.commit_components.of[t1 as usize];
-        let begin = run[..before].partition_point(|&t2| self.commit_components.of[t2 as usize] < component);
+        let begin =
+            run[..before].partition_point(|&t2| self.commit_components.of[t2 as usize] < component);
         (after..run.len(), begin..before)
     }
 
@@ -346,7 +452,11 @@ impl Survey<'_> {
             false => 1,
         };
         let mut offer = |&t2: &Node| {
-            if reads.writers.binary_search_by_key(&t2, |seen| seen.writer).is_err() {
+            if reads
+                .writers
+                .binary_search_by_key(&t2, |seen| seen.writer)
+                .is_err()
+            {
                 self.offer(t3, pair, t2, class, tally);
             }
         };
@@ -390,7 +500,14 @@ impl Survey<'_> {
             None
         };
         let of_range = if session { FRACTURED } else { CAUSAL };
-        sink.moved(self, t3, pair, t2, of_range + order, class.map(|class| class + order));
+        sink.moved(
+            self,
+            t3,
+            pair,
+            t2,
+            of_range + order,
+            class.map(|class| class + order),
+        );
     }
 
     /// Whether an instance adds nothing: t2 precedes t1 causally, or t1 precedes t2 only because everything comes after ⊥.
@@ -404,14 +521,22 @@ impl Survey<'_> {
         let t1 = pair.t1;
         let implied = self.is_implied(t1, t2, class);
         // Lower bounds of the size discard most candidates before the costly checks.
-        let mut candidate = Candidate { implied, size: if class >= CAUSAL { 3 } else { 2 }, t1, t2, t3, key: pair.key };
+        let mut candidate = Candidate {
+            implied,
+            size: if class >= CAUSAL { 3 } else { 2 },
+            t1,
+            t2,
+            t3,
+            key: pair.key,
+        };
         if !tally.pools[class].admits(&candidate) {
             return;
         }
         let one_edge = match class & 1 {
             _ if is_initial(t1) => true,
             IN_CAUSAL_ORDER => {
-                self.causality.in_session_order(t1, t2) || self.causality.readers(t1).binary_search(&t2).is_ok()
+                self.causality.in_session_order(t1, t2)
+                    || self.causality.readers(t1).binary_search(&t2).is_ok()
             }
             _ => self.forced.find(t1, t2).is_some(),
         };

@@ -14,7 +14,9 @@ pub(super) fn tiny(random: &mut fastrand::Rng) -> Sketch {
     let sessions: Vec<usize> = (0..n_sessions).map(|_| random.usize(0..=3)).collect();
     let n: usize = sessions.iter().sum();
     let n_keys = random.usize(1..=3);
-    let writes: Vec<Vec<usize>> = (0..n).map(|_| (0..n_keys).filter(|_| random.u32(0..5) < 2).collect()).collect();
+    let writes: Vec<Vec<usize>> = (0..n)
+        .map(|_| (0..n_keys).filter(|_| random.u32(0..5) < 2).collect())
+        .collect();
     // A hidden order keeps most histories free of SO ∪ WR cycles.
     let mut hidden: Vec<u32> = (0..n).map(|_| random.u32(0..100)).collect();
     let mut begin = 0;
@@ -28,8 +30,9 @@ pub(super) fn tiny(random: &mut fastrand::Rng) -> Sketch {
         let mut operations: Vec<Operation> = Vec::new();
         for _ in 0..random.usize(0..=4) {
             let key = random.usize(0..n_keys);
-            let is_candidate =
-                |&w: &usize| w != t && writes[w].contains(&key) && (chaos || (hidden[w], w) < (hidden[t], t));
+            let is_candidate = |&w: &usize| {
+                w != t && writes[w].contains(&key) && (chaos || (hidden[w], w) < (hidden[t], t))
+            };
             let mut candidates: Vec<u64> = (0..n).filter(is_candidate).map(value).collect();
             if candidates.is_empty() || random.u32(0..6) == 0 {
                 candidates.push(0);
@@ -44,7 +47,12 @@ pub(super) fn tiny(random: &mut fastrand::Rng) -> Sketch {
         operations.extend(writes[t].iter().map(|&key| write(key, value(t))));
         Transaction::committed(operations)
     });
-    Sketch { sessions: sessions.iter().map(|&length| transactions.by_ref().take(length).collect()).collect() }
+    Sketch {
+        sessions: sessions
+            .iter()
+            .map(|&length| transactions.by_ref().take(length).collect())
+            .collect(),
+    }
 }
 
 /// A relation over at most 32 nodes: by node the set of nodes it precedes.
@@ -108,7 +116,11 @@ pub(super) struct Oracle {
     n: usize,
 }
 
-pub(super) const LEVELS: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
+pub(super) const LEVELS: [Level; 3] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::TransactionalCausalConsistency,
+];
 
 impl Oracle {
     pub(super) fn new(index: &Index) -> Oracle {
@@ -121,7 +133,11 @@ impl Oracle {
                     edges.0[a] |= 1 << b;
                 }
             }
-            for writer in index.reads_of(a as Node).map(|read| index.read_writer[read]).filter(|&w| w != NONE) {
+            for writer in index
+                .reads_of(a as Node)
+                .map(|read| index.read_writer[read])
+                .filter(|&w| w != NONE)
+            {
                 edges.0[writer as usize] |= 1 << a;
             }
         }
@@ -134,12 +150,15 @@ impl Oracle {
                     if index.slot_of(t2, key).is_none() || !causal.has(t2, t3) {
                         continue;
                     }
-                    let both = |a: Node, b: Node| a != NONE && b != NONE && causal.has(a, b) && causal.has(b, a);
+                    let both = |a: Node, b: Node| {
+                        a != NONE && b != NONE && causal.has(a, b) && causal.has(b, a)
+                    };
                     if both(t1, t2) || both(t2, t3) || both(t1, t3) {
                         continue;
                     }
                     let from_t2 = |other: &usize| index.read_writer[*other] == t2;
-                    let of_other_key = |other: &usize| from_t2(other) && index.read_key[*other] != key;
+                    let of_other_key =
+                        |other: &usize| from_t2(other) && index.read_key[*other] != key;
                     let mut all = index.reads_of(t3);
                     let mut before = all.start..read;
                     let so = session[t2 as usize] == session[t3 as usize] && t2 < t3;
@@ -159,12 +178,22 @@ impl Oracle {
                     } else {
                         LEVELS[2]
                     };
-                    match triples.iter_mut().find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3)) {
+                    match triples
+                        .iter_mut()
+                        .find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3))
+                    {
                         Some(triple) => {
                             triple.sees = triple.sees.min(sees);
                             triple.level = triple.level.min(level);
                         }
-                        None => triples.push(Triple { key, t1, t2, t3, sees, level }),
+                        None => triples.push(Triple {
+                            key,
+                            t1,
+                            t2,
+                            t3,
+                            sees,
+                            level,
+                        }),
                     }
                 }
             }
@@ -177,7 +206,11 @@ impl Oracle {
         let mut edges = self.causal.clone();
         for triple in self.triples.iter().filter(|triple| triple.level <= level) {
             // ⊥ precedes every node, so what precedes ⊥ does too.
-            edges.0[triple.t2 as usize] |= if triple.t1 == NONE { (1 << self.n) - 1 } else { 1 << triple.t1 };
+            edges.0[triple.t2 as usize] |= if triple.t1 == NONE {
+                (1 << self.n) - 1
+            } else {
+                1 << triple.t1
+            };
         }
         assert_eq!(edges.0.len(), self.n);
         edges.close()
@@ -186,7 +219,11 @@ impl Oracle {
     /// CM of a level without what would precede ⊥.
     fn proper_order(&self, level: Level) -> Bits {
         let mut edges = self.causal.clone();
-        for triple in self.triples.iter().filter(|triple| triple.level <= level && triple.t1 != NONE) {
+        for triple in self
+            .triples
+            .iter()
+            .filter(|triple| triple.level <= level && triple.t1 != NONE)
+        {
             edges.0[triple.t2 as usize] |= 1 << triple.t1;
         }
         edges.close()
@@ -195,7 +232,10 @@ impl Oracle {
     /// Whether a level is satisfied.
     pub(super) fn satisfies(&self, level: Level) -> bool {
         !self.causal.is_cyclic()
-            && !self.triples.iter().any(|triple| triple.level <= level && triple.t1 == NONE)
+            && !self
+                .triples
+                .iter()
+                .any(|triple| triple.level <= level && triple.t1 == NONE)
             && !self.commit_order(level).is_cyclic()
     }
 }
@@ -206,7 +246,11 @@ fn is_witness(oracle: &Oracle, order: &[Node], level: Level) -> bool {
     let n = oracle.n as Node;
     let causal = (0..n).all(|a| (0..n).all(|b| !oracle.causal.has(a, b) || place(a) < place(b)));
     let triples = oracle.triples.iter().filter(|triple| triple.level <= level);
-    causal && order.len() == n as usize && triples.into_iter().all(|t| t.t1 != NONE && place(t.t2) < place(t.t1))
+    causal
+        && order.len() == n as usize
+        && triples
+            .into_iter()
+            .all(|t| t.t1 != NONE && place(t.t2) < place(t.t1))
 }
 
 #[test]
@@ -222,15 +266,23 @@ fn decisions_agree_with_the_axioms() {
             match decide(&index, level, &control) {
                 Ok(Decision::Satisfied(order)) => {
                     assert!(oracle.satisfies(level), "{level} {tiny}");
-                    assert!(is_witness(&oracle, &order.commits().collect::<Vec<_>>(), level), "{level} {tiny}");
+                    assert!(
+                        is_witness(&oracle, &order.commits().collect::<Vec<_>>(), level),
+                        "{level} {tiny}"
+                    );
                     satisfied[at] += 1;
                 }
-                Ok(Decision::Violated { .. }) => assert!(!oracle.satisfies(level), "{level} {tiny}"),
+                Ok(Decision::Violated { .. }) => {
+                    assert!(!oracle.satisfies(level), "{level} {tiny}")
+                }
                 Err(interrupt) => panic!("{interrupt}"),
             }
         }
     }
-    assert!(satisfied[0] > satisfied[1] && satisfied[1] > satisfied[2] && satisfied[2] > 5_000, "{satisfied:?}");
+    assert!(
+        satisfied[0] > satisfied[1] && satisfied[1] > satisfied[2] && satisfied[2] > 5_000,
+        "{satisfied:?}"
+    );
 }
 
 /// The patterns of all triples: (pattern, t1, t2) → number of instances, for the strongest level.
@@ -257,12 +309,21 @@ fn expected(oracle: &Oracle, top: Level) -> std::collections::BTreeMap<(Pattern,
 }
 
 fn is_in_commit_order(pattern: Pattern) -> bool {
-    matches!(pattern, Pattern::NonMonoReadCM | Pattern::FracturedReadCM | Pattern::ConflictCM)
+    matches!(
+        pattern,
+        Pattern::NonMonoReadCM | Pattern::FracturedReadCM | Pattern::ConflictCM
+    )
 }
 
 /// Checks every edge of a violation and that they contradict each other.
 fn check_story(history: &History, index: &Index, violation: &Violation) {
-    let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+    let node = |t: TransactionId| {
+        if t.is_initial() {
+            NONE
+        } else {
+            index.node[t.index()]
+        }
+    };
     // Who did it, what, to which key, and who wrote that version.
     let operation = |o: OperationId| {
         let (t, operation) = (node(history.transaction_of(o)), history.operation(o));
@@ -277,44 +338,85 @@ fn check_story(history: &History, index: &Index, violation: &Violation) {
     };
     let session = &index.session;
     let is_path = |edges: &[usize], from: TransactionId, to: TransactionId| {
-        let ends: Vec<_> = edges.iter().map(|&e| (violation.edges[e].from, violation.edges[e].to)).collect();
+        let ends: Vec<_> = edges
+            .iter()
+            .map(|&e| (violation.edges[e].from, violation.edges[e].to))
+            .collect();
         ends.first().expect("not empty").0 == from
             && ends.last().expect("not empty").1 == to
             && ends.windows(2).all(|pair| pair[0].1 == pair[1].0)
     };
     for (at, edge) in violation.edges.iter().enumerate() {
-        assert!(edge.because.premises().iter().all(|&premise| premise < at), "{violation:?}");
-        assert!([edge.from, edge.to].iter().all(|t| violation.transactions.contains(t)), "{violation:?}");
+        assert!(
+            edge.because.premises().iter().all(|&premise| premise < at),
+            "{violation:?}"
+        );
+        assert!(
+            [edge.from, edge.to]
+                .iter()
+                .all(|t| violation.transactions.contains(t)),
+            "{violation:?}"
+        );
         let (from, to) = (node(edge.from), node(edge.to));
         match (edge.relation, &edge.because) {
             (Relation::SessionOrder, Reason::SessionOrder) => {
-                assert!(from < to && session[from as usize] == session[to as usize], "{edge:?}");
+                assert!(
+                    from < to && session[from as usize] == session[to as usize],
+                    "{edge:?}"
+                );
             }
-            (Relation::CausalOrder, Reason::SessionOrder) => assert!(from == NONE && to != NONE, "{edge:?}"),
+            (Relation::CausalOrder, Reason::SessionOrder) => {
+                assert!(from == NONE && to != NONE, "{edge:?}")
+            }
             (Relation::WriteRead, Reason::Reads) => {
                 let key = edge.key.expect("a key");
                 let read = operation(edge.to_operation.expect("a read"));
                 assert_eq!(read, (to, OperationKind::Read, key, from));
                 let write = edge.from_operation.map(operation);
-                assert_eq!(write, (from != NONE).then_some((from, OperationKind::Write, key, from)));
+                assert_eq!(
+                    write,
+                    (from != NONE).then_some((from, OperationKind::Write, key, from))
+                );
             }
-            (Relation::CommitOrder, Reason::Visible { axiom, reader, read, seen }) => {
+            (
+                Relation::CommitOrder,
+                Reason::Visible {
+                    axiom,
+                    reader,
+                    read,
+                    seen,
+                },
+            ) => {
                 let key = edge.key.expect("a key");
                 let write = |writer: Node| (writer, OperationKind::Write, key, writer);
-                assert_eq!(operation(*read), (node(*reader), OperationKind::Read, key, to));
-                assert_eq!(operation(edge.from_operation.expect("a write")), write(from));
-                assert_eq!(edge.to_operation.map(operation), (to != NONE).then_some(write(to)));
+                assert_eq!(
+                    operation(*read),
+                    (node(*reader), OperationKind::Read, key, to)
+                );
+                assert_eq!(
+                    operation(edge.from_operation.expect("a write")),
+                    write(from)
+                );
+                assert_eq!(
+                    edge.to_operation.map(operation),
+                    (to != NONE).then_some(write(to))
+                );
                 assert!(is_path(seen, edge.from, *reader), "{violation:?}");
                 let one = &violation.edges[seen[0]];
                 match axiom {
                     Axiom::ReadCommitted => {
                         assert!(
-                            seen.len() == 1 && one.relation == Relation::WriteRead && one.to_operation < Some(*read)
+                            seen.len() == 1
+                                && one.relation == Relation::WriteRead
+                                && one.to_operation < Some(*read)
                         );
                     }
                     Axiom::ReadAtomic => assert_eq!(seen.len(), 1),
                     _ => assert!(seen.iter().all(|&e| {
-                        matches!(violation.edges[e].relation, Relation::SessionOrder | Relation::WriteRead)
+                        matches!(
+                            violation.edges[e].relation,
+                            Relation::SessionOrder | Relation::WriteRead
+                        )
                     })),
                 }
                 let level = match axiom {
@@ -322,13 +424,17 @@ fn check_story(history: &History, index: &Index, violation: &Violation) {
                     Axiom::ReadAtomic => LEVELS[1],
                     _ => LEVELS[2],
                 };
-                let weakest = LEVELS.into_iter().find(|&level| violation.levels.contains(level));
+                let weakest = LEVELS
+                    .into_iter()
+                    .find(|&level| violation.levels.contains(level));
                 assert!(weakest >= Some(level), "{violation:?}");
             }
             _ => panic!("unexpected edge {edge:?}"),
         }
     }
-    let Proof::Cycle(cycle) = &violation.proof else { panic!("no cycle: {violation:?}") };
+    let Proof::Cycle(cycle) = &violation.proof else {
+        panic!("no cycle: {violation:?}")
+    };
     let start = violation.edges[cycle[0]].from;
     assert!(is_path(cycle, start, start), "{violation:?}");
 }
@@ -345,14 +451,16 @@ fn instances_agree_with_the_axioms() {
         let oracle = Oracle::new(&index);
         for top in LEVELS {
             let found =
-                instances::instances(&history, &index, LevelSet::from_iter([top]), 1000, &control).expect("no limit");
+                instances::instances(&history, &index, LevelSet::from_iter([top]), 1000, &control)
+                    .expect("no limit");
             let expected = expected(&oracle, top);
             let mut counts = std::collections::BTreeMap::new();
             for (&(pattern, ..), &count) in &expected {
                 *counts.entry(pattern).or_insert(0) += count;
             }
             let cyclic = (0..oracle.n as Node).filter(|&v| {
-                oracle.causal.has(v, v) && !(0..v).any(|u| oracle.causal.has(u, v) && oracle.causal.has(v, u))
+                oracle.causal.has(v, v)
+                    && !(0..v).any(|u| oracle.causal.has(u, v) && oracle.causal.has(v, u))
             });
             let cyclic = cyclic.count() as u64;
             if cyclic > 0 {
@@ -364,10 +472,14 @@ fn instances_agree_with_the_axioms() {
             }
             // Where t1 precedes t2 only because everything comes after ⊥, what would precede ⊥ is all that is told.
             let proper = oracle.proper_order(top);
-            let is_proper =
-                |&(pattern, t1, t2): &(Pattern, Node, Node)| !is_in_commit_order(pattern) || proper.has(t1, t2);
-            let by_initial: std::collections::BTreeSet<Pattern> =
-                expected.keys().filter(|one| !is_proper(one)).map(|one| one.0).collect();
+            let is_proper = |&(pattern, t1, t2): &(Pattern, Node, Node)| {
+                !is_in_commit_order(pattern) || proper.has(t1, t2)
+            };
+            let by_initial: std::collections::BTreeSet<Pattern> = expected
+                .keys()
+                .filter(|one| !is_proper(one))
+                .map(|one| one.0)
+                .collect();
             let mut told_by_initial = std::collections::BTreeSet::new();
             let mut listed = std::collections::BTreeSet::new();
             for violation in &found.violations {
@@ -375,55 +487,122 @@ fn instances_agree_with_the_axioms() {
                 if violation.id.pattern == Pattern::CyclicCO {
                     continue;
                 }
-                let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+                let node = |t: TransactionId| {
+                    if t.is_initial() {
+                        NONE
+                    } else {
+                        index.node[t.index()]
+                    }
+                };
                 let [t1, t2, t3] = [0, 1, 2].map(|at| node(violation.transactions[at]));
                 let is_by_initial = is_in_commit_order(violation.id.pattern) && t1 == NONE;
-                let told = if is_by_initial { &mut told_by_initial } else { &mut listed };
+                let told = if is_by_initial {
+                    &mut told_by_initial
+                } else {
+                    &mut listed
+                };
                 let is_new = told.insert((violation.id.pattern, t1, t2));
                 assert!(is_new || is_by_initial, "twice: {violation:?} {tiny}");
                 let key = violation.key.expect("a key").0;
-                let triple = oracle.triples.iter().find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3));
+                let triple = oracle
+                    .triples
+                    .iter()
+                    .find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3));
                 let triple = triple.expect("the axioms have it");
                 let closes = |level: &Level| t1 == NONE || oracle.proper_order(*level).has(t1, t2);
-                let level = LEVELS.into_iter().filter(|level| *level >= triple.level).find(closes);
-                assert_eq!(violation.levels, LevelSet::upward(level.expect("a level")), "{violation:?} {tiny}");
-                assert_eq!(violation.implied, is_by_initial || t1 != NONE && oracle.causal.has(t2, t1));
-                let Proof::Cycle(cycle) = &violation.proof else { panic!("no cycle: {violation:?}") };
-                let to_initial = cycle.iter().any(|&edge| violation.edges[edge].to.is_initial());
+                let level = LEVELS
+                    .into_iter()
+                    .filter(|level| *level >= triple.level)
+                    .find(closes);
+                assert_eq!(
+                    violation.levels,
+                    LevelSet::upward(level.expect("a level")),
+                    "{violation:?} {tiny}"
+                );
+                assert_eq!(
+                    violation.implied,
+                    is_by_initial || t1 != NONE && oracle.causal.has(t2, t1)
+                );
+                let Proof::Cycle(cycle) = &violation.proof else {
+                    panic!("no cycle: {violation:?}")
+                };
+                let to_initial = cycle
+                    .iter()
+                    .any(|&edge| violation.edges[edge].to.is_initial());
                 assert!(!to_initial || cycle.len() == 2, "{violation:?} {tiny}");
             }
-            assert_eq!(listed, expected.keys().copied().filter(is_proper).collect(), "{top} {tiny}");
+            assert_eq!(
+                listed,
+                expected.keys().copied().filter(is_proper).collect(),
+                "{top} {tiny}"
+            );
             let told_by_initial: std::collections::BTreeSet<Pattern> =
                 told_by_initial.iter().map(|one| one.0).collect();
             assert_eq!(told_by_initial, by_initial, "{top} {tiny}");
             if round % 8 == 0 {
-                let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+                let node = |t: TransactionId| {
+                    if t.is_initial() {
+                        NONE
+                    } else {
+                        index.node[t.index()]
+                    }
+                };
                 let mut every = std::collections::BTreeMap::new();
-                for (&pattern, &count) in counts.iter().filter(|(pattern, _)| **pattern != Pattern::CyclicCO) {
+                for (&pattern, &count) in counts
+                    .iter()
+                    .filter(|(pattern, _)| **pattern != Pattern::CyclicCO)
+                {
                     let mut window = Window::new(std::iter::empty(), 0, 1..count + 1);
                     let levels = LevelSet::from_iter([top]);
-                    let all = instances::unlisted(&history, &index, levels, pattern, &mut window, &control)
-                        .expect("no limit");
+                    let all = instances::unlisted(
+                        &history,
+                        &index,
+                        levels,
+                        pattern,
+                        &mut window,
+                        &control,
+                    )
+                    .expect("no limit");
                     let places: Vec<_> = all.iter().map(|violation| violation.place).collect();
-                    assert!(places.is_sorted() && places.windows(2).all(|pair| pair[0] != pair[1]), "{tiny}");
+                    assert!(
+                        places.is_sorted() && places.windows(2).all(|pair| pair[0] != pair[1]),
+                        "{tiny}"
+                    );
                     for violation in &all {
                         check_story(&history, &index, violation);
                         let [t1, t2] = [0, 1].map(|at| node(violation.transactions[at]));
-                        let t2 = if is_in_commit_order(pattern) && t1 == NONE { NONE } else { t2 };
+                        let t2 = if is_in_commit_order(pattern) && t1 == NONE {
+                            NONE
+                        } else {
+                            t2
+                        };
                         *every.entry((pattern, t1, t2)).or_insert(0) += 1;
                     }
                 }
                 let mut expected_of_all = std::collections::BTreeMap::new();
                 for (one, count) in &expected {
-                    let told = if is_proper(one) { *one } else { (one.0, NONE, NONE) };
+                    let told = if is_proper(one) {
+                        *one
+                    } else {
+                        (one.0, NONE, NONE)
+                    };
                     *expected_of_all.entry(told).or_insert(0) += count;
                 }
                 assert_eq!(every, expected_of_all, "{top} {tiny}");
             }
             let violated = !oracle.satisfies(top);
-            let only_same_key = oracle.triples.iter().any(|t| t.sees == Sees::SameKey || t.level < LEVELS[1]);
-            assert!(violated != found.violations.is_empty() || only_same_key, "{top} {tiny}");
+            let only_same_key = oracle
+                .triples
+                .iter()
+                .any(|t| t.sees == Sees::SameKey || t.level < LEVELS[1]);
+            assert!(
+                violated != found.violations.is_empty() || only_same_key,
+                "{top} {tiny}"
+            );
         }
     }
-    assert!(seen.len() >= 12 && seen.values().all(|&count| count > 200), "{seen:?}");
+    assert!(
+        seen.len() >= 12 && seen.values().all(|&count| count > 200),
+        "{seen:?}"
+    );
 }

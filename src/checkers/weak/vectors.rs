@@ -41,15 +41,25 @@ impl Rows {
             members.iter().for_each(|&v| row[v as usize] = len);
             len += if members.len() > 1 { 2 } else { 1 };
         }
-        Rows { row, len: len as usize }
+        Rows {
+            row,
+            len: len as usize,
+        }
     }
 
     /// Splits the chains into windows whose vectors (of `n_vectors` directions) take at most `bytes` each.
-    pub(super) fn windows(&self, chains: &Chains, n_vectors: usize, bytes: usize) -> Vec<Range<u32>> {
+    pub(super) fn windows(
+        &self,
+        chains: &Chains,
+        n_vectors: usize,
+        bytes: usize,
+    ) -> Vec<Range<u32>> {
         let block_bytes = (self.len * BLOCK * 4 * n_vectors).max(1);
         let width = (bytes / block_bytes).max(1) * BLOCK;
         let n_chains = chains.len();
-        (0..n_chains.div_ceil(width)).map(|w| (w * width) as u32..((w + 1) * width).min(n_chains) as u32).collect()
+        (0..n_chains.div_ceil(width))
+            .map(|w| (w * width) as u32..((w + 1) * width).min(n_chains) as u32)
+            .collect()
     }
 }
 
@@ -74,12 +84,27 @@ impl<'a> Vectors<'a> {
         control: &Control,
     ) -> Result<Vectors<'a>, Interrupt> {
         let width = block_width(&window);
-        let work = Work { causality, components, chains, rows, direction, width };
+        let work = Work {
+            causality,
+            components,
+            chains,
+            rows,
+            direction,
+            width,
+        };
         let starts: Vec<u32> = window.clone().step_by(width).collect();
         control.needs(starts.len() * work.rows.len * width * size_of::<u32>())?;
-        let blocks =
-            starts.par_iter().map(|&first| work.block(first, control)).collect::<Result<Vec<_>, Interrupt>>()?;
-        Ok(Vectors { rows, chains, first: window.start, width, blocks })
+        let blocks = starts
+            .par_iter()
+            .map(|&first| work.block(first, control))
+            .collect::<Result<Vec<_>, Interrupt>>()?;
+        Ok(Vectors {
+            rows,
+            chains,
+            first: window.start,
+            width,
+            blocks,
+        })
     }
 
     /// The entry of `v` for a chain of the window: how many nodes at the beginning (end) of the chain strictly precede
@@ -87,7 +112,8 @@ impl<'a> Vectors<'a> {
     #[inline]
     pub(super) fn count(&self, v: Node, chain: u32) -> u32 {
         let column = (chain - self.first) as usize;
-        self.blocks[column / self.width][self.rows.row[v as usize] as usize * self.width + column % self.width]
+        self.blocks[column / self.width]
+            [self.rows.row[v as usize] as usize * self.width + column % self.width]
     }
 
     /// For a past vector: whether `a`, whose chain is in the window, strictly precedes `b`.
@@ -99,7 +125,10 @@ impl<'a> Vectors<'a> {
 
 /// Blocks are of equal width, so that none is mostly empty.
 fn block_width(window: &Range<u32>) -> usize {
-    window.len().div_ceil(window.len().div_ceil(BLOCK).max(1)).max(1)
+    window
+        .len()
+        .div_ceil(window.len().div_ceil(BLOCK).max(1))
+        .max(1)
 }
 
 struct Work<'a, 'b> {
@@ -127,19 +156,34 @@ impl Work<'_, '_> {
                 match self.direction {
                     Direction::Past => {
                         let before = self.causality.session_predecessor(v);
-                        before.into_iter().for_each(|u| self.pull(&mut block, first, row, v, u));
-                        self.causality.writers(v).iter().for_each(|&u| self.pull(&mut block, first, row, v, u));
+                        before
+                            .into_iter()
+                            .for_each(|u| self.pull(&mut block, first, row, v, u));
+                        self.causality
+                            .writers(v)
+                            .iter()
+                            .for_each(|&u| self.pull(&mut block, first, row, v, u));
                     }
                     Direction::Future => {
                         let after = self.causality.index.successor(v);
-                        after.into_iter().for_each(|u| self.pull(&mut block, first, row, v, u));
-                        self.causality.readers(v).iter().for_each(|&u| self.pull(&mut block, first, row, v, u));
+                        after
+                            .into_iter()
+                            .for_each(|u| self.pull(&mut block, first, row, v, u));
+                        self.causality
+                            .readers(v)
+                            .iter()
+                            .for_each(|&u| self.pull(&mut block, first, row, v, u));
                     }
                 }
             }
             if members.len() > 1 {
-                block.copy_within(row * self.width..(row + 1) * self.width, (row + 1) * self.width);
-                members.iter().for_each(|&v| self.count_in(&mut block, first, row + 1, v));
+                block.copy_within(
+                    row * self.width..(row + 1) * self.width,
+                    (row + 1) * self.width,
+                );
+                members
+                    .iter()
+                    .for_each(|&v| self.count_in(&mut block, first, row + 1, v));
             }
         }
         Ok(block)
@@ -183,9 +227,15 @@ impl Work<'_, '_> {
 fn two_rows(block: &mut [u32], target: usize, source: usize, width: usize) -> (&mut [u32], &[u32]) {
     if target > source {
         let (low, high) = block.split_at_mut(target * width);
-        (&mut high[..width], &low[source * width..(source + 1) * width])
+        (
+            &mut high[..width],
+            &low[source * width..(source + 1) * width],
+        )
     } else {
         let (low, high) = block.split_at_mut(source * width);
-        (&mut low[target * width..(target + 1) * width], &high[..width])
+        (
+            &mut low[target * width..(target + 1) * width],
+            &high[..width],
+        )
     }
 }

@@ -11,7 +11,11 @@ use crate::control::{Control, Interrupt};
 use rayon::prelude::*;
 
 /// Transactions that one wave starts from: the bits of a cache line.
-const SOURCES: usize = if SMALL_LIMITS { 2 } else { 8 * size_of::<SourceBits>() };
+const SOURCES: usize = if SMALL_LIMITS {
+    2
+} else {
+    8 * size_of::<SourceBits>()
+};
 
 /// A bit per source.
 #[repr(align(64))]
@@ -61,7 +65,11 @@ impl Waves {
         });
         let mut spans: Vec<Span> = spans.collect();
         spans.par_sort_unstable();
-        let mut waves = Waves { spans, begin: Vec::new(), length: 0 };
+        let mut waves = Waves {
+            spans,
+            begin: Vec::new(),
+            length: 0,
+        };
         let mut at = 0;
         while let Some(first) = waves.spans.get(at) {
             waves.begin.push(at);
@@ -88,8 +96,15 @@ impl Waves {
     /// The questions answered with yes, ascending. Memory: a line for each place of the longest wave, per thread.
     pub(super) fn answers(&self, sweep: &Sweep, control: &Control) -> Result<Vec<u32>, Interrupt> {
         let ends = self.begin.iter().skip(1).copied().chain([self.spans.len()]);
-        let waves: Vec<&[Span]> = self.begin.iter().zip(ends).map(|(&begin, end)| &self.spans[begin..end]).collect();
-        let answered = waves.into_par_iter().map_init(Vec::new, |lines, spans| run(spans, sweep, lines, control));
+        let waves: Vec<&[Span]> = self
+            .begin
+            .iter()
+            .zip(ends)
+            .map(|(&begin, end)| &self.spans[begin..end])
+            .collect();
+        let answered = waves
+            .into_par_iter()
+            .map_init(Vec::new, |lines, spans| run(spans, sweep, lines, control));
         let mut yes = answered.collect::<Result<Vec<_>, Interrupt>>()?.concat();
         yes.par_sort_unstable();
         Ok(yes)
@@ -97,7 +112,12 @@ impl Waves {
 }
 
 /// One wave: the questions answered with yes.
-fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<SourceBits>, control: &Control) -> Result<Vec<u32>, Interrupt> {
+fn run(
+    spans: &[Span],
+    sweep: &Sweep,
+    lines: &mut Vec<SourceBits>,
+    control: &Control,
+) -> Result<Vec<u32>, Interrupt> {
     let start = spans[0].from;
     let end = spans.iter().map(|span| span.to).max().unwrap_or(start);
     let mut sources: Vec<u32> = spans.iter().map(|span| span.from).collect();
@@ -144,26 +164,43 @@ mod tests {
         let mut answered = [0; 2];
         for seed in 0..500 {
             let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
-            let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
-            let Some(order) = extension.expect("not stopped") else { continue };
-            let chains =
-                Chains::new(&index, &Components::trivial(&order.nodes, &order.place), &control).expect("not stopped");
+            let extension =
+                linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
+            let Some(order) = extension.expect("not stopped") else {
+                continue;
+            };
+            let chains = Chains::new(
+                &index,
+                &Components::trivial(&order.nodes, &order.place),
+                &control,
+            )
+            .expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
             let n = index.n_nodes() as u32;
-            let pairs: Vec<(u32, u32)> = (0..n).flat_map(|to| (0..to).map(move |from| (from, to))).collect();
-            let yes = Waves::new(pairs.iter().copied()).answers(&sweep, &control).expect("not stopped");
-            let blocks: Vec<_> =
-                (0..sweep.n_blocks()).map(|at| sweep.wide_block(at, &control).expect("not stopped")).collect();
+            let pairs: Vec<(u32, u32)> = (0..n)
+                .flat_map(|to| (0..to).map(move |from| (from, to)))
+                .collect();
+            let yes = Waves::new(pairs.iter().copied())
+                .answers(&sweep, &control)
+                .expect("not stopped");
+            let blocks: Vec<_> = (0..sweep.n_blocks())
+                .map(|at| sweep.wide_block(at, &control).expect("not stopped"))
+                .collect();
             let expected = pairs.iter().zip(0..).filter(|&(&(from, to), _)| {
                 let a = order.nodes[from as usize];
                 let block = &blocks[chains.chain[a as usize] as usize / sweep.width()];
-                block.precedes(&chains, a, to).expect("wide entries tell everything")
+                block
+                    .precedes(&chains, a, to)
+                    .expect("wide entries tell everything")
             });
             let expected: Vec<u32> = expected.map(|(_, question)| question).collect();
             assert_eq!(yes, expected, "seed {seed}");
             answered[0] += yes.len();
             answered[1] += pairs.len() - yes.len();
         }
-        assert!(answered.iter().all(|&answers| answers > 500), "{answered:?}");
+        assert!(
+            answered.iter().all(|&answers| answers > 500),
+            "{answered:?}"
+        );
     }
 }

@@ -20,7 +20,13 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     pub(super) fn new(index: &'a Index, order: &'a LinearOrder, budget: usize) -> Window<'a> {
-        Window { index, order, before: vec![NONE; index.n_nodes()], stack: Vec::new(), budget }
+        Window {
+            index,
+            order,
+            before: vec![NONE; index.n_nodes()],
+            stack: Vec::new(),
+            budget,
+        }
     }
 
     /// Finds the causal predecessors of `t3` at `floor` or later in the order. `None` if the budget is used up.
@@ -33,7 +39,10 @@ impl<'a> Window<'a> {
             self.budget = self.budget.checked_sub(writers.len() + 1)?;
             let earlier = (self.index.position(t) > 0).then(|| t - 1);
             for &u in writers.iter().chain(&earlier) {
-                if u != NONE && self.order.place[u as usize] >= floor && self.before[u as usize] != t3 {
+                if u != NONE
+                    && self.order.place[u as usize] >= floor
+                    && self.before[u as usize] != t3
+                {
                     self.before[u as usize] = t3;
                     self.stack.push(u);
                 }

@@ -19,16 +19,24 @@ pub(super) fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
             );
         }
     }
-    let options =
-        [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some()), ("--count", arguments.count.is_some())];
+    let options = [
+        ("--one-cm", arguments.one_cm),
+        ("--rc", arguments.rc.is_some()),
+        ("--count", arguments.count.is_some()),
+    ];
     if arguments.instances.is_some() && checker != Checker::Fast {
         anyhow::bail!("--instances works only with the checker fast");
     }
     if arguments.count_by.is_some() && checker != Checker::Fast {
         anyhow::bail!("--count-by works only with the checker fast");
     }
-    match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
-        Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),
+    match options
+        .into_iter()
+        .find(|(_, is_asked)| *is_asked && !checker.is_plume())
+    {
+        Some((option, _)) => {
+            anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only")
+        }
         None => Ok(()),
     }
 }
@@ -42,7 +50,10 @@ pub(super) fn options(arguments: &CheckArguments, history: &History) -> Options 
         }
     }
     if arguments.all_levels {
-        levels = Level::EVERY.into_iter().filter(|level| arguments.checker.decides(*level)).collect();
+        levels = Level::EVERY
+            .into_iter()
+            .filter(|level| arguments.checker.decides(*level))
+            .collect();
     }
     if levels.is_empty() {
         levels = Level::of(history);
@@ -58,7 +69,12 @@ pub(super) fn options(arguments: &CheckArguments, history: &History) -> Options 
         levels.sort_unstable();
     }
     let max_instances = paging::causes(arguments.max_instances);
-    Options { levels, max_instances, counts: !arguments.verdicts_only, share: None }
+    Options {
+        levels,
+        max_instances,
+        counts: !arguments.verdicts_only,
+        share: None,
+    }
 }
 
 /// The checker, and how it counts.

@@ -28,12 +28,22 @@ const SHOWN_DOUBTS: usize = 4;
 
 /// Ids of patterns with what they mean and counts, in the order of the table.
 fn counts(findings: &Findings) -> Vec<(&'static str, String, u64)> {
-    let patterns = findings.published_patterns.as_ref().unwrap_or(&findings.patterns);
+    let patterns = findings
+        .published_patterns
+        .as_ref()
+        .unwrap_or(&findings.patterns);
     let ours = Pattern::all().filter_map(|pattern| {
         let row = pattern.row();
-        Some((row.id, format!("{}: {}", row.title, row.meaning), *patterns.get(&pattern)?))
+        Some((
+            row.id,
+            format!("{}: {}", row.title, row.meaning),
+            *patterns.get(&pattern)?,
+        ))
     });
-    let c4 = findings.c4_patterns.iter().map(|(pattern, &n)| (pattern.id(), pattern.meaning().to_owned(), n));
+    let c4 = findings
+        .c4_patterns
+        .iter()
+        .map(|(pattern, &n)| (pattern.id(), pattern.meaning().to_owned(), n));
     ours.chain(c4).filter(|(.., n)| *n > 0).collect()
 }
 
@@ -47,21 +57,43 @@ pub(super) fn line(path: &str, width: usize, findings: &Findings, out: &Output) 
         };
         // A star: the verdict rests on an assumption that the full report names.
         let condition = if result.is_conditional() { "*" } else { "" };
-        out.paint(Paint::of((&result.verdict).into()), &format!("{}{mark}{condition}", result.level))
+        out.paint(
+            Paint::of((&result.verdict).into()),
+            &format!("{}{mark}{condition}", result.level),
+        )
     });
-    let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();
-    let patterns = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
-    format!("{path:width$}  {}{patterns}\n", verdicts.collect::<Vec<_>>().join(" "))
+    let counts: Vec<String> = counts(findings)
+        .into_iter()
+        .map(|(id, _, n)| format!("{id} {}", grouped(n)))
+        .collect();
+    let patterns = if counts.is_empty() {
+        String::new()
+    } else {
+        format!("  {}", counts.join(", "))
+    };
+    format!(
+        "{path:width$}  {}{patterns}\n",
+        verdicts.collect::<Vec<_>>().join(" ")
+    )
 }
 
 /// The first part of the report on one history: what it is, whether it can be trusted, and the verdicts.
 pub(super) fn head(path: &str, checked: &Checked, out: &Output) -> String {
-    let Checked { history, health, findings, .. } = checked;
+    let Checked {
+        history,
+        health,
+        findings,
+        ..
+    } = checked;
     let mut facts = facts(history);
     if findings.checker != Checker::Fast {
         facts += &format!(" · checked by {}", findings.checker);
     }
-    let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
+    let mut text = format!(
+        "{}  {}\n\n",
+        out.paint(Paint::Strong, path),
+        out.paint(Paint::Faint, &facts)
+    );
     text += &about(history, out);
     text += &doubts(path, health, out);
     for result in &findings.levels {
@@ -76,24 +108,37 @@ pub(super) fn head(path: &str, checked: &Checked, out: &Output) -> String {
 /// "Without session order, P-RA and P-SI hold." of levels that are violated.
 fn without_sessions(findings: &Findings) -> String {
     let others: Vec<&LevelResult> = findings.others.iter().flatten().collect();
-    let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+    let violated = findings
+        .levels
+        .iter()
+        .filter(|result| result.verdict == Verdict::Violated);
     let plain = violated.filter_map(|result| result.level.plain_form());
-    let held: Vec<&str> = plain.filter(|plain| holds(&others, *plain) == Some(true)).map(Level::code).collect();
+    let held: Vec<&str> = plain
+        .filter(|plain| holds(&others, *plain) == Some(true))
+        .map(Level::code)
+        .collect();
     match held.split_last() {
         None => String::new(),
         Some((only, [])) => format!("\nWithout session order, {only} holds.\n"),
-        Some((last, rest)) => format!("\nWithout session order, {} and {last} hold.\n", rest.join(", ")),
+        Some((last, rest)) => format!(
+            "\nWithout session order, {} and {last} hold.\n",
+            rest.join(", ")
+        ),
     }
 }
 
 /// The levels on other orders for which there was too little time, and how to ask for them.
 fn not_decided(findings: &Findings) -> String {
-    let is_cut = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
+    let is_cut =
+        |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
     let cut = findings.others.iter().flatten().filter(is_cut);
     let codes: Vec<&str> = cut.map(|result| result.level.code()).collect();
     match codes.is_empty() {
         true => String::new(),
-        false => format!("\nNot decided in the time for other orders: {}; --level decides them\n", codes.join(",")),
+        false => format!(
+            "\nNot decided in the time for other orders: {}; --level decides them\n",
+            codes.join(",")
+        ),
     }
 }
 
@@ -101,36 +146,67 @@ fn not_decided(findings: &Findings) -> String {
 fn strongest(findings: &Findings, out: &Output) -> String {
     let holds = strongest_satisfied(findings.verdicts());
     let is_usual = |level: Level| level.row().usual;
-    match findings.levels.iter().map(|result| result.level).chain(holds.iter().copied()).all(is_usual) {
+    match findings
+        .levels
+        .iter()
+        .map(|result| result.level)
+        .chain(holds.iter().copied())
+        .all(is_usual)
+    {
         true => String::new(),
         false if holds.is_empty() => String::new(),
-        false => format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest checked that hold"), codes(holds)),
+        false => format!(
+            "\n{}  {}\n",
+            out.paint(Paint::Strong, "Strongest checked that hold"),
+            codes(holds)
+        ),
     }
 }
 
 /// What accompanying files say about the history.
 fn about(history: &History, out: &Output) -> String {
-    let lines: Vec<String> =
-        history.origin().about.iter().map(|line| format!("  {}\n", out.paint(Paint::Faint, line))).collect();
-    if lines.is_empty() { String::new() } else { lines.concat() + "\n" }
+    let lines: Vec<String> = history
+        .origin()
+        .about
+        .iter()
+        .map(|line| format!("  {}\n", out.paint(Paint::Faint, line)))
+        .collect();
+    if lines.is_empty() {
+        String::new()
+    } else {
+        lines.concat() + "\n"
+    }
 }
 
 /// What violates the levels, and the assumptions.
 pub(super) fn tail(path: &str, checked: &Checked, out: &Output) -> String {
-    let Checked { history, findings, .. } = checked;
+    let Checked {
+        history, findings, ..
+    } = checked;
     let mut text = String::new();
     let counts = counts(findings);
     if !counts.is_empty() {
-        let bound = if findings.cut.is_some() { "at least " } else { "" };
+        let bound = if findings.cut.is_some() {
+            "at least "
+        } else {
+            ""
+        };
         let heading = match findings.published_patterns {
             Some(_) => "Anomalies, as Plume's published program counts them",
             None => "Anomalies",
         };
         text += &format!("\n{}\n", out.paint(Paint::Strong, heading));
         let id_width = counts.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
-        let count_width = counts.iter().map(|(.., n)| grouped(*n).len()).max().unwrap_or(0);
+        let count_width = counts
+            .iter()
+            .map(|(.., n)| grouped(*n).len())
+            .max()
+            .unwrap_or(0);
         for (id, meaning, n) in counts {
-            text += &format!("  {id:id_width$}  {bound}{:>count_width$}  {meaning}\n", grouped(n));
+            text += &format!(
+                "  {id:id_width$}  {bound}{:>count_width$}  {meaning}\n",
+                grouped(n)
+            );
         }
     }
     if let Some(tally) = &checked.tally {
@@ -149,20 +225,41 @@ pub(super) fn tail(path: &str, checked: &Checked, out: &Output) -> String {
 /// What most instances have in common.
 fn common(tally: &Tally, out: &Output) -> String {
     let bound = if tally.is_cut { "at least " } else { "" };
-    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &format!("Anomalies by {}", tally.by)));
+    let mut text = format!(
+        "\n{}\n",
+        out.paint(Paint::Strong, &format!("Anomalies by {}", tally.by))
+    );
     let shown = &tally.rows[..tally.rows.len().min(SHOWN_IN_COMMON)];
-    let width = shown.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let count_width = shown.iter().map(|row| grouped(row.instances).len()).max().unwrap_or(0);
+    let width = shown
+        .iter()
+        .map(|row| row.name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let count_width = shown
+        .iter()
+        .map(|row| grouped(row.instances).len())
+        .max()
+        .unwrap_or(0);
     for row in shown {
-        let of_patterns: Vec<String> = row.patterns.iter().map(|(id, n)| format!("{id} {}", grouped(*n))).collect();
-        let (name, instances, patterns) = (&row.name, grouped(row.instances), of_patterns.join(", "));
-        text += &format!("  {name:width$}  {bound}{instances:>count_width$}  {}\n", out.paint(Paint::Faint, &patterns));
+        let of_patterns: Vec<String> = row
+            .patterns
+            .iter()
+            .map(|(id, n)| format!("{id} {}", grouped(*n)))
+            .collect();
+        let (name, instances, patterns) =
+            (&row.name, grouped(row.instances), of_patterns.join(", "));
+        text += &format!(
+            "  {name:width$}  {bound}{instances:>count_width$}  {}\n",
+            out.paint(Paint::Faint, &patterns)
+        );
     }
     let others = &tally.rows[shown.len()..];
     if !others.is_empty() {
         let instances = grouped(others.iter().map(|row| row.instances).sum());
         let n = grouped(others.len() as u64);
-        text += &format!("  and {n} more rows with {bound}{instances} instances; --json lists them all\n");
+        text += &format!(
+            "  and {n} more rows with {bound}{instances} instances; --json lists them all\n"
+        );
     }
     text
 }
@@ -173,24 +270,49 @@ fn doubts(path: &str, health: &Health, out: &Output) -> String {
     if n == 0 {
         return String::new();
     }
-    let mut text = format!("{}\n", out.paint(Paint::Strong, "Can the history be trusted?"));
+    let mut text = format!(
+        "{}\n",
+        out.paint(Paint::Strong, "Can the history be trusted?")
+    );
     for finding in health.doubts().take(SHOWN_DOUBTS) {
-        let paint = if finding.severity == Severity::Warning { Paint::Bad } else { Paint::Open };
-        text += &format!("  {}  {}\n", out.paint(paint, finding.severity.word()), finding.text);
+        let paint = if finding.severity == Severity::Warning {
+            Paint::Bad
+        } else {
+            Paint::Open
+        };
+        text += &format!(
+            "  {}  {}\n",
+            out.paint(paint, finding.severity.word()),
+            finding.text
+        );
     }
     if n > SHOWN_DOUBTS {
-        text += &format!("  and {} more: isoscope stats {}\n", n - SHOWN_DOUBTS, quoted(path));
+        text += &format!(
+            "  and {} more: isoscope stats {}\n",
+            n - SHOWN_DOUBTS,
+            quoted(path)
+        );
     }
     text + "\n"
 }
 
 /// A path quoted for a shell.
 fn quoted(path: &str) -> String {
-    if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.to_owned() }
+    if path.contains(char::is_whitespace) {
+        format!("'{path}'")
+    } else {
+        path.to_owned()
+    }
 }
 
 fn facts(history: &History) -> String {
-    let n = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
+    let n = |n: usize, what: &str| {
+        format!(
+            "{} {what}{}",
+            grouped(n as u64),
+            if n == 1 { "" } else { "s" }
+        )
+    };
     let figures = history.recorded();
     let mut parts = vec![
         history.origin().format.to_owned(),
@@ -199,7 +321,10 @@ fn facts(history: &History) -> String {
         n(figures.operations, "operation"),
         n(figures.keys, "key"),
     ];
-    for (number, word) in [(figures.aborted, "aborted"), (figures.unknown, "of unknown outcome")] {
+    for (number, word) in [
+        (figures.aborted, "aborted"),
+        (figures.unknown, "of unknown outcome"),
+    ] {
         if number > 0 {
             parts.push(format!("{} {word}", grouped(number as u64)));
         }
@@ -213,13 +338,26 @@ fn level_line(history: &History, result: &LevelResult, width: usize, out: &Outpu
     let painted = out.paint(Paint::of((&result.verdict).into()), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
-        _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
+        _ => result
+            .condition(history)
+            .map_or(String::new(), |condition| format!("  (if {condition})")),
     };
     // Elle's keyword for a plain level is the name of another level here.
-    let by_elle = result.level.row().elle.first().filter(|_| result.level.plain_of().is_some());
-    let by_elle = by_elle.map(|keyword| format!(" (Elle's :{keyword})")).unwrap_or_default();
+    let by_elle = result
+        .level
+        .row()
+        .elle
+        .first()
+        .filter(|_| result.level.plain_of().is_some());
+    let by_elle = by_elle
+        .map(|keyword| format!(" (Elle's :{keyword})"))
+        .unwrap_or_default();
     let name = format!("{}{by_elle}", result.level.long_name());
-    format!("  {:width$}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, &name))
+    format!(
+        "  {:width$}  {painted}  {}{reason}\n",
+        result.level.code(),
+        out.paint(Paint::Faint, &name)
+    )
 }
 
 /// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.
@@ -235,7 +373,12 @@ pub(super) fn violations(
     let mut simpler = examples.simpler_ones().to_vec();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
-    for (place, violation) in findings.violations.iter().enumerate().filter(|(place, _)| simpler[*place].is_none()) {
+    for (place, violation) in findings
+        .violations
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| simpler[*place].is_none())
+    {
         let n = nth.entry(violation.id.pattern).or_default();
         *n += 1;
         ranked.push((*n, place, violation));
@@ -246,8 +389,16 @@ pub(super) fn violations(
     let mut chosen: Vec<(usize, Example)> = Vec::new();
     for (_, place, violation) in ranked {
         let example = examples.of(violation, &control);
-        let listed = findings.violations.iter().position(|listed| listed.id == example.violation.id);
-        let same = || chosen.iter().find(|(_, other)| other.shows_the_same_as(&example)).map(|(place, _)| *place);
+        let listed = findings
+            .violations
+            .iter()
+            .position(|listed| listed.id == example.violation.id);
+        let same = || {
+            chosen
+                .iter()
+                .find(|(_, other)| other.shows_the_same_as(&example))
+                .map(|(place, _)| *place)
+        };
         match listed.filter(|other| *other != place).or_else(same) {
             Some(other) => simpler[place] = Some(other),
             None => chosen.push((place, example)),
@@ -256,27 +407,54 @@ pub(super) fn violations(
             break;
         }
     }
-    let Some((_, first)) = chosen.first() else { return String::new() };
+    let Some((_, first)) = chosen.first() else {
+        return String::new();
+    };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, heading));
     let first = first.violation.id;
     chosen.sort_by_key(|(_, example)| (example.violation.level(), example.violation.id));
-    let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);
-    let levels = chosen.iter().filter_map(|(_, example)| example.violation.level());
+    let width = chosen
+        .iter()
+        .map(|(_, example)| example.violation.id.to_string().len())
+        .max()
+        .unwrap_or(0);
+    let levels = chosen
+        .iter()
+        .filter_map(|(_, example)| example.violation.level());
     let codes = levels.map(|level| level.code().len()).fold(3, usize::max);
-    for (place, Example { violation, counterexample, explanation }) in &chosen {
+    for (
+        place,
+        Example {
+            violation,
+            counterexample,
+            explanation,
+        },
+    ) in &chosen
+    {
         let level = violation.level().map_or("", Level::code);
         let id = violation.id.to_string();
         text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
         let lines = lines(&counterexample.history);
-        for line in [Some(explanation.summary.clone()), lines, also].into_iter().flatten() {
-            text += &format!("  {:width$}  {:codes$}  {}\n", "", "", out.paint(Paint::Faint, &line));
+        for line in [Some(explanation.summary.clone()), lines, also]
+            .into_iter()
+            .flatten()
+        {
+            text += &format!(
+                "  {:width$}  {:codes$}  {}\n",
+                "",
+                "",
+                out.paint(Paint::Faint, &line)
+            );
         }
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
     if findings.is_counted() {
         let asked = asked_again(findings);
-        text += &format!("\nisoscope explain {} --violation {first}{asked}   says why\n", quoted(path));
+        text += &format!(
+            "\nisoscope explain {} --violation {first}{asked}   says why\n",
+            quoted(path)
+        );
     }
     text
 }
@@ -296,14 +474,19 @@ fn lines(example: &History) -> Option<String> {
     };
     // Of one file, the unit is said once.
     if said.len() > 1 && said.iter().all(|place| place.starts_with(word)) {
-        said.iter_mut().for_each(|place| *place = place.replacen(word, "", 1));
+        said.iter_mut()
+            .for_each(|place| *place = place.replacen(word, "", 1));
         said[0] = format!("{}s {}", word.trim(), said[0]);
     }
     if left_out > 0 {
         said.push(format!("{left_out} more"));
     }
     let last = said.pop()?;
-    let text = if said.is_empty() { last } else { format!("{} and {last}", said.join(", ")) };
+    let text = if said.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", said.join(", "))
+    };
     Some(format!("At {text}."))
 }
 
@@ -312,7 +495,11 @@ fn asked_again(findings: &Findings) -> String {
     let mut levels = findings.levels.iter().map(|result| result.level);
     match levels.any(|level| !level.row().usual) {
         true => {
-            let codes: Vec<&str> = findings.levels.iter().map(|result| result.level.code()).collect();
+            let codes: Vec<&str> = findings
+                .levels
+                .iter()
+                .map(|result| result.level.code())
+                .collect();
             format!(" --level {}", codes.join(","))
         }
         false => String::new(),
@@ -323,13 +510,21 @@ fn asked_again(findings: &Findings) -> String {
 fn how_many_more(findings: &Findings, shown: usize, simpler: &[Option<usize>]) -> String {
     // A checker with other patterns, or none, counts things other than those listed.
     let counted: u64 = findings.patterns.values().sum();
-    let more = counted.max(findings.violations.len() as u64).saturating_sub(shown as u64);
+    let more = counted
+        .max(findings.violations.len() as u64)
+        .saturating_sub(shown as u64);
     let consequences = simpler.iter().flatten().count() as u64;
     match (more, consequences) {
         (0, _) => String::new(),
         (_, 0) => format!("  and {} more\n", grouped(more)),
         (1, 1) => "  and 1 more, which contains one of these\n".to_owned(),
-        _ if consequences == more => format!("  and {} more, which contain one of these\n", grouped(more)),
-        _ => format!("  and {} more, of which {} contain a simpler one\n", grouped(more), grouped(consequences)),
+        _ if consequences == more => {
+            format!("  and {} more, which contain one of these\n", grouped(more))
+        }
+        _ => format!(
+            "  and {} more, of which {} contain a simpler one\n",
+            grouped(more),
+            grouped(consequences)
+        ),
     }
 }

@@ -6,7 +6,9 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::{translate, translate_back};
-use crate::history::{History, KeyId, OperationId, Renaming, Repeated, TransactionId, TransactionSet};
+use crate::history::{
+    History, KeyId, OperationId, Renaming, Repeated, TransactionId, TransactionSet,
+};
 use crate::relations::{self, Edge, EdgeIndex, Reason, Relation, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -40,7 +42,10 @@ impl Wanted {
     fn of(original: &Violation) -> Wanted {
         let pattern = original.id.pattern;
         let is_general = pattern.row().level.is_of_dependencies()
-            || matches!(pattern, Pattern::MSRCycle | Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
+            || matches!(
+                pattern,
+                Pattern::MSRCycle | Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle
+            );
         match original.levels.weakest() {
             Some(weakest) if is_general => Wanted::NoWeaker(weakest),
             _ => Wanted::Pattern(original.id.pattern),
@@ -95,7 +100,12 @@ impl<'a> Minimizer<'a> {
     pub fn new(history: &'a History, control: &Control) -> Result<Minimizer<'a>, Interrupt> {
         let resolution = relations::resolve(history, control)?;
         let promoted_by = promotions(history, &resolution);
-        Ok(Minimizer { history, resolution, promoted_by, repeated: history.appends().repeated() })
+        Ok(Minimizer {
+            history,
+            resolution,
+            promoted_by,
+            repeated: history.appends().repeated(),
+        })
     }
 }
 
@@ -127,7 +137,11 @@ impl<'a> Cutter<'a> {
 
     /// Whether a list may be kept: for each element that was appended several times all appends are kept or none, since
     /// with only some of them the list would say more than it does in the whole.
-    pub(super) fn list_is_as_open(&self, read: OperationId, is_kept: impl Fn(OperationId) -> bool) -> bool {
+    pub(super) fn list_is_as_open(
+        &self,
+        read: OperationId,
+        is_kept: impl Fn(OperationId) -> bool,
+    ) -> bool {
         self.repeated_in(read).all(|appends| {
             let n = appends.iter().filter(|append| is_kept(**append)).count();
             n == 0 || n == appends.len()
@@ -136,15 +150,24 @@ impl<'a> Cutter<'a> {
 
     /// The appends of each element of a list that was appended several times.
     fn repeated_in(&self, read: OperationId) -> impl Iterator<Item = &Vec<OperationId>> {
-        let list = if self.repeated.is_empty() { None } else { self.history.lists().read_by(read) };
+        let list = if self.repeated.is_empty() {
+            None
+        } else {
+            self.history.lists().read_by(read)
+        };
         let key = self.history.keys()[read.index()];
-        list.into_iter().flatten().filter_map(move |element| self.repeated.get(&(key, *element)))
+        list.into_iter()
+            .flatten()
+            .filter_map(move |element| self.repeated.get(&(key, *element)))
     }
 
     /// The other transactions that may have written what an operation read.
     pub(super) fn writers(&self, operation: OperationId) -> Vec<TransactionId> {
         let mut writers = self.writers_of_value(operation);
-        let repeated = self.repeated_in(operation).flatten().map(|append| self.history.transaction_of(*append));
+        let repeated = self
+            .repeated_in(operation)
+            .flatten()
+            .map(|append| self.history.transaction_of(*append));
         writers.extend(repeated.filter(|t| *t != self.history.transaction_of(operation)));
         writers
     }
@@ -169,18 +192,31 @@ impl<'a> Cutter<'a> {
     }
 
     /// Whether a sub-history of the transactions `keep` violates the level.
-    pub(super) fn ask_about(&self, keep: Vec<TransactionId>, small: History, renaming: Renaming) -> Answer {
+    pub(super) fn ask_about(
+        &self,
+        keep: Vec<TransactionId>,
+        small: History,
+        renaming: Renaming,
+    ) -> Answer {
         // A transaction of the small history must not be taken for a setup transaction: in the whole it is none.
         let resolution = match relations::resolve(&small, self.control) {
             Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
             _ => return Answer::Unusable,
         };
         let findings = check_at(&small, vec![self.level], self.control);
-        if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
+        if findings
+            .level(self.level)
+            .is_none_or(|result| result.verdict != Verdict::Violated)
+        {
             return Answer::No;
         }
         match self.choose(findings.violations, &renaming, &resolution) {
-            Some(violation) => Answer::Violated(Box::new(ViolatingPart { keep, history: small, renaming, violation })),
+            Some(violation) => Answer::Violated(Box::new(ViolatingPart {
+                keep,
+                history: small,
+                renaming,
+                violation,
+            })),
             None => Answer::ByAnotherPattern,
         }
     }
@@ -190,21 +226,33 @@ impl<'a> Cutter<'a> {
     pub(super) fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let second_versions = self.second_versions(keep);
-        let promoting: FxHashSet<OperationId> =
-            keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
-        let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
+        let promoting: FxHashSet<OperationId> = keep
+            .iter()
+            .filter_map(|t| self.promoted_by.get(t))
+            .map(|&(_, read)| read)
+            .collect();
+        let complete =
+            |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
         self.history.restrict(&members, |o| {
-            if !self.list_is_as_open(o, |append| members.contains(self.history.transaction_of(append))) {
+            if !self.list_is_as_open(o, |append| {
+                members.contains(self.history.transaction_of(append))
+            }) {
                 return false;
             }
-            let is_involved =
-                || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
+            let is_involved = || {
+                self.wrong_reads_stay
+                    || self.involved.binary_search(&o).is_ok()
+                    || promoting.contains(&o)
+            };
             // Which write such operations observed is not what their argument is about.
             if self.original.id.pattern == Pattern::NoLinearOrder && is_involved() {
                 return true;
             }
             // The writer of such a read must be as open as in the whole.
-            let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
+            let multiple = self
+                .resolution
+                .multiple_sources(o)
+                .filter(|_| self.must_be_open(o, is_involved()));
             if multiple.is_some_and(|multiple| !complete(&multiple.sources())) {
                 return false;
             }
@@ -213,12 +261,19 @@ impl<'a> Cutter<'a> {
                 Source::Initial { after_own_write } => {
                     (!after_own_write && !second_versions.contains(&o)) || is_involved()
                 }
-                Source::Transaction { writer, intermediate, after_own_write, .. } => {
+                Source::Transaction {
+                    writer,
+                    intermediate,
+                    after_own_write,
+                    ..
+                } => {
                     let fair = !intermediate && !after_own_write && !second_versions.contains(&o);
                     members.contains(writer) && (fair || is_involved())
                 }
                 Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
-                Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
+                Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => {
+                    is_involved()
+                }
                 Source::Ambiguous => complete(&self.resolution.candidates(o)),
             }
         })
@@ -238,11 +293,15 @@ impl<'a> Cutter<'a> {
             version.clear();
             for involved in [true, false] {
                 for o in self.history.operations_of(t) {
-                    let Some(writer) = self.resolution.source_in(t, o).writer() else { continue };
+                    let Some(writer) = self.resolution.source_in(t, o).writer() else {
+                        continue;
+                    };
                     if self.involved.binary_search(&o).is_ok() != involved {
                         continue;
                     }
-                    let first = *version.entry(self.history.keys()[o.index()]).or_insert(writer);
+                    let first = *version
+                        .entry(self.history.keys()[o.index()])
+                        .or_insert(writer);
                     if first != writer && !involved {
                         second.insert(o);
                     }
@@ -254,7 +313,12 @@ impl<'a> Cutter<'a> {
 
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
-    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
+    fn choose(
+        &self,
+        violations: Vec<Violation>,
+        renaming: &Renaming,
+        small: &Resolution,
+    ) -> Option<Violation> {
         // The same operations have no order, whatever else the part shows.
         if self.original.id.pattern == Pattern::NoLinearOrder {
             return translate(self.original, renaming);
@@ -273,7 +337,16 @@ impl<'a> Cutter<'a> {
             let other_pattern = v.id.pattern != self.original.id.pattern;
             let other_level = v.level() != Some(self.level);
             let follows = v.implied && !self.original.implied;
-            (follows, other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
+            (
+                follows,
+                other_transactions,
+                other_pattern,
+                other_level,
+                v.implied,
+                v.size(),
+                v.edges.len(),
+                v.id,
+            )
         })
     }
 
@@ -288,13 +361,19 @@ impl<'a> Cutter<'a> {
         if !is_named || self.has_choices() {
             return true;
         }
-        let Some(violation) = translate_back(violation, renaming) else { return false };
+        let Some(violation) = translate_back(violation, renaming) else {
+            return false;
+        };
         let known = arguments(&self.original.edges);
         let cycle = violation.proof.cycle_edges();
         let argued = cycle.iter().filter_map(|&e| violation.edges.get(e));
-        arguments(argued).iter().all(|argument| known.contains(argument))
+        arguments(argued)
+            .iter()
+            .all(|argument| known.contains(argument))
             && (!cycle.is_empty()
-                || involved_operations(&violation).iter().all(|o| self.involved.binary_search(o).is_ok()))
+                || involved_operations(&violation)
+                    .iter()
+                    .all(|o| self.involved.binary_search(o).is_ok()))
     }
 
     /// The chosen violation in terms of a sub-history, if it is there. The checker lists one instance for each pair of
@@ -302,8 +381,12 @@ impl<'a> Cutter<'a> {
     /// counts, unless it rests on a choice among writers, or on which appends fit into a list.
     fn same(&self, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
         let same = translate(self.original, renaming).filter(|_| !self.has_choices())?;
-        let takes_part = |t: &TransactionId| t.is_initial() || small.standing(*t) != Standing::Dropped;
-        named_transactions(&same).iter().all(takes_part).then_some(same)
+        let takes_part =
+            |t: &TransactionId| t.is_initial() || small.standing(*t) != Standing::Dropped;
+        named_transactions(&same)
+            .iter()
+            .all(takes_part)
+            .then_some(same)
     }
 
     pub(super) fn has_choices(&self) -> bool {
@@ -324,7 +407,11 @@ impl<'a> Cutter<'a> {
     }
 
     fn translated_transactions(&self, renaming: &Renaming) -> Option<Vec<TransactionId>> {
-        self.original.transactions.iter().map(|&t| renaming.new_transaction(t)).collect()
+        self.original
+            .transactions
+            .iter()
+            .map(|&t| renaming.new_transaction(t))
+            .collect()
     }
 
     /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the
@@ -332,7 +419,11 @@ impl<'a> Cutter<'a> {
     pub(super) fn with_best_argument(&self, found: ViolatingPart) -> ViolatingPart {
         let findings = check_at(&found.history, vec![self.level], self.control);
         let weight = |v: &Violation| {
-            let inferred = v.edges.iter().filter(|edge| !edge.because.premises().is_empty()).count();
+            let inferred = v
+                .edges
+                .iter()
+                .filter(|edge| !edge.because.premises().is_empty())
+                .count();
             let other_pattern = v.id.pattern != found.violation.id.pattern;
             let other_level = v.level() != Some(self.level);
             let follows = v.implied && !self.original.implied;
@@ -346,7 +437,11 @@ impl<'a> Cutter<'a> {
                 v.edges.len(),
             )
         };
-        let best = findings.violations.into_iter().filter(|v| self.fits(v)).min_by_key(weight);
+        let best = findings
+            .violations
+            .into_iter()
+            .filter(|v| self.fits(v))
+            .min_by_key(weight);
         match best.filter(|best| weight(best) < weight(&found.violation)) {
             Some(violation) => ViolatingPart { violation, ..found },
             None => found,
@@ -355,12 +450,22 @@ impl<'a> Cutter<'a> {
 
     /// Verdicts of the small history at all levels, with a little extra time if the time is up.
     pub(super) fn verdicts(&self, found: &ViolatingPart) -> Vec<(Level, Verdict)> {
-        verdicts(&found.history, self.level, &found.violation, &late(self.control))
+        verdicts(
+            &found.history,
+            self.level,
+            &found.violation,
+            &late(self.control),
+        )
     }
 }
 
 /// A concluded order: its transactions, key and read.
-type Argument = (TransactionId, TransactionId, Option<KeyId>, Option<OperationId>);
+type Argument = (
+    TransactionId,
+    TransactionId,
+    Option<KeyId>,
+    Option<OperationId>,
+);
 
 /// The orders among these that were concluded.
 fn arguments<'e>(edges: impl IntoIterator<Item = &'e Edge>) -> Vec<Argument> {
@@ -383,8 +488,14 @@ fn versions(v: &Violation) -> Option<(TransactionId, TransactionId, Relation)> {
 /// checker may list with other keys or from the other end.
 fn is_like(listed: &Violation, other: &Violation) -> bool {
     let pairs = |v: &Violation| -> BTreeSet<(TransactionId, TransactionId)> {
-        let cycle = v.proof.cycle_edges().into_iter().filter_map(|e| v.edges.get(e));
-        cycle.map(|edge| (edge.from.min(edge.to), edge.from.max(edge.to))).collect()
+        let cycle = v
+            .proof
+            .cycle_edges()
+            .into_iter()
+            .filter_map(|e| v.edges.get(e));
+        cycle
+            .map(|edge| (edge.from.min(edge.to), edge.from.max(edge.to)))
+            .collect()
     };
     let is_strong = other.id.pattern.letter().is_none();
     versions(listed) == versions(other) || is_strong && pairs(listed) == pairs(other)
@@ -393,22 +504,44 @@ fn is_like(listed: &Violation, other: &Violation) -> bool {
 /// A violation of a larger history with the names that the violations listed for this one give it: its other names, and
 /// whether it is implied, rest on reads and writes that may have been left out.
 pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
-    let of_pattern = || listed.iter().filter(|other| (other.id.pattern, other.key) == (same.id.pattern, same.key));
-    let ends = |v: &Violation, e: &EdgeIndex| v.edges.get(*e).map(|edge| (edge.from, edge.to, edge.relation));
-    let cycle = |v: &Violation| v.proof.cycle_edges().iter().map(|e| ends(v, e)).collect::<Vec<_>>();
+    let of_pattern = || {
+        listed
+            .iter()
+            .filter(|other| (other.id.pattern, other.key) == (same.id.pattern, same.key))
+    };
+    let ends = |v: &Violation, e: &EdgeIndex| {
+        v.edges
+            .get(*e)
+            .map(|edge| (edge.from, edge.to, edge.relation))
+    };
+    let cycle = |v: &Violation| {
+        v.proof
+            .cycle_edges()
+            .iter()
+            .map(|e| ends(v, e))
+            .collect::<Vec<_>>()
+    };
     let is_same = |other: &&Violation| match same.proof.cycle_edges().is_empty() {
         true => involved_operations(other) == involved_operations(&same),
         false => cycle(other) == cycle(&same),
     };
-    let also = of_pattern().find(is_same).map(|other| other.also.clone()).unwrap_or_default();
-    let implied = of_pattern().find(|other| versions(other) == versions(&same)).map(|other| other.implied);
+    let also = of_pattern()
+        .find(is_same)
+        .map(|other| other.also.clone())
+        .unwrap_or_default();
+    let implied = of_pattern()
+        .find(|other| versions(other) == versions(&same))
+        .map(|other| other.implied);
     (same.also, same.implied) = (also, implied.unwrap_or(same.implied));
     same
 }
 
 /// The transactions among some sources, except ⊥.
 pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
-    sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
+    sources
+        .iter()
+        .filter_map(|source| source.writer())
+        .filter(|writer| !writer.is_initial())
 }
 
 /// The levels at which a history is judged that shows a violation of one: the usual ones, and of the others those that are
@@ -418,12 +551,15 @@ pub(super) fn levels_of(history: &History, violated: Level, violation: &Violatio
     let is_broken = |level: Level| level == violated || violation.levels.contains(level);
     if violated.plain_of().is_some() {
         let is_judged = |level: &Level| {
-            level.is_of_reads() || is_usual_plain(*level) || level.plain_of().is_some() && is_broken(*level)
+            level.is_of_reads()
+                || is_usual_plain(*level)
+                || level.plain_of().is_some() && is_broken(*level)
         };
         return Level::EVERY.into_iter().filter(is_judged).collect();
     }
     let usual = Level::of(history);
-    let is_judged = |level: &Level| usual.contains(level) || !level.row().usual && is_broken(*level);
+    let is_judged =
+        |level: &Level| usual.contains(level) || !level.row().usual && is_broken(*level);
     Level::EVERY.into_iter().filter(is_judged).collect()
 }
 
@@ -435,7 +571,11 @@ fn is_usual_plain(level: Level) -> bool {
 
 /// What a small history violates at these levels, with its instances.
 pub(super) fn check_at(history: &History, levels: Vec<Level>, control: &Control) -> Findings {
-    let options = Options { levels, max_instances: LISTED, ..Options::default() };
+    let options = Options {
+        levels,
+        max_instances: LISTED,
+        ..Options::default()
+    };
     checkers::check(history, &options, control, &|_| {})
 }
 
@@ -447,33 +587,55 @@ pub(super) fn verdicts(
     control: &Control,
 ) -> Vec<(Level, Verdict)> {
     let levels = levels_of(history, violated, violation);
-    let options = Options { levels: levels.clone(), max_instances: 0, counts: false, share: None };
+    let options = Options {
+        levels: levels.clone(),
+        max_instances: 0,
+        counts: false,
+        share: None,
+    };
     let findings = checkers::check(history, &options, control, &|_| {});
     let verdict = |level: Level| match findings.level(level) {
-        Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) => Verdict::Violated,
+        Some(result)
+            if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) =>
+        {
+            Verdict::Violated
+        }
         Some(result) => result.verdict.clone(),
         None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
     };
-    levels.into_iter().map(|level| (level, verdict(level))).collect()
+    levels
+        .into_iter()
+        .map(|level| (level, verdict(level)))
+        .collect()
 }
 
 /// For every unknown transaction that must have committed, a reader that shows it. Readers lead back to transactions
 /// that are known to have committed, never in a cycle. O(operations) if there are any such, else O(transactions).
-fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
+fn promotions(
+    history: &History,
+    resolution: &Resolution,
+) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
     let mut promoted_by = FxHashMap::default();
     if resolution.promoted().next().is_none() {
         return promoted_by;
     }
-    let mut waiting: Vec<TransactionId> =
-        history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
+    let mut waiting: Vec<TransactionId> = history
+        .transactions()
+        .filter(|&t| resolution.standing(t) == Standing::Committed)
+        .collect();
     while let Some(reader) = waiting.pop() {
         for read in history.operations_of(reader) {
             let read_from = match resolution.source_in(reader, read) {
                 Source::Transaction { writer, .. } => Some(writer),
                 _ => None,
             };
-            for writer in read_from.into_iter().chain(relations::appenders(history, read)) {
-                if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
+            for writer in read_from
+                .into_iter()
+                .chain(relations::appenders(history, read))
+            {
+                if resolution.standing(writer) == Standing::Promoted
+                    && !promoted_by.contains_key(&writer)
+                {
                     promoted_by.insert(writer, (reader, read));
                     waiting.push(writer);
                 }

@@ -1,6 +1,8 @@
 //! The first part that is cut out of the whole history.
 
-use super::cutter::{Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts};
+use super::cutter::{
+    Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts,
+};
 use super::{VERDICTS, late};
 use crate::checkers::{Cause, Level, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
@@ -25,35 +27,71 @@ pub(super) fn uncut(
     involved.iter().for_each(|&o| {
         keep.insert(history.transaction_of(o));
     });
-    let (small, renaming) = history
-        .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
+    let (small, renaming) = history.restrict(&keep, |o| {
+        history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok()
+    });
     let (history, renaming, violation) = match translate(violation, &renaming) {
         Some(translated) => {
             let listed = check_at(&small, vec![level], &late(control)).violations;
-            (small.with_lists_as_recorded(history, &renaming), renaming, named_by(&listed, translated))
+            (
+                small.with_lists_as_recorded(history, &renaming),
+                renaming,
+                named_by(&listed, translated),
+            )
         }
         None => {
             let (all, same) = history.restrict(&TransactionSet::full(history), |_| true);
             (all, same, violation.clone())
         }
     };
-    let verdicts =
-        levels_of(&history, level, &violation).into_iter().map(|l| match violation.levels.contains(l) || l == level {
+    let verdicts = levels_of(&history, level, &violation).into_iter().map(|l| {
+        match violation.levels.contains(l) || l == level {
             true => (l, Verdict::Violated),
             false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
-        });
+        }
+    });
     let n_transactions_of_whole = renaming.transactions.len().max(history.n_transactions());
     let verdicts = verdicts.collect();
-    reduced(ViolatingPart { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
+    reduced(
+        ViolatingPart {
+            keep: Vec::new(),
+            history,
+            renaming,
+            violation,
+        },
+        level,
+        verdicts,
+        n_transactions_of_whole,
+    )
 }
 
 /// The violation in the whole history: for when no part of it shows the same. O(one check of the history).
-pub fn whole(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
+pub fn whole(
+    history: &History,
+    violation: &Violation,
+    level: Level,
+    control: &Control,
+) -> Counterexample {
     let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
-    let verdicts = verdicts(&same, level, &violation, &late(control).with_time_limit(VERDICTS));
+    let verdicts = verdicts(
+        &same,
+        level,
+        &violation,
+        &late(control).with_time_limit(VERDICTS),
+    );
     let n_transactions = history.n_transactions();
-    reduced(ViolatingPart { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
+    reduced(
+        ViolatingPart {
+            keep: Vec::new(),
+            history: same,
+            renaming,
+            violation,
+        },
+        level,
+        verdicts,
+        n_transactions,
+    )
 }
 
 fn reduced(
@@ -81,7 +119,11 @@ impl Cutter<'_> {
     pub(super) fn first(&mut self) -> Option<(ViolatingPart, bool)> {
         // A part would lack the setup that its lists begin with.
         let appended = self.history.initial_appends();
-        if self.involved.iter().any(|o| appended.contains_key(&self.history.keys()[o.index()])) {
+        if self
+            .involved
+            .iter()
+            .any(|o| appended.contains_key(&self.history.keys()[o.index()]))
+        {
             return Some((self.whole()?, false));
         }
         let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
@@ -90,13 +132,18 @@ impl Cutter<'_> {
         }
         match self.original.id.pattern {
             Pattern::NoLinearOrder => self.add_writers_around(&mut keep),
-            _ => self.involved.iter().flat_map(|&o| self.writers(o)).for_each(|writer| {
-                keep.insert(writer);
-            }),
+            _ => self
+                .involved
+                .iter()
+                .flat_map(|&o| self.writers(o))
+                .for_each(|writer| {
+                    keep.insert(writer);
+                }),
         }
         loop {
             self.add_promoters(&mut keep);
-            let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
+            let members: Vec<TransactionId> =
+                keep.iter().filter(|&t| !self.is_initial(t)).collect();
             match self.ask(&members) {
                 Answer::Violated(found) => return Some((*found, true)),
                 Answer::ByAnotherPattern if self.wanted != Wanted::Anything => {
@@ -123,10 +170,15 @@ impl Cutter<'_> {
     /// of those that had ended before the last.
     pub(super) fn add_writers_around(&self, members: &mut TransactionSet) {
         let ran = |t: TransactionId| {
-            self.history.interval(t).map(|ran| match self.history.outcome(t) {
-                Outcome::Unknown => Interval { end: i64::MAX, ..ran },
-                _ => ran,
-            })
+            self.history
+                .interval(t)
+                .map(|ran| match self.history.outcome(t) {
+                    Outcome::Unknown => Interval {
+                        end: i64::MAX,
+                        ..ran
+                    },
+                    _ => ran,
+                })
         };
         let all: Vec<Interval> = members.iter().filter_map(ran).collect();
         let first = all.iter().map(|ran| ran.start).min().unwrap_or(i64::MIN);
@@ -135,10 +187,13 @@ impl Cutter<'_> {
         for &read in &self.involved {
             let mut writers = self.writers(read);
             writers.sort_by_key(|&writer| ran(writer).map(|ran| (ran.end, ran.start)));
-            let is_beside =
-                |writer: &TransactionId| ran(*writer).is_none_or(|ran| ran.end >= first && ran.start <= last);
+            let is_beside = |writer: &TransactionId| {
+                ran(*writer).is_none_or(|ran| ran.end >= first && ran.start <= last)
+            };
             let beside: Vec<TransactionId> = writers.iter().copied().filter(is_beside).collect();
-            let before = writers.into_iter().rfind(|&writer| ran(writer).is_some_and(|ran| ran.end < first));
+            let before = writers
+                .into_iter()
+                .rfind(|&writer| ran(writer).is_some_and(|ran| ran.end < first));
             found.extend(before.into_iter().chain(beside));
         }
         for writer in found {
@@ -184,8 +239,15 @@ impl Cutter<'_> {
     /// The whole history with the unchanged violation: for when it cannot be explained without the reads that are left
     /// out elsewhere.
     fn whole(&self) -> Option<ViolatingPart> {
-        let (history, renaming) = self.history.restrict(&TransactionSet::full(self.history), |_| true);
+        let (history, renaming) = self
+            .history
+            .restrict(&TransactionSet::full(self.history), |_| true);
         let violation = translate(self.original, &renaming)?;
-        Some(ViolatingPart { keep: self.history.transactions().collect(), history, renaming, violation })
+        Some(ViolatingPart {
+            keep: self.history.transactions().collect(),
+            history,
+            renaming,
+            violation,
+        })
     }
 }

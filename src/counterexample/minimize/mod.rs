@@ -47,7 +47,11 @@ const VERDICTS: Duration = Duration::from_millis(500);
 
 /// For the final check of all levels, even when the time for minimizing is up.
 fn late(control: &Control) -> Control {
-    if control.is_stopped() { Control::new().with_time_limit(VERDICTS) } else { control.overtime() }
+    if control.is_stopped() {
+        Control::new().with_time_limit(VERDICTS)
+    } else {
+        control.overtime()
+    }
 }
 
 /// The smallest sub-history found that still violates the [level](Violation::level) of `violation`, by the same pattern where
@@ -61,7 +65,12 @@ pub fn minimize(history: &History, violation: &Violation, control: &Control) -> 
 }
 
 /// The same for a level that the violation breaks, which need not be that one: what is left still violates it.
-pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
+pub fn minimize_at(
+    history: &History,
+    violation: &Violation,
+    level: Level,
+    control: &Control,
+) -> Counterexample {
     match Minimizer::new(history, control) {
         Ok(minimizer) => minimizer.at_level(violation, level, control),
         Err(interrupt) => first::uncut(history, violation, level, interrupt, control),
@@ -76,10 +85,18 @@ impl Minimizer<'_> {
 
     fn at_level(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
         let cutter = Cutter::new(self, violation, level, control);
-        let Some(cause) = cutter.cause() else { return cutter.minimize() };
-        let level = cause.level().filter(|_| violation.level() == Some(level)).unwrap_or(level);
+        let Some(cause) = cutter.cause() else {
+            return cutter.minimize();
+        };
+        let level = cause
+            .level()
+            .filter(|_| violation.level() == Some(level))
+            .unwrap_or(level);
         let example = self.at_level(&cause, level, control);
-        Counterexample { shows: example.shows.of_cause(), ..example }
+        Counterexample {
+            shows: example.shows.of_cause(),
+            ..example
+        }
     }
 }
 
@@ -102,7 +119,10 @@ impl Round {
     fn minimality(self) -> Minimality {
         match self {
             Round { unusable: true, .. } => Minimality::Reduced,
-            Round { another_pattern: true, .. } => Minimality::IrreducibleForPattern,
+            Round {
+                another_pattern: true,
+                ..
+            } => Minimality::IrreducibleForPattern,
             _ => Minimality::Irreducible,
         }
     }
@@ -112,7 +132,13 @@ impl Cutter<'_> {
     fn minimize(mut self) -> Counterexample {
         let Some((core, is_cut)) = self.first() else {
             let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
-            let mut example = first::uncut(self.history, self.original, self.level, interrupt, self.control);
+            let mut example = first::uncut(
+                self.history,
+                self.original,
+                self.level,
+                interrupt,
+                self.control,
+            );
             example.n_transactions_of_whole = self.history.n_transactions();
             return example;
         };
@@ -130,7 +156,11 @@ impl Cutter<'_> {
             (found, minimality) = self.reduce(smaller);
         }
         let (found, of_transactions, of_operations) = self.reduce_operations(found);
-        let minimality = if minimality == Minimality::Reduced { minimality } else { of_transactions };
+        let minimality = if minimality == Minimality::Reduced {
+            minimality
+        } else {
+            of_transactions
+        };
         let mut found = self.without_detour(self.with_best_argument(found));
         if of_operations != Minimality::Reduced {
             evidence::complete(&mut found, self.control);
@@ -149,9 +179,15 @@ impl Cutter<'_> {
         operation_minimality: Minimality,
     ) -> Counterexample {
         let verdicts = self.verdicts(&found);
-        let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
+        let history = found
+            .history
+            .with_lists_as_recorded(self.history, &found.renaming);
         let is_the_chosen_one = self.is_about_the_same(&found.violation, &found.renaming);
-        let shows = if is_the_chosen_one { Shows::Chosen } else { Shows::AnotherInstance };
+        let shows = if is_the_chosen_one {
+            Shows::Chosen
+        } else {
+            Shows::AnotherInstance
+        };
         let mut violation = found.violation;
         evidence::connect(&history, &mut violation);
         Counterexample {

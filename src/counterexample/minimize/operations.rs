@@ -10,7 +10,10 @@ use crate::relations::{Source, last_write};
 impl Cutter<'_> {
     /// Removes operations, and transactions that are left without any, until no single operation and no single
     /// transaction can be removed. Returns what is known of the number of transactions and of operations.
-    pub(super) fn reduce_operations(&self, mut found: ViolatingPart) -> (ViolatingPart, Minimality, Minimality) {
+    pub(super) fn reduce_operations(
+        &self,
+        mut found: ViolatingPart,
+    ) -> (ViolatingPart, Minimality, Minimality) {
         let reduced = |found| (found, Minimality::Reduced, Minimality::Reduced);
         if self.keep_involved(&mut found).is_err() {
             return reduced(found);
@@ -36,21 +39,35 @@ impl Cutter<'_> {
     fn keep_involved(&self, found: &mut ViolatingPart) -> Result<(), Interrupt> {
         let mut n_parts = 1;
         loop {
-            let mut involved: Vec<OperationId> =
-                involved_operations(&found.violation).iter().map(|o| found.renaming.operations[o.index()]).collect();
+            let mut involved: Vec<OperationId> = involved_operations(&found.violation)
+                .iter()
+                .map(|o| found.renaming.operations[o.index()])
+                .collect();
             // With the write that it returned a read would go, too.
-            let read_from: Vec<OperationId> = involved.iter().filter_map(|&o| self.write_read_by(o)).collect();
+            let read_from: Vec<OperationId> = involved
+                .iter()
+                .filter_map(|&o| self.write_read_by(o))
+                .collect();
             involved.extend(read_from);
             involved.sort_unstable();
             let all = &found.renaming.operations;
-            let others: Vec<OperationId> = all.iter().copied().filter(|o| involved.binary_search(o).is_err()).collect();
+            let others: Vec<OperationId> = all
+                .iter()
+                .copied()
+                .filter(|o| involved.binary_search(o).is_err())
+                .collect();
             if others.is_empty() || n_parts > others.len() {
                 return Ok(());
             }
             let mut smaller = None;
             for part in 0..n_parts {
-                let removed = &others[others.len() * part / n_parts..others.len() * (part + 1) / n_parts];
-                let rest = all.iter().copied().filter(|o| removed.binary_search(o).is_err()).collect();
+                let removed =
+                    &others[others.len() * part / n_parts..others.len() * (part + 1) / n_parts];
+                let rest = all
+                    .iter()
+                    .copied()
+                    .filter(|o| removed.binary_search(o).is_err())
+                    .collect();
                 let answer = self.ask_operations(rest);
                 self.control.check()?;
                 if let Answer::Violated(found) = answer {
@@ -66,7 +83,11 @@ impl Cutter<'_> {
     }
 
     /// Tries to remove each operation, reads first; returns whether any could be removed.
-    fn remove_single_operations(&self, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
+    fn remove_single_operations(
+        &self,
+        found: &mut ViolatingPart,
+        round: &mut Round,
+    ) -> Result<bool, Interrupt> {
         let mut any = false;
         let is_write = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Write;
         let mut candidates = found.renaming.operations.clone();
@@ -75,25 +96,46 @@ impl Cutter<'_> {
             if found.renaming.operations.binary_search(&candidate).is_err() {
                 continue;
             }
-            let rest = found.renaming.operations.iter().copied().filter(|o| *o != candidate).collect();
+            let rest = found
+                .renaming
+                .operations
+                .iter()
+                .copied()
+                .filter(|o| *o != candidate)
+                .collect();
             any |= self.take(self.ask_operations(rest), found, round)?;
         }
         Ok(any)
     }
 
     /// Tries to remove each transaction; returns whether any could be removed.
-    fn remove_single_transactions(&self, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
+    fn remove_single_transactions(
+        &self,
+        found: &mut ViolatingPart,
+        round: &mut Round,
+    ) -> Result<bool, Interrupt> {
         let mut any = false;
         for candidate in found.keep.clone() {
             let outside = |o: &OperationId| self.history.transaction_of(*o) != candidate;
-            let rest = found.renaming.operations.iter().copied().filter(outside).collect();
+            let rest = found
+                .renaming
+                .operations
+                .iter()
+                .copied()
+                .filter(outside)
+                .collect();
             any |= self.take(self.ask_operations(rest), found, round)?;
         }
         Ok(any)
     }
 
     /// Replaces `found` with a part that violates the level, and says whether there is one; records what else was seen.
-    pub(super) fn take(&self, answer: Answer, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
+    pub(super) fn take(
+        &self,
+        answer: Answer,
+        found: &mut ViolatingPart,
+        round: &mut Round,
+    ) -> Result<bool, Interrupt> {
         // An interrupted check says nothing.
         self.control.check()?;
         match answer {
@@ -113,13 +155,18 @@ impl Cutter<'_> {
         // Reads whose own write is gone go, too; nothing rests on reads.
         let all = operations.clone();
         operations.retain(|&o| self.has_its_writes(o, &all));
-        let mut keep: Vec<TransactionId> = operations.iter().map(|&o| self.history.transaction_of(o)).collect();
+        let mut keep: Vec<TransactionId> = operations
+            .iter()
+            .map(|&o| self.history.transaction_of(o))
+            .collect();
         keep.dedup();
         if keep.is_empty() {
             return Answer::No;
         }
         let members = TransactionSet::of(self.history, keep.iter().copied());
-        let (small, renaming) = self.history.restrict(&members, |o| operations.binary_search(&o).is_ok());
+        let (small, renaming) = self
+            .history
+            .restrict(&members, |o| operations.binary_search(&o).is_ok());
         self.ask_about(keep, small, renaming)
     }
 
@@ -131,8 +178,14 @@ impl Cutter<'_> {
         let final_write = |writer| last_write(self.history, writer, key, |_| true);
         let all_there = |sources: &[Source]| {
             sources.iter().all(|source| match *source {
-                Source::Transaction { writer, write, intermediate, .. } => {
-                    is_there(&write) && (!intermediate || final_write(writer).is_none_or(|last| is_there(&last)))
+                Source::Transaction {
+                    writer,
+                    write,
+                    intermediate,
+                    ..
+                } => {
+                    is_there(&write)
+                        && (!intermediate || final_write(writer).is_none_or(|last| is_there(&last)))
                 }
                 _ => true,
             })
@@ -151,7 +204,9 @@ impl Cutter<'_> {
             | Source::Aborted { write, .. }
             | Source::Future { write }
             | Source::OwnOverwritten { write } => is_there(&write),
-            Source::Own => self.own_write(operation).is_none_or(|write| is_there(&write)),
+            Source::Own => self
+                .own_write(operation)
+                .is_none_or(|write| is_there(&write)),
             Source::Ambiguous => all_there(&self.resolution.candidates(operation)),
             Source::Outside | Source::Initial { .. } | Source::ThinAir | Source::Unrecorded => true,
         }
@@ -168,7 +223,13 @@ impl Cutter<'_> {
     /// The last write of the key before an operation in its transaction.
     fn own_write(&self, operation: OperationId) -> Option<OperationId> {
         let (keys, kinds) = (self.history.keys(), self.history.kinds());
-        let own = self.history.operations_of(self.history.transaction_of(operation)).take_while(|o| *o < operation);
-        own.filter(|o| kinds[o.index()] == OperationKind::Write && keys[o.index()] == keys[operation.index()]).last()
+        let own = self
+            .history
+            .operations_of(self.history.transaction_of(operation))
+            .take_while(|o| *o < operation);
+        own.filter(|o| {
+            kinds[o.index()] == OperationKind::Write && keys[o.index()] == keys[operation.index()]
+        })
+        .last()
     }
 }

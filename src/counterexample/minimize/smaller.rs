@@ -24,7 +24,9 @@ impl Cutter<'_> {
         if universe.len() > MOST_IN_CORE || n <= 2 || universe.len() <= n {
             return Ok(None);
         }
-        let Some(parts) = self.connected_parts(universe, n - 1) else { return Ok(None) };
+        let Some(parts) = self.connected_parts(universe, n - 1) else {
+            return Ok(None);
+        };
         for part in parts {
             let answer = self.ask(&part);
             self.control.check()?;
@@ -57,17 +59,26 @@ impl Cutter<'_> {
     }
 
     /// The same, where these are the smaller parts in question.
-    fn size_next_to<'a>(&self, mut parts: impl Iterator<Item = &'a [TransactionId]>) -> Option<Minimality> {
-        parts.try_fold(Minimality::Smallest, |size, part| match self.ask_with_all_reads(part) {
-            Answer::No => Some(size),
-            Answer::ByAnotherPattern => Some(Minimality::SmallestForPattern),
-            Answer::Violated(_) | Answer::Unusable => None,
+    fn size_next_to<'a>(
+        &self,
+        mut parts: impl Iterator<Item = &'a [TransactionId]>,
+    ) -> Option<Minimality> {
+        parts.try_fold(Minimality::Smallest, |size, part| {
+            match self.ask_with_all_reads(part) {
+                Answer::No => Some(size),
+                Answer::ByAnotherPattern => Some(Minimality::SmallestForPattern),
+                Answer::Violated(_) | Answer::Unusable => None,
+            }
         })
     }
 
     /// The connected parts of `universe` with at most `most` transactions, smallest first; `None` if there are too
     /// many.
-    fn connected_parts(&self, universe: &[TransactionId], most: usize) -> Option<Vec<Vec<TransactionId>>> {
+    fn connected_parts(
+        &self,
+        universe: &[TransactionId],
+        most: usize,
+    ) -> Option<Vec<Vec<TransactionId>>> {
         let neighbours = self.neighbours(universe)?;
         let mut all: Vec<Vec<TransactionId>> = Vec::new();
         let mut of_size: Vec<Vec<usize>> = (0..universe.len()).map(|place| vec![place]).collect();
@@ -75,7 +86,11 @@ impl Cutter<'_> {
             if all.len() + of_size.len() > MOST_PARTS {
                 return None;
             }
-            all.extend(of_size.iter().map(|part| part.iter().map(|&place| universe[place]).collect()));
+            all.extend(
+                of_size
+                    .iter()
+                    .map(|part| part.iter().map(|&place| universe[place]).collect()),
+            );
             if size < most {
                 of_size = with_one_more(&of_size, &neighbours, MOST_PARTS - all.len())?;
             }
@@ -94,12 +109,18 @@ impl Cutter<'_> {
                     Source::ThinAir
                         | Source::Future { .. }
                         | Source::OwnOverwritten { .. }
-                        | Source::Initial { after_own_write: true }
+                        | Source::Initial {
+                            after_own_write: true
+                        }
                         | Source::Ambiguous
                 )
             };
             let is_list_read = |o: OperationId| self.history.lists().read_by(o).is_some();
-            if self.history.operations_of(t).any(|o| wrong(o) || is_list_read(o)) {
+            if self
+                .history
+                .operations_of(t)
+                .any(|o| wrong(o) || is_list_read(o))
+            {
                 suspicious.push(t);
             }
             if suspicious.len() > MOST_PARTS {
@@ -116,7 +137,9 @@ impl Cutter<'_> {
         }
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let is_there = |source: &Source| match *source {
-            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => members.contains(writer),
+            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => {
+                members.contains(writer)
+            }
             _ => true,
         };
         let (small, renaming) = self.history.restrict(&members, |o| {
@@ -132,7 +155,11 @@ impl Cutter<'_> {
         });
         let answer = self.ask_about(keep.to_vec(), small, renaming);
         // An interrupted check has no verdict.
-        if self.control.check().is_ok() { answer } else { Answer::Unusable }
+        if self.control.check().is_ok() {
+            answer
+        } else {
+            Answer::Unusable
+        }
     }
 
     /// By place in `universe`: the places of those it shares a session with, or a key that one of the two writes.
@@ -147,7 +174,10 @@ impl Cutter<'_> {
         let mut of_session: FxHashMap<SessionId, Vec<usize>> = FxHashMap::default();
         let mut of_key: FxHashMap<KeyId, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
         for (place, &t) in universe.iter().enumerate() {
-            of_session.entry(self.history.session_of(t)).or_default().push(place);
+            of_session
+                .entry(self.history.session_of(t))
+                .or_default()
+                .push(place);
             for o in self.history.operations_of(t) {
                 let users = of_key.entry(self.history.keys()[o.index()]).or_default();
                 users.0.push(place);
@@ -157,8 +187,14 @@ impl Cutter<'_> {
             }
         }
         // The same pair may occur several times.
-        let in_sessions: usize = of_session.values().map(|members| members.len() * members.len()).sum();
-        let in_keys: usize = of_key.values().map(|(users, writers)| users.len() * writers.len()).sum();
+        let in_sessions: usize = of_session
+            .values()
+            .map(|members| members.len() * members.len())
+            .sum();
+        let in_keys: usize = of_key
+            .values()
+            .map(|(users, writers)| users.len() * writers.len())
+            .sum();
         if in_sessions + in_keys > 32 * MOST_PARTS {
             return None;
         }
@@ -169,22 +205,36 @@ impl Cutter<'_> {
             }
         };
         for members in of_session.values() {
-            members.iter().for_each(|&a| members.iter().for_each(|&b| join(a, b)));
+            members
+                .iter()
+                .for_each(|&a| members.iter().for_each(|&b| join(a, b)));
         }
         for (users, writers) in of_key.values() {
-            users.iter().for_each(|&a| writers.iter().for_each(|&b| join(a, b)));
+            users
+                .iter()
+                .for_each(|&a| writers.iter().for_each(|&b| join(a, b)));
         }
-        Some(near.into_iter().map(|places| places.into_iter().collect()).collect())
+        Some(
+            near.into_iter()
+                .map(|places| places.into_iter().collect())
+                .collect(),
+        )
     }
 }
 
 /// Connected sets with one more vertex than these, each once; `None` if there are more than `most`.
-fn with_one_more(parts: &[Vec<usize>], neighbours: &[Vec<usize>], most: usize) -> Option<Vec<Vec<usize>>> {
+fn with_one_more(
+    parts: &[Vec<usize>],
+    neighbours: &[Vec<usize>],
+    most: usize,
+) -> Option<Vec<Vec<usize>>> {
     let mut seen: FxHashSet<Vec<usize>> = FxHashSet::default();
     let mut next = Vec::new();
     for part in parts {
         for &new in part.iter().flat_map(|&v| &neighbours[v]) {
-            let Err(place) = part.binary_search(&new) else { continue };
+            let Err(place) = part.binary_search(&new) else {
+                continue;
+            };
             let mut larger = part.clone();
             larger.insert(place, new);
             if seen.insert(larger.clone()) {

@@ -31,7 +31,11 @@ impl Cutter<'_> {
 
     /// Tries to remove whole sessions, one after the other.
     fn remove_sessions(&self, found: &mut ViolatingPart) -> Result<(), Interrupt> {
-        let mut sessions: Vec<_> = found.keep.iter().map(|&t| self.history.session_of(t)).collect();
+        let mut sessions: Vec<_> = found
+            .keep
+            .iter()
+            .map(|&t| self.history.session_of(t))
+            .collect();
         sessions.dedup();
         if sessions.len() == found.keep.len() {
             // Single transactions are tried anyway.
@@ -39,7 +43,12 @@ impl Cutter<'_> {
         }
         for session in sessions {
             self.control.check()?;
-            let rest: Vec<_> = found.keep.iter().copied().filter(|&t| self.history.session_of(t) != session).collect();
+            let rest: Vec<_> = found
+                .keep
+                .iter()
+                .copied()
+                .filter(|&t| self.history.session_of(t) != session)
+                .collect();
             if let Answer::Violated(smaller) = self.ask(&rest) {
                 *found = *smaller;
             }
@@ -48,11 +57,20 @@ impl Cutter<'_> {
     }
 
     /// Tries to remove one of `n_parts` equal parts, each in turn; says whether one is gone.
-    fn remove_part(&self, found: &mut ViolatingPart, n_parts: usize, round: &mut Round) -> Result<bool, Interrupt> {
+    fn remove_part(
+        &self,
+        found: &mut ViolatingPart,
+        n_parts: usize,
+        round: &mut Round,
+    ) -> Result<bool, Interrupt> {
         for part in 0..n_parts {
             let keep = &found.keep;
             let removed = keep.len() * part / n_parts..keep.len() * (part + 1) / n_parts;
-            let rest: Vec<_> = keep[..removed.start].iter().chain(&keep[removed.end..]).copied().collect();
+            let rest: Vec<_> = keep[..removed.start]
+                .iter()
+                .chain(&keep[removed.end..])
+                .copied()
+                .collect();
             if self.take(self.ask(&rest), found, round)? {
                 return Ok(true);
             }

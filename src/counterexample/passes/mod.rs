@@ -77,16 +77,34 @@ impl<'a> Passes<'a> {
         verified: bool,
         control: &Control,
     ) -> Result<Option<Passes<'a>>, Interrupt> {
-        let Verdict::Satisfied(witness) = &result.verdict else { return Ok(None) };
+        let Verdict::Satisfied(witness) = &result.verdict else {
+            return Ok(None);
+        };
         let replay = Replay::new(history, witness, control)?;
         let lines = match (&replay, witness) {
             (Some(replay), _) => lines(replay),
             (None, Witness::Reads) => unordered(history, resolution),
             (None, _) => return Ok(None),
         };
-        let seen =
-            seen::all(&seen::Witnessed { history, resolution, result, replay: replay.as_ref() }, &lines, control)?;
-        Ok(Some(Passes { history, resolution, result, verified, replay, seen, lines }))
+        let seen = seen::all(
+            &seen::Witnessed {
+                history,
+                resolution,
+                result,
+                replay: replay.as_ref(),
+            },
+            &lines,
+            control,
+        )?;
+        Ok(Some(Passes {
+            history,
+            resolution,
+            result,
+            verified,
+            replay,
+            seen,
+            lines,
+        }))
     }
 
     /// The level.
@@ -134,13 +152,16 @@ impl<'a> Passes<'a> {
     /// levels allow: its last writer.
     pub fn missed(&self, line: &OrderLine, read: OperationId) -> Option<TransactionId> {
         let key = self.history.operation(read).key;
-        let Version::Written { write, .. } = self.replay.as_ref()?.before(key, *line.steps.start()) else {
+        let Version::Written { write, .. } = self.replay.as_ref()?.before(key, *line.steps.start())
+        else {
             return None;
         };
         let newest = self.history.transaction_of(write);
         match self.seen(read)? {
             Seen::Initial => Some(newest),
-            Seen::Write(seen) => Some(newest).filter(|&newest| newest != self.history.transaction_of(seen)),
+            Seen::Write(seen) => {
+                Some(newest).filter(|&newest| newest != self.history.transaction_of(seen))
+            }
             _ => None,
         }
     }
@@ -154,7 +175,9 @@ impl<'a> Passes<'a> {
 /// The steps of a witness, a start together with its commit where they follow each other.
 fn lines(replay: &Replay) -> Vec<OrderLine> {
     let mut lines: Vec<OrderLine> = Vec::new();
-    for (place, step) in (0..replay.n_steps()).filter_map(|place| Some((place, replay.step(place)?))) {
+    for (place, step) in
+        (0..replay.n_steps()).filter_map(|place| Some((place, replay.step(place)?)))
+    {
         match lines.last_mut() {
             Some(last)
                 if (last.transaction, last.moment, step.kind)
@@ -163,7 +186,11 @@ fn lines(replay: &Replay) -> Vec<OrderLine> {
                 last.moment = StepKind::Run;
                 last.steps = *last.steps.start()..=place;
             }
-            _ => lines.push(OrderLine { transaction: step.transaction, moment: step.kind, steps: place..=place }),
+            _ => lines.push(OrderLine {
+                transaction: step.transaction,
+                moment: step.kind,
+                steps: place..=place,
+            }),
         }
     }
     lines
@@ -171,7 +198,16 @@ fn lines(replay: &Replay) -> Vec<OrderLine> {
 
 /// The transactions that count, as in the file.
 fn unordered(history: &History, resolution: &Resolution) -> Vec<OrderLine> {
-    let counts = |t: &TransactionId| matches!(resolution.standing(*t), Standing::Committed | Standing::Promoted);
-    let line = |transaction| OrderLine { transaction, moment: StepKind::Run, steps: 0..=0 };
+    let counts = |t: &TransactionId| {
+        matches!(
+            resolution.standing(*t),
+            Standing::Committed | Standing::Promoted
+        )
+    };
+    let line = |transaction| OrderLine {
+        transaction,
+        moment: StepKind::Run,
+        steps: 0..=0,
+    };
     history.transactions().filter(counts).map(line).collect()
 }

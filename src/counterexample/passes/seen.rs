@@ -26,7 +26,12 @@ pub(super) fn all(
     lines: &[OrderLine],
     control: &Control,
 ) -> Result<Vec<Option<Seen>>, Interrupt> {
-    let Witnessed { history, result, replay, .. } = *witnessed;
+    let Witnessed {
+        history,
+        result,
+        replay,
+        ..
+    } = *witnessed;
     let reads_newest = result.level.reads_newest();
     let may_be_serial = result.level.row().engine != Engine::Versions;
     if let Some(replay) = replay.filter(|_| may_be_serial) {
@@ -41,14 +46,20 @@ pub(super) fn all(
         }
     }
     let named: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
-    let place: FxHashMap<TransactionId, usize> =
-        lines.iter().map(|line| (line.transaction, *line.steps.start())).collect();
+    let place: FxHashMap<TransactionId, usize> = lines
+        .iter()
+        .map(|line| (line.transaction, *line.steps.start()))
+        .collect();
     each(history, lines, control, |line, read, own| {
         match witnessed.resolved(line.transaction, read, own, named.get(&read).copied()) {
             // Another transaction must have written that value, too.
             Seen::Write(write) if replay.is_some() && may_be_serial => {
                 let writer = place.get(&history.transaction_of(write));
-                if writer.is_some_and(|writer| writer < line.steps.start()) { Seen::Write(write) } else { Seen::Open }
+                if writer.is_some_and(|writer| writer < line.steps.start()) {
+                    Seen::Write(write)
+                } else {
+                    Seen::Open
+                }
             }
             seen => seen,
         }
@@ -71,12 +82,16 @@ fn each(
             n += 1;
             control.tick(n)?;
             let object = history.operation(operation);
-            let is_recorded = object.value != Value::UNRECORDED && history.differs_from(operation).is_none();
+            let is_recorded =
+                object.value != Value::UNRECORDED && history.differs_from(operation).is_none();
             match object.kind {
                 OperationKind::Write => drop(own.insert(object.key, object.value)),
-                OperationKind::Read if !is_recorded => seen[operation.index()] = Some(Seen::Unrecorded),
+                OperationKind::Read if !is_recorded => {
+                    seen[operation.index()] = Some(Seen::Unrecorded)
+                }
                 OperationKind::Read => {
-                    seen[operation.index()] = Some(tell(line, operation, own.get(&object.key).copied()));
+                    seen[operation.index()] =
+                        Some(tell(line, operation, own.get(&object.key).copied()));
                 }
             }
         }
@@ -85,16 +100,27 @@ fn each(
 }
 
 /// The transaction's own last write, else the newest version by then, and whether that has the value that was read.
-fn newest(history: &History, replay: &Replay, line: &OrderLine, read: OperationId, own: Option<Value>) -> (Seen, bool) {
+fn newest(
+    history: &History,
+    replay: &Replay,
+    line: &OrderLine,
+    read: OperationId,
+    own: Option<Value>,
+) -> (Seen, bool) {
     let object = history.operation(read);
     if let Some(own) = own {
         return (Seen::Own, own == object.value);
     }
     match replay.before(object.key, *line.steps.start()) {
-        Version::Written { write, .. } if history.operation(write).value == object.value => (Seen::Write(write), true),
+        Version::Written { write, .. } if history.operation(write).value == object.value => {
+            (Seen::Write(write), true)
+        }
         // What set up the initial state may be in the order, too.
         Version::Written { .. } => (Seen::Initial, false),
-        Version::Initial => (Seen::Initial, history.may_be_initial(object.key, object.value)),
+        Version::Initial => (
+            Seen::Initial,
+            history.may_be_initial(object.key, object.value),
+        ),
     }
 }
 
@@ -122,7 +148,10 @@ impl Witnessed<'_> {
             Source::Aborted { write, .. } => Seen::Aborted(write),
             Source::Unrecorded => Seen::Unrecorded,
             Source::Ambiguous => Seen::Open,
-            Source::Outside | Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => Seen::Ignored,
+            Source::Outside
+            | Source::Future { .. }
+            | Source::OwnOverwritten { .. }
+            | Source::ThinAir => Seen::Ignored,
         }
     }
 
@@ -134,6 +163,11 @@ impl Witnessed<'_> {
             (other.kind, other.key, other.value) == (OperationKind::Write, object.key, object.value)
         };
         let of_writer = (!writer.is_initial()).then(|| self.history.operations_of(writer));
-        of_writer.into_iter().flatten().filter(writes).last().map_or(Seen::Initial, Seen::Write)
+        of_writer
+            .into_iter()
+            .flatten()
+            .filter(writes)
+            .last()
+            .map_or(Seen::Initial, Seen::Write)
     }
 }

@@ -31,7 +31,10 @@ pub fn why(passes: &Passes<'_>, surroundings: &Surroundings<'_>) -> Vec<String> 
         left_out(passes),
         assumed(surroundings),
         not_promised(passes, surroundings),
-        Some("The verdict is about this recording only: another run of the same system may differ.".to_owned()),
+        Some(
+            "The verdict is about this recording only: another run of the same system may differ."
+                .to_owned(),
+        ),
     ];
     parts.into_iter().flatten().collect()
 }
@@ -57,7 +60,10 @@ impl Reads {
     fn of(passes: &Passes<'_>) -> Reads {
         let mut reads = Reads::default();
         for line in &passes.lines {
-            for seen in passes.operations(line).filter_map(|operation| passes.seen(operation)) {
+            for seen in passes
+                .operations(line)
+                .filter_map(|operation| passes.seen(operation))
+            {
                 match seen {
                     Seen::Unrecorded => reads.unrecorded += 1,
                     Seen::Aborted(_) | Seen::Ignored => reads.ignored += 1,
@@ -77,26 +83,43 @@ fn transactions(passes: &Passes<'_>) -> BTreeSet<TransactionId> {
 fn found(passes: &Passes<'_>) -> String {
     let members = transactions(passes);
     let history = passes.history;
-    let unknown = members.iter().filter(|&&t| history.outcome(t) == Outcome::Unknown).count();
+    let unknown = members
+        .iter()
+        .filter(|&&t| history.outcome(t) == Outcome::Unknown)
+        .count();
     let all = match (members.len(), unknown) {
         (0, _) => return "There are no transactions that count.".to_owned(),
         (1, 0) => "the only committed transaction".to_owned(),
         (2, 0) => "both committed transactions".to_owned(),
-        (n, 0) => format!("all {} committed transactions{}", grouped(n as u64), parts(history)),
+        (n, 0) => format!(
+            "all {} committed transactions{}",
+            grouped(n as u64),
+            parts(history)
+        ),
         (n, unknown) => {
-            format!("all {} that count ({} of unknown outcome)", counted(n, "transaction"), grouped(unknown as u64))
+            format!(
+                "all {} that count ({} of unknown outcome)",
+                counted(n, "transaction"),
+                grouped(unknown as u64)
+            )
         }
     };
     match passes.level().witness() {
         WitnessKind::Reads => {
-            format!("No order is needed: the reads of each transaction are looked at by themselves, for {all}.")
+            format!(
+                "No order is needed: the reads of each transaction are looked at by themselves, for {all}."
+            )
         }
         WitnessKind::Snapshots => format!("Found: one order of the starts and commits of {all}."),
-        WitnessKind::SerialOrder => format!("Found: one order in which {all} may have run one after the other."),
+        WitnessKind::SerialOrder => {
+            format!("Found: one order in which {all} may have run one after the other.")
+        }
         WitnessKind::CommitOrder | WitnessKind::GrowingSnapshots => {
             format!("Found: one order in which {all} may have committed.")
         }
-        WitnessKind::Dependencies => format!("Found: one order of {all}, which the versions of each key follow."),
+        WitnessKind::Dependencies => {
+            format!("Found: one order of {all}, which the versions of each key follow.")
+        }
     }
 }
 
@@ -104,7 +127,10 @@ fn found(passes: &Passes<'_>) -> String {
 fn parts(history: &History) -> String {
     let recorded = history.recorded().transactions;
     match history.n_transactions() > recorded {
-        true => format!(" (the {} of the file, split at failed statements)", grouped(recorded as u64)),
+        true => format!(
+            " (the {} of the file, split at failed statements)",
+            grouped(recorded as u64)
+        ),
         false => String::new(),
     }
 }
@@ -152,7 +178,10 @@ fn explains(passes: &Passes<'_>, reads: &Reads) -> String {
     let unrecorded = match reads.unrecorded {
         0 => String::new(),
         1 => " The result of 1 more read is not recorded.".to_owned(),
-        n => format!(" The results of {} more reads are not recorded.", grouped(n as u64)),
+        n => format!(
+            " The results of {} more reads are not recorded.",
+            grouped(n as u64)
+        ),
     };
     let ignored = match reads.ignored {
         0 => String::new(),
@@ -172,8 +201,12 @@ fn ordered(passes: &Passes<'_>) -> Option<String> {
     let has_snapshots = passes.level().has_snapshots();
     let order = match (passes.level().row().order, has_snapshots) {
         (CountedOrder::Plain, _) => "Session order is ignored.",
-        (CountedOrder::Session, true) => "A transaction starts after the earlier ones of its session have committed.",
-        (CountedOrder::Session, false) => "The transactions of a session are in the order in which they ran.",
+        (CountedOrder::Session, true) => {
+            "A transaction starts after the earlier ones of its session have committed."
+        }
+        (CountedOrder::Session, false) => {
+            "The transactions of a session are in the order in which they ran."
+        }
         (CountedOrder::RealTime, true) => {
             "A transaction starts after the earlier ones of its session, and all that had ended before it began, have \
              committed."
@@ -202,7 +235,9 @@ fn verified(passes: &Passes<'_>) -> Option<String> {
         (true, true) => {
             "Verified: code that shares nothing with the search has replayed this order, operation by operation."
         }
-        (true, false) => "Verified: code that shares nothing with the checker has compared these reads.",
+        (true, false) => {
+            "Verified: code that shares nothing with the checker has compared these reads."
+        }
         (false, _) => {
             "Not verified: what merged lists say about versions is undefined, so the order could not be replayed and the \
              verdict rests on the search alone."
@@ -222,7 +257,10 @@ fn left_out(passes: &Passes<'_>) -> Option<String> {
         (Outcome::Committed, _) => 4,
     };
     let mut numbers = [0; 5];
-    history.transactions().filter(|t| !members.contains(t)).for_each(|t| numbers[why(t)] += 1);
+    history
+        .transactions()
+        .filter(|t| !members.contains(t))
+        .for_each(|t| numbers[why(t)] += 1);
     let reasons = [
         "set-up of the initial state",
         "aborted",
@@ -231,12 +269,15 @@ fn left_out(passes: &Passes<'_>) -> Option<String> {
         "without effect on any read",
     ];
     let parts = numbers.iter().zip(reasons).filter(|(n, _)| **n > 0);
-    let parts: Vec<String> = parts.map(|(n, why)| format!("{} ({why})", counted(*n, "transaction"))).collect();
+    let parts: Vec<String> = parts
+        .map(|(n, why)| format!("{} ({why})", counted(*n, "transaction")))
+        .collect();
     (!parts.is_empty()).then(|| format!("Left out: {}.", parts.join(", ")))
 }
 
 fn assumed(surroundings: &Surroundings<'_>) -> Option<String> {
-    (!surroundings.assumptions.is_empty()).then(|| format!("Assumed: {}", surroundings.assumptions.join(" ")))
+    (!surroundings.assumptions.is_empty())
+        .then(|| format!("Assumed: {}", surroundings.assumptions.join(" ")))
 }
 
 /// The weakest levels that promise more, with what is known about them.
@@ -244,10 +285,21 @@ fn not_promised(passes: &Passes<'_>, surroundings: &Surroundings<'_>) -> Option<
     let level = passes.level();
     let known = surroundings.verdicts.iter().map(|result| result.level);
     let candidates: BTreeSet<Level> = Level::of(passes.history).into_iter().chain(known).collect();
-    let stronger: Vec<Level> = candidates.into_iter().filter(|other| *other != level && other.implies(level)).collect();
-    let is_next = |next: &&Level| !stronger.iter().any(|other| other != *next && next.implies(*other));
+    let stronger: Vec<Level> = candidates
+        .into_iter()
+        .filter(|other| *other != level && other.implies(level))
+        .collect();
+    let is_next = |next: &&Level| {
+        !stronger
+            .iter()
+            .any(|other| other != *next && next.implies(*other))
+    };
     let said = |next: &Level| {
-        let verdict = surroundings.verdicts.iter().find(|result| result.level == *next).map(|r| r.verdict.word());
+        let verdict = surroundings
+            .verdicts
+            .iter()
+            .find(|result| result.level == *next)
+            .map(|r| r.verdict.word());
         let said = match verdict {
             Some("satisfied") => "which holds, too",
             Some("violated") => "which this history violates",
@@ -256,7 +308,12 @@ fn not_promised(passes: &Passes<'_>, surroundings: &Surroundings<'_>) -> Option<
         };
         format!("{}, {said}", name(*next))
     };
-    let next: Vec<String> = stronger.iter().filter(is_next).take(NAMED).map(said).collect();
+    let next: Vec<String> = stronger
+        .iter()
+        .filter(is_next)
+        .take(NAMED)
+        .map(said)
+        .collect();
     let has_no_times = !level.counts_real_time() && !has_real_time(passes.history);
     match next.is_empty() {
         false => Some(format!("It promises less than {}.", next.join("; and less than "))),

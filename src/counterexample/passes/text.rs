@@ -12,7 +12,12 @@ const MOST: (usize, usize) = (50, 12);
 
 /// Title, paragraph and order as plain text, ending with a newline; `all` shows every line and operation.
 pub fn plain_text(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: bool) -> String {
-    let mut out = format!("{}\n\n{}\n\n{}\n", title(passes), why(passes, surroundings).join(" "), heading(passes));
+    let mut out = format!(
+        "{}\n\n{}\n\n{}\n",
+        title(passes),
+        why(passes, surroundings).join(" "),
+        heading(passes)
+    );
     for (place, line_of) in shown(passes, all).iter().enumerate() {
         let _ = writeln!(out, "{:4}  {}", place + 1, line(passes, line_of, all));
     }
@@ -25,9 +30,18 @@ pub fn plain_text(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: boo
 /// The same as Markdown.
 pub fn markdown(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: bool) -> String {
     let why = escape(&why(passes, surroundings).join(" "));
-    let mut out = format!("## {}\n\n{why}\n\n### {}\n\n", escape(&title(passes)), heading(passes));
+    let mut out = format!(
+        "## {}\n\n{why}\n\n### {}\n\n",
+        escape(&title(passes)),
+        heading(passes)
+    );
     for (place, line_of) in shown(passes, all).iter().enumerate() {
-        let _ = writeln!(out, "{}. {}", place + 1, escape(&line(passes, line_of, all)));
+        let _ = writeln!(
+            out,
+            "{}. {}",
+            place + 1,
+            escape(&line(passes, line_of, all))
+        );
     }
     if let Some(rest) = rest(passes, all) {
         let _ = writeln!(out, "\n{rest}");
@@ -36,7 +50,11 @@ pub fn markdown(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: bool)
 }
 
 fn shown<'p>(passes: &'p Passes<'_>, all: bool) -> &'p [OrderLine] {
-    let n = if all { passes.lines.len() } else { passes.lines.len().min(MOST.0) };
+    let n = if all {
+        passes.lines.len()
+    } else {
+        passes.lines.len().min(MOST.0)
+    };
     &passes.lines[..n]
 }
 
@@ -65,7 +83,10 @@ pub fn line(passes: &Passes<'_>, line: &OrderLine, all: bool) -> String {
     let name = history.transaction_name(line.transaction);
     let session = match history.is_named_by_position(line.transaction) {
         true => String::new(),
-        false => format!(" of session {}", history.session_and_node(history.session_of(line.transaction))),
+        false => format!(
+            " of session {}",
+            history.session_and_node(history.session_of(line.transaction))
+        ),
     };
     let (verb, nothing) = match line.moment {
         StepKind::Run => ("", "no operations"),
@@ -73,13 +94,23 @@ pub fn line(passes: &Passes<'_>, line: &OrderLine, all: bool) -> String {
         StepKind::Commit => (" commits", "no writes"),
     };
     let operations: Vec<OperationId> = passes.operations(line).collect();
-    let n = if all { operations.len() } else { operations.len().min(MOST.1) };
-    let mut told: Vec<String> =
-        operations[..n].iter().map(|&operation| operation_text(passes, line, operation)).collect();
+    let n = if all {
+        operations.len()
+    } else {
+        operations.len().min(MOST.1)
+    };
+    let mut told: Vec<String> = operations[..n]
+        .iter()
+        .map(|&operation| operation_text(passes, line, operation))
+        .collect();
     if operations.len() > n {
         told.push(format!("… {} more", grouped((operations.len() - n) as u64)));
     }
-    let told = if told.is_empty() { nothing.to_owned() } else { told.join("; ") };
+    let told = if told.is_empty() {
+        nothing.to_owned()
+    } else {
+        told.join("; ")
+    };
     format!("{name}{session}{verb}: {told}")
 }
 
@@ -88,7 +119,9 @@ fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId)
     let history = passes.history;
     let text = history.operation_text(operation);
     let writer = |write: OperationId| history.transaction_name(history.transaction_of(write));
-    let Some(seen) = passes.seen(operation) else { return text };
+    let Some(seen) = passes.seen(operation) else {
+        return text;
+    };
     let told = match seen {
         Seen::Own => ", its own write".to_owned(),
         Seen::Initial if text.ends_with("initial") => String::new(),
@@ -99,8 +132,16 @@ fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId)
         Seen::Aborted(write) => format!(" from {}, which aborted: ignored", writer(write)),
         Seen::Ignored => ": ignored".to_owned(),
     };
-    let missed = if passes.level().reads_newest() { None } else { passes.missed(line, operation) };
-    let missed = missed
-        .map_or(String::new(), |newest| format!(", without the newer version of {}", history.transaction_name(newest)));
+    let missed = if passes.level().reads_newest() {
+        None
+    } else {
+        passes.missed(line, operation)
+    };
+    let missed = missed.map_or(String::new(), |newest| {
+        format!(
+            ", without the newer version of {}",
+            history.transaction_name(newest)
+        )
+    });
     format!("{text}{told}{missed}")
 }

@@ -19,7 +19,9 @@ use super::Isolation;
 use super::versions::Versions;
 use crate::checkers::Level;
 use crate::control::Control;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use crate::history::{
+    History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -73,8 +75,14 @@ pub struct Plan {
 /// that explain them equally well it prefers one that commits `versions` oldest first. At most a
 /// few hundred thousand states are visited, each O(sessions · operations of a transaction); the same history always
 /// gives the same order, unless `control` says to stop: then transactions come one after the other.
-pub fn interleave(history: &History, level: Level, versions: &[Versions], control: &Control) -> Plan {
-    let commits: Vec<[TransactionId; 2]> = versions.iter().map(|pair| pair.writers(history)).collect();
+pub fn interleave(
+    history: &History,
+    level: Level,
+    versions: &[Versions],
+    control: &Control,
+) -> Plan {
+    let commits: Vec<[TransactionId; 2]> =
+        versions.iter().map(|pair| pair.writers(history)).collect();
     let mut all_were_tried = true;
     let mut search = |timed: bool, settings: &[Isolation], mismatches: usize| {
         let mut search = InterleavingSearch::new(history, timed, settings, mismatches);
@@ -84,16 +92,29 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
     };
     // The same, oldest versions first, where an order commits them otherwise.
     let in_order = |plan: Plan, timed: bool, settings: &[Isolation], mismatches: usize| {
-        if !versions.iter().any(|&pair| are_turned(history, pair, &plan.steps)) {
+        if !versions
+            .iter()
+            .any(|&pair| are_turned(history, pair, &plan.steps))
+        {
             return plan;
         }
-        let mut search =
-            InterleavingSearch { commits: &commits, ..InterleavingSearch::new(history, timed, settings, mismatches) };
-        if search.run(control) == Some(true) { search.plan() } else { plan }
+        let mut search = InterleavingSearch {
+            commits: &commits,
+            ..InterleavingSearch::new(history, timed, settings, mismatches)
+        };
+        if search.run(control) == Some(true) {
+            search.plan()
+        } else {
+            plan
+        }
     };
     use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead};
-    let wishes: [&[Isolation]; 4] =
-        [&[RepeatableRead, ReadCommitted], &[RepeatableRead], &[ReadCommitted], &[ReadUncommitted]];
+    let wishes: [&[Isolation]; 4] = [
+        &[RepeatableRead, ReadCommitted],
+        &[RepeatableRead],
+        &[ReadCommitted],
+        &[ReadUncommitted],
+    ];
     let is_strict = level.counts_real_time();
     let timed = match (history.has_times(), is_strict) {
         (false, _) => &[false][..],
@@ -104,7 +125,11 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
         for settings in wishes {
             if let Some(plan) = search(timed, settings, 0) {
                 let plan = in_order(plan, timed && is_strict, settings, 0);
-                return Plan { shown_at: settings.to_vec(), is_best: true, ..plan };
+                return Plan {
+                    shown_at: settings.to_vec(),
+                    is_best: true,
+                    ..plan
+                };
             }
         }
     }
@@ -114,15 +139,21 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
         Some(in_order(plan, is_timed, &[ReadCommitted], mismatches))
     });
     match fewest {
-        Some(plan) => Plan { is_best: all_were_tried, ..plan },
+        Some(plan) => Plan {
+            is_best: all_were_tried,
+            ..plan
+        },
         None => serial(history),
     }
 }
 
 /// Whether a plan makes two versions visible the other way round.
 pub(super) fn are_turned(history: &History, pair: Versions, steps: &[PlanStep]) -> bool {
-    let commits =
-        |t: TransactionId| steps.iter().position(|step| step.transaction == t && step.action == Action::Commit);
+    let commits = |t: TransactionId| {
+        steps
+            .iter()
+            .position(|step| step.transaction == t && step.action == Action::Commit)
+    };
     let [older, newer] = pair.writers(history).map(commits);
     older.zip(newer).is_some_and(|(older, newer)| newer < older)
 }
@@ -172,16 +203,32 @@ impl<'a> InterleavingSearch<'a> {
         settings: &'a [Isolation],
         max_mismatches: usize,
     ) -> InterleavingSearch<'a> {
-        let initial = |_| Version { writer: TransactionId::INITIAL, content: None };
+        let initial = |_| Version {
+            writer: TransactionId::INITIAL,
+            content: None,
+        };
         let state = SearchState {
             next: vec![0; history.n_sessions()],
             rows: Rc::new((0..history.n_keys()).map(initial).collect()),
             snapshots: vec![None; history.n_sessions()],
             mismatches: Vec::new(),
         };
-        let events = history.sessions().map(|session| events(history, session)).collect();
+        let events = history
+            .sessions()
+            .map(|session| events(history, session))
+            .collect();
         let (taken, seen) = (Vec::new(), HashSet::new());
-        InterleavingSearch { history, events, timed, settings, max_mismatches, commits: &[], state, taken, seen }
+        InterleavingSearch {
+            history,
+            events,
+            timed,
+            settings,
+            max_mismatches,
+            commits: &[],
+            state,
+            taken,
+            seen,
+        }
     }
 
     /// Whether there is an order; it is then in `taken`. `None` where not all could be tried.
@@ -213,7 +260,11 @@ impl<'a> InterleavingSearch<'a> {
     }
 
     fn is_finished(&self) -> bool {
-        self.state.next.iter().zip(&self.events).all(|(&next, events)| next == events.len())
+        self.state
+            .next
+            .iter()
+            .zip(&self.events)
+            .all(|(&next, events)| next == events.len())
     }
 
     /// Sessions with something left to do, the one to try first last: the one that acted last continues.
@@ -221,7 +272,9 @@ impl<'a> InterleavingSearch<'a> {
         let last = self.taken.last().map_or(0, |step| step.session.index());
         let n = self.events.len();
         let order = (0..n).rev().map(|i| (last + i) % n.max(1));
-        order.filter(|&session| self.state.next[session] < self.events[session].len()).collect()
+        order
+            .filter(|&session| self.state.next[session] < self.events[session].len())
+            .collect()
     }
 
     /// Takes the next step of a session, if allowed.
@@ -253,19 +306,34 @@ impl<'a> InterleavingSearch<'a> {
 
     /// Whether all that ended before `t` began have ended.
     fn all_before_have_ended(&self, t: TransactionId) -> bool {
-        let Some(own) = self.history.interval(t) else { return true };
-        let ended_before = |other: TransactionId| self.history.interval(other).is_some_and(|i| i.end < own.start);
-        self.events.iter().zip(&self.state.next).all(|(events, &next)| {
-            events[next..].iter().all(|step| step.transaction == t || !ended_before(step.transaction))
-        })
+        let Some(own) = self.history.interval(t) else {
+            return true;
+        };
+        let ended_before = |other: TransactionId| {
+            self.history
+                .interval(other)
+                .is_some_and(|i| i.end < own.start)
+        };
+        self.events
+            .iter()
+            .zip(&self.state.next)
+            .all(|(events, &next)| {
+                events[next..]
+                    .iter()
+                    .all(|step| step.transaction == t || !ended_before(step.transaction))
+            })
     }
 
     /// The writes of `key` that the open transaction of a session has done, in order.
     fn own_writes(&self, session: usize, key: KeyId) -> impl Iterator<Item = Value> + '_ {
         let done = &self.events[session][..self.state.next[session]];
         let is_open = self.state.snapshots[session].is_some();
-        let t = self.events[session].get(self.state.next[session]).map(|step| step.transaction);
-        let own = done.iter().filter(move |step| is_open && Some(step.transaction) == t);
+        let t = self.events[session]
+            .get(self.state.next[session])
+            .map(|step| step.transaction);
+        let own = done
+            .iter()
+            .filter(move |step| is_open && Some(step.transaction) == t);
         own.filter_map(move |step| match step.action {
             Action::Operation(o) => Some(self.history.operation(o)),
             _ => None,
@@ -295,11 +363,14 @@ impl<'a> InterleavingSearch<'a> {
             }
             Isolation::ReadCommitted => self.with_own(session, key, row),
             Isolation::ReadUncommitted => {
-                let writer = (0..self.events.len()).find(|&other| self.own_writes(other, key).next().is_some());
+                let writer = (0..self.events.len())
+                    .find(|&other| self.own_writes(other, key).next().is_some());
                 self.with_own(writer.unwrap_or(session), key, row)
             }
         });
-        let as_observed = answers.into_iter().all(|content| is_observed(self.history, read, &content));
+        let as_observed = answers
+            .into_iter()
+            .all(|content| is_observed(self.history, read, &content));
         if !as_observed {
             self.state.mismatches.push(read);
         }
@@ -308,16 +379,21 @@ impl<'a> InterleavingSearch<'a> {
 
     fn write(&self, session: usize, write: OperationId) -> bool {
         let key = self.history.operation(write).key;
-        let is_locked =
-            (0..self.events.len()).any(|other| other != session && self.own_writes(other, key).next().is_some());
+        let is_locked = (0..self.events.len())
+            .any(|other| other != session && self.own_writes(other, key).next().is_some());
         let snapshot = self.state.snapshots[session].as_ref();
-        let is_old = snapshot.is_some_and(|rows| rows[key.index()].writer != self.state.rows[key.index()].writer);
+        let is_old = snapshot
+            .is_some_and(|rows| rows[key.index()].writer != self.state.rows[key.index()].writer);
         let is_refused = is_old && self.settings.contains(&Isolation::RepeatableRead);
         !is_locked && !is_refused
     }
 
     fn commit(&mut self, session: usize, t: TransactionId) -> bool {
-        if self.commits.iter().any(|&[first, then]| then == t && !self.has_ended(first)) {
+        if self
+            .commits
+            .iter()
+            .any(|&[first, then]| then == t && !self.has_ended(first))
+        {
             return false;
         }
         for key in (0..self.history.n_keys()).map(KeyId::new) {
@@ -331,7 +407,9 @@ impl<'a> InterleavingSearch<'a> {
 
     fn has_ended(&self, t: TransactionId) -> bool {
         let session = self.history.session_of(t).index();
-        self.events[session][self.state.next[session]..].iter().all(|step| step.transaction != t)
+        self.events[session][self.state.next[session]..]
+            .iter()
+            .all(|step| step.transaction != t)
     }
 
     fn plan(&self) -> Plan {
@@ -339,24 +417,43 @@ impl<'a> InterleavingSearch<'a> {
         let mut open = HashSet::new();
         for &step in &self.taken {
             if open.insert(step.transaction) {
-                steps.push(PlanStep { action: Action::Begin, ..step });
+                steps.push(PlanStep {
+                    action: Action::Begin,
+                    ..step
+                });
             }
             steps.push(step);
         }
-        Plan { steps, shown_at: Vec::new(), unexplained: self.state.mismatches.clone(), is_best: false }
+        Plan {
+            steps,
+            shown_at: Vec::new(),
+            unexplained: self.state.mismatches.clone(),
+            is_best: false,
+        }
     }
 }
 
 /// All statements of a session but `Begin`, in order. Transactions without operations have none.
 fn events(history: &History, session: SessionId) -> Vec<PlanStep> {
     let mut events = Vec::new();
-    for t in history.transactions_of(session).filter(|t| !history.set_up().contains(t)) {
+    for t in history
+        .transactions_of(session)
+        .filter(|t| !history.set_up().contains(t))
+    {
         if history.operations_of(t).len() == 0 {
             continue;
         }
-        let step = |action| PlanStep { session, transaction: t, action };
+        let step = |action| PlanStep {
+            session,
+            transaction: t,
+            action,
+        };
         events.extend(history.operations_of(t).map(|o| step(Action::Operation(o))));
-        events.push(step(if history.outcome(t) == Outcome::Aborted { Action::Abort } else { Action::Commit }));
+        events.push(step(if history.outcome(t) == Outcome::Aborted {
+            Action::Abort
+        } else {
+            Action::Commit
+        }));
     }
     events
 }
@@ -382,7 +479,8 @@ pub(super) fn is_observed(history: &History, read: OperationId, content: &Conten
 
 /// Whole transactions one after the other, always the one whose reads are explained best.
 fn serial(history: &History) -> Plan {
-    let mut search = InterleavingSearch::new(history, false, &[Isolation::ReadCommitted], usize::MAX);
+    let mut search =
+        InterleavingSearch::new(history, false, &[Isolation::ReadCommitted], usize::MAX);
     while !search.is_finished() {
         let tried = search.candidates().into_iter().rev().map(|session| {
             let mut after = InterleavingSearch {
@@ -393,12 +491,17 @@ fn serial(history: &History) -> Plan {
                 ..search
             };
             let t = after.events[session][after.state.next[session]].transaction;
-            while after.events[session].get(after.state.next[session]).is_some_and(|step| step.transaction == t) {
+            while after.events[session]
+                .get(after.state.next[session])
+                .is_some_and(|step| step.transaction == t)
+            {
                 after.take(session);
             }
             after
         });
-        let best = tried.min_by_key(|after| after.state.mismatches.len()).expect("a session has something left to do");
+        let best = tried
+            .min_by_key(|after| after.state.mismatches.len())
+            .expect("a session has something left to do");
         search = best;
     }
     search.plan()
@@ -417,21 +520,34 @@ mod tests {
         let said = |step: &PlanStep| match step.action {
             Action::Begin => format!("{} begin", history.transaction_name(step.transaction)),
             Action::Operation(o) => {
-                format!("{} {}", history.transaction_name(step.transaction), history.operation_text(o))
+                format!(
+                    "{} {}",
+                    history.transaction_name(step.transaction),
+                    history.operation_text(o)
+                )
             }
             Action::Commit => format!("{} commit", history.transaction_name(step.transaction)),
             Action::Abort => format!("{} abort", history.transaction_name(step.transaction)),
         };
-        (plan.steps.iter().map(said).collect::<Vec<_>>().join("; "), plan)
+        (
+            plan.steps.iter().map(said).collect::<Vec<_>>().join("; "),
+            plan,
+        )
     }
 
     #[test]
     fn a_write_skew_shows_at_both_weaker_settings() {
         let (order, plan) = plan("a: [r x 0, r y 0, w x 1]\nb: [r x 0, r y 0, w y 2]");
         assert_eq!(plan.shown_at, [RepeatableRead, ReadCommitted]);
-        assert!(order.ends_with("commit") && order.starts_with("a1 begin; a1 r(x) = 0"), "{order}");
+        assert!(
+            order.ends_with("commit") && order.starts_with("a1 begin; a1 r(x) = 0"),
+            "{order}"
+        );
         // Both have read before either ends.
-        assert!(order.find("b1 r(y) = 0").unwrap() < order.find("commit").unwrap(), "{order}");
+        assert!(
+            order.find("b1 r(y) = 0").unwrap() < order.find("commit").unwrap(),
+            "{order}"
+        );
         assert!(plan.unexplained.is_empty());
     }
 
@@ -439,7 +555,10 @@ mod tests {
     fn a_lost_update_shows_at_read_committed_only() {
         let (order, plan) = plan("a: [r x 0, w x 1]\nb: [r x 0, w x 2]");
         assert_eq!(plan.shown_at, [ReadCommitted]);
-        let (commit, write) = (order.find("a1 commit").unwrap(), order.find("b1 w(x) = 2").unwrap());
+        let (commit, write) = (
+            order.find("a1 commit").unwrap(),
+            order.find("b1 w(x) = 2").unwrap(),
+        );
         assert!(commit < write, "nothing waits for a lock: {order}");
     }
 
@@ -447,7 +566,10 @@ mod tests {
     fn an_aborted_read_needs_uncommitted_reads() {
         let (order, plan) = plan("a: [w x 1]!\nb: [r x 1]");
         assert_eq!(plan.shown_at, [ReadUncommitted]);
-        assert!(order.contains("a1 w(x) = 1; b1 begin; b1 r(x) = 1"), "{order}");
+        assert!(
+            order.contains("a1 w(x) = 1; b1 begin; b1 r(x) = 1"),
+            "{order}"
+        );
     }
 
     #[test]
@@ -468,12 +590,15 @@ mod tests {
     #[test]
     fn of_equally_good_orders_the_one_that_commits_the_older_version_first_is_taken() {
         // b read y of a before it wrote x, and x of a after that: in one copy one of the two reads is odd, and which is open.
-        let history = text::parse("b: [r y 1, w x 2] [r x 1]\na: [w x 1, w y 1]").expect("the notation is right");
+        let history = text::parse("b: [r y 1, w x 2] [r x 1]\na: [w x 1, w y 1]")
+            .expect("the notation is right");
         let last = |versions: &[Versions]| {
             let plan = interleave(&history, Level::ReadAtomic, versions, &Control::new());
             assert_eq!(plan.unexplained.len(), 1);
-            let mut writers =
-                plan.steps.iter().filter(|step| step.action == Action::Commit && step.transaction.index() != 1);
+            let mut writers = plan
+                .steps
+                .iter()
+                .filter(|step| step.action == Action::Commit && step.transaction.index() != 1);
             writers.next_back().map(|step| step.transaction.index())
         };
         let [older, newer] = [3, 1].map(OperationId::new);
@@ -483,8 +608,15 @@ mod tests {
 
     #[test]
     fn a_history_too_big_to_search_still_gets_an_order() {
-        let sessions: Vec<String> =
-            (0..12).map(|s| format!("s{s}: [w k{s} 1, r k{} 5, r k{} 0]", (s + 1) % 12, (s + 2) % 12)).collect();
+        let sessions: Vec<String> = (0..12)
+            .map(|s| {
+                format!(
+                    "s{s}: [w k{s} 1, r k{} 5, r k{} 0]",
+                    (s + 1) % 12,
+                    (s + 2) % 12
+                )
+            })
+            .collect();
         let history = text::parse(&sessions.join("\n")).expect("the notation is right");
         let plan = interleave(&history, Level::Serializability, &[], &Control::new());
         assert_eq!(plan.steps.len(), 12 * 5);

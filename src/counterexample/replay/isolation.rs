@@ -19,8 +19,12 @@ pub enum Isolation {
 
 impl Isolation {
     /// All settings, weakest first.
-    pub const ALL: [Isolation; 4] =
-        [Isolation::ReadUncommitted, Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
+    pub const ALL: [Isolation; 4] = [
+        Isolation::ReadUncommitted,
+        Isolation::ReadCommitted,
+        Isolation::RepeatableRead,
+        Isolation::Serializable,
+    ];
 
     /// As written in SQL.
     pub fn sql(self) -> &'static str {
@@ -58,11 +62,17 @@ impl FromStr for Isolation {
     /// setting [claiming](Isolation::claiming) it.
     fn from_str(text: &str) -> Result<Isolation, String> {
         let words = |text: &str| text.trim().to_ascii_lowercase().replace(['-', '_'], " ");
-        let named = Isolation::ALL.into_iter().find(|setting| words(setting.sql()) == words(text));
+        let named = Isolation::ALL
+            .into_iter()
+            .find(|setting| words(setting.sql()) == words(text));
         let of_level = || text.parse().ok().map(Isolation::claiming);
         named.or_else(of_level).ok_or_else(|| {
-            let names = Isolation::ALL.map(|setting| setting.sql().to_ascii_lowercase().replace(' ', "-"));
-            format!("unknown isolation setting `{text}`, expected one of {} or a level", names.join(", "))
+            let names =
+                Isolation::ALL.map(|setting| setting.sql().to_ascii_lowercase().replace(' ', "-"));
+            format!(
+                "unknown isolation setting `{text}`, expected one of {} or a level",
+                names.join(", ")
+            )
         })
     }
 }
@@ -75,10 +85,18 @@ mod tests {
     fn settings_and_levels_name_settings() {
         for setting in Isolation::ALL {
             assert_eq!(setting.sql().parse(), Ok(setting));
-            assert_eq!(setting.sql().to_lowercase().replace(' ', "-").parse(), Ok(setting));
+            assert_eq!(
+                setting.sql().to_lowercase().replace(' ', "-").parse(),
+                Ok(setting)
+            );
         }
         assert_eq!("SI".parse(), Ok(Isolation::RepeatableRead));
         assert_eq!("serializability".parse(), Ok(Isolation::Serializable));
-        assert!("chaos".parse::<Isolation>().unwrap_err().contains("read-committed"));
+        assert!(
+            "chaos"
+                .parse::<Isolation>()
+                .unwrap_err()
+                .contains("read-committed")
+        );
     }
 }

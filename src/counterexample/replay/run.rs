@@ -70,7 +70,10 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
     for step in &plan.steps {
         let (transaction, action) = (step.transaction, step.action);
         if action == Action::Begin {
-            starts.insert(transaction, states.iter().map(|state| state.committed.len()).collect());
+            starts.insert(
+                transaction,
+                states.iter().map(|state| state.committed.len()).collect(),
+            );
             continue;
         }
         let before = states.clone();
@@ -89,10 +92,20 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
         };
         intermediate = intermediate.or(replaced);
         let text = runs::sentence(&words, (transaction, action), explained, replaced);
-        steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
+        steps.push(RunStep {
+            transaction,
+            action,
+            before,
+            after: states.clone(),
+            explained,
+            expected,
+            text,
+        });
     }
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
-    let turned = versions.iter().find(|pair| are_turned(history, **pair, &plan.steps));
+    let turned = versions
+        .iter()
+        .find(|pair| are_turned(history, **pair, &plan.steps));
     let summary = [
         Some(runs::summary(example.level, count)),
         intermediate.map(|writer| runs::intermediate(&words, writer)),
@@ -100,14 +113,24 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
         Some(runs::shown(&plan.shown_at, setting, history.has_times())),
     ];
     let summary = summary.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    ReplayRun { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
+    ReplayRun {
+        keys,
+        steps,
+        setting,
+        shown_at: plan.shown_at,
+        is_best: plan.is_best,
+        summary,
+    }
 }
 
 fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId, action: Action) {
     if let Action::Operation(o) = action {
         let operation = history.operation(o);
         if operation.kind == OperationKind::Write {
-            states.iter_mut().filter(|state| state.key == operation.key).for_each(|state| state.pending.push(o));
+            states
+                .iter_mut()
+                .filter(|state| state.key == operation.key)
+                .for_each(|state| state.pending.push(o));
         }
         return;
     }

@@ -23,7 +23,12 @@ pub struct KeyState {
 
 impl KeyState {
     pub(super) fn initial(key: KeyId) -> KeyState {
-        KeyState { key, committed: Vec::new(), pending: Vec::new(), text: UNTOUCHED.to_owned() }
+        KeyState {
+            key,
+            committed: Vec::new(),
+            pending: Vec::new(),
+            text: UNTOUCHED.to_owned(),
+        }
     }
 }
 
@@ -60,7 +65,12 @@ pub enum Expected {
 
 impl Explained {
     /// How an operation of `reader` fits `state`, the state of its key.
-    pub(super) fn of(history: &History, state: &KeyState, reader: TransactionId, operation: OperationId) -> Explained {
+    pub(super) fn of(
+        history: &History,
+        state: &KeyState,
+        reader: TransactionId,
+        operation: OperationId,
+    ) -> Explained {
         let object = history.operation(operation);
         if object.kind == OperationKind::Write {
             return Explained::Nothing;
@@ -68,12 +78,26 @@ impl Explained {
         let value = |o: &OperationId| history.operation(*o).value;
         let is_own = |o: &&OperationId| history.transaction_of(**o) == reader;
         let own: Vec<Value> = state.pending.iter().filter(is_own).map(value).collect();
-        let pending: Vec<Value> = state.pending.iter().filter(|o| !is_own(o)).map(value).collect();
+        let pending: Vec<Value> = state
+            .pending
+            .iter()
+            .filter(|o| !is_own(o))
+            .map(value)
+            .collect();
         if let Some(differs) = history.differs_from(operation) {
             // Only what was not there is known.
-            let now = own.last().copied().or_else(|| state.committed.last().map(value));
-            let is_other = now.map_or(!history.may_be_initial(object.key, differs), |now| now != differs);
-            return if is_other { Explained::Current } else { Explained::Nowhere };
+            let now = own
+                .last()
+                .copied()
+                .or_else(|| state.committed.last().map(value));
+            let is_other = now.map_or(!history.may_be_initial(object.key, differs), |now| {
+                now != differs
+            });
+            return if is_other {
+                Explained::Current
+            } else {
+                Explained::Nowhere
+            };
         }
         if object.value == Value::UNRECORDED {
             return Explained::Nothing;
@@ -82,7 +106,11 @@ impl Explained {
             return of_list(history, state, &own, &pending, list);
         }
         if let Some(last) = own.last() {
-            return if *last == object.value { Explained::Own } else { Explained::Nowhere };
+            return if *last == object.value {
+                Explained::Own
+            } else {
+                Explained::Nowhere
+            };
         }
         let is_initial = history.may_be_initial(object.key, object.value);
         match state.committed.last() {
@@ -93,16 +121,33 @@ impl Explained {
         if is_initial || state.committed.iter().any(|o| value(o) == object.value) {
             return Explained::Older;
         }
-        if pending.contains(&object.value) { Explained::Uncommitted } else { Explained::Nowhere }
+        if pending.contains(&object.value) {
+            Explained::Uncommitted
+        } else {
+            Explained::Nowhere
+        }
     }
 }
 
-fn of_list(history: &History, state: &KeyState, own: &[Value], pending: &[Value], list: &[Value]) -> Explained {
+fn of_list(
+    history: &History,
+    state: &KeyState,
+    own: &[Value],
+    pending: &[Value],
+    list: &[Value],
+) -> Explained {
     let value = |o: &OperationId| history.operation(*o).value;
-    let now: Vec<Value> = state.committed.iter().map(value).chain(own.iter().copied()).collect();
+    let now: Vec<Value> = state
+        .committed
+        .iter()
+        .map(value)
+        .chain(own.iter().copied())
+        .collect();
     // The setup of the list is in no transaction.
     let is_appended = |element: &&Value| {
-        let mut writes = (0..history.n_operations()).map(OperationId::new).map(|o| history.operation(o));
+        let mut writes = (0..history.n_operations())
+            .map(OperationId::new)
+            .map(|o| history.operation(o));
         writes.any(|o| o.kind == OperationKind::Write && o.key == state.key && o.value == **element)
     };
     let list: Vec<Value> = list.iter().filter(is_appended).copied().collect();
@@ -137,21 +182,33 @@ impl Expected {
             let is_changed = state.committed.len() > n_at_start;
             return (by_snapshot && is_changed).then_some(Expected::Refused);
         }
-        let is_recorded = object.value != Value::UNRECORDED || history.differs_from(operation).is_some();
+        let is_recorded =
+            object.value != Value::UNRECORDED || history.differs_from(operation).is_some();
         if !is_recorded && history.lists().read_by(operation).is_none() {
             return None;
         }
-        let n_seen = if by_snapshot { n_at_start } else { state.committed.len() };
+        let n_seen = if by_snapshot {
+            n_at_start
+        } else {
+            state.committed.len()
+        };
         let is_own = |o: &&OperationId| history.transaction_of(**o) == t;
         let own = state.pending.iter().filter(is_own);
-        let seen: Vec<OperationId> = state.committed[..n_seen].iter().chain(own).copied().collect();
+        let seen: Vec<OperationId> = state.committed[..n_seen]
+            .iter()
+            .chain(own)
+            .copied()
+            .collect();
         let value = |o: &OperationId| history.operation(*o).value;
         let content: Content = match history.lists().is_list(state.key) {
             true => (!seen.is_empty()).then(|| seen.iter().map(value).collect()),
             false => seen.last().map(|last| vec![value(last)]),
         };
         let text = told(history, state, &seen);
-        Some(Expected::Answer { text, is_observed: is_observed(history, operation, &content) })
+        Some(Expected::Answer {
+            text,
+            is_observed: is_observed(history, operation, &content),
+        })
     }
 }
 
@@ -161,7 +218,10 @@ pub(super) fn told(history: &History, state: &KeyState, writes: &[OperationId]) 
     match writes.last() {
         None => UNTOUCHED.to_owned(),
         Some(_) if history.lists().is_list(state.key) => {
-            format!("[{}]", writes.iter().map(value).collect::<Vec<_>>().join(" "))
+            format!(
+                "[{}]",
+                writes.iter().map(value).collect::<Vec<_>>().join(" ")
+            )
         }
         Some(last) => value(last),
     }

@@ -29,10 +29,13 @@ impl Known {
         let object = history.operation(read);
         let is_read = |write: &&OperationId| {
             let write = history.operation(**write);
-            object.kind == OperationKind::Read && write.key == object.key && write.value == object.value
+            object.kind == OperationKind::Read
+                && write.key == object.key
+                && write.value == object.value
         };
         let write = self.intermediate.iter().find(is_read)?;
-        Some(history.transaction_of(*write)).filter(|writer| *writer != history.transaction_of(read))
+        Some(history.transaction_of(*write))
+            .filter(|writer| *writer != history.transaction_of(read))
     }
 }
 
@@ -50,7 +53,9 @@ pub(super) fn versions(example: &Counterexample, known: &[Versions]) -> Vec<Vers
     let history = &example.history;
     let is_new = |pair: &&Versions| {
         let [older, newer] = pair.writers(history);
-        let committed = [older, newer].iter().all(|&t| history.outcome(t) != Outcome::Aborted);
+        let committed = [older, newer]
+            .iter()
+            .all(|&t| history.outcome(t) != Outcome::Aborted);
         committed && older != newer && !order.iter().any(|of| of.writers(history) == [newer, older])
     };
     let more: Vec<Versions> = known.iter().filter(is_new).copied().collect();
@@ -64,18 +69,27 @@ pub(super) fn observed(example: &Counterexample) -> Vec<Versions> {
     let mut written = BTreeMap::new();
     for o in (0..history.n_operations()).map(OperationId::new) {
         let t = history.transaction_of(o);
-        if history.operation(o).kind == OperationKind::Write && history.outcome(t) != Outcome::Aborted {
+        if history.operation(o).kind == OperationKind::Write
+            && history.outcome(t) != Outcome::Aborted
+        {
             written.insert((history.operation(o).key, t), o);
         }
     }
-    let after: BTreeMap<TransactionId, _> =
-        written.keys().map(|&(_, t)| (t, observed_after(&example.violation.edges, t))).collect();
+    let after: BTreeMap<TransactionId, _> = written
+        .keys()
+        .map(|&(_, t)| (t, observed_after(&example.violation.edges, t)))
+        .collect();
     let is_after = |older: TransactionId, newer: TransactionId| after[&older].contains(&newer);
     let mut order = Vec::new();
     for (&(key, older), &first) in &written {
-        let newer = written.iter().filter(|((of, t), _)| *of == key && *t != older && is_after(older, *t));
+        let newer = written
+            .iter()
+            .filter(|((of, t), _)| *of == key && *t != older && is_after(older, *t));
         let newer = newer.filter(|((_, t), _)| !is_after(*t, older));
-        order.extend(newer.map(|(_, &then)| Versions { older: first, newer: then }));
+        order.extend(newer.map(|(_, &then)| Versions {
+            older: first,
+            newer: then,
+        }));
     }
     order
 }

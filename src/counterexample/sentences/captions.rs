@@ -58,14 +58,20 @@ pub(in crate::counterexample) fn rests_on(n_edges: usize) -> String {
     match n_edges {
         0 => "The operations that it is about.".to_owned(),
         1 => "It rests on one more observation.".to_owned(),
-        n => format!("It rests on {n} more edges: what was read, in which session, and what follows."),
+        n => format!(
+            "It rests on {n} more edges: what was read, in which session, and what follows."
+        ),
     }
 }
 
 /// How many transactions are left, and the level that the rest satisfies without any one of them, if so.
 pub(in crate::counterexample) fn left(n_transactions: usize, satisfied: Option<Level>) -> String {
     let n = n_transactions;
-    let these = if n == 1 { "One transaction is".to_owned() } else { format!("{n} transactions are") };
+    let these = if n == 1 {
+        "One transaction is".to_owned()
+    } else {
+        format!("{n} transactions are")
+    };
     match satisfied.filter(|_| n > 1) {
         Some(level) => format!("{these} left; without any one of them the rest satisfies {level}."),
         None => format!("{these} left."),
@@ -73,7 +79,11 @@ pub(in crate::counterexample) fn left(n_transactions: usize, satisfied: Option<L
 }
 
 /// "If T295's version of key 4 were the newer one, T393, which sees T297, would have read an older version than …".
-pub(in crate::counterexample) fn rejection(words: &Words<'_>, held: &Edge, cycle: &[EdgeIndex]) -> String {
+pub(in crate::counterexample) fn rejection(
+    words: &Words<'_>,
+    held: &Edge,
+    cycle: &[EdgeIndex],
+) -> String {
     let (from, to) = (words.transaction(held.from), words.transaction(held.to));
     let key = words.key(held.key);
     match &held.because {

@@ -14,38 +14,68 @@ impl Speaker<'_> {
         let words = self.words;
         match &self.violation.proof {
             Proof::Writers { read, cases } => {
-                let names: Vec<String> = cases.iter().map(|(writer, _)| words.transaction(*writer)).collect();
+                let names: Vec<String> = cases
+                    .iter()
+                    .map(|(writer, _)| words.transaction(*writer))
+                    .collect();
                 let wrote = words.value_read(*read);
                 match names.as_slice() {
-                    [one] => format!("Only {one} can have written the {wrote}, and then a contradiction follows."),
-                    _ => format!("Whichever of {} wrote the {wrote}, a contradiction follows.", Words::list(&names)),
+                    [one] => format!(
+                        "Only {one} can have written the {wrote}, and then a contradiction follows."
+                    ),
+                    _ => format!(
+                        "Whichever of {} wrote the {wrote}, a contradiction follows.",
+                        Words::list(&names)
+                    ),
                 }
             }
             Proof::Appends { read, place, cases } => {
-                let names: Vec<String> = cases.iter().map(|(append, _)| words.appender(*append)).collect();
+                let names: Vec<String> = cases
+                    .iter()
+                    .map(|(append, _)| words.appender(*append))
+                    .collect();
                 let element = words.element_read(*read, *place);
                 match names.as_slice() {
                     [] => format!("No append can have made the {element}."),
-                    [one] => format!("Only {one} can have appended the {element}, and then a contradiction follows."),
+                    [one] => format!(
+                        "Only {one} can have appended the {element}, and then a contradiction follows."
+                    ),
                     _ => {
-                        format!("Whichever of {} appended the {element}, a contradiction follows.", Words::list(&names))
+                        format!(
+                            "Whichever of {} appended the {element}, a contradiction follows.",
+                            Words::list(&names)
+                        )
                     }
                 }
             }
             Proof::Outcomes { transaction, .. } => {
-                format!("Whether {} committed or not, a contradiction follows.", words.transaction(*transaction))
+                format!(
+                    "Whether {} committed or not, a contradiction follows.",
+                    words.transaction(*transaction)
+                )
             }
-            Proof::Combinations { options, excluded, .. } => {
-                let reads: BTreeSet<OperationId> = options.iter().filter_map(|option| option.read()).collect();
-                let of =
-                    if reads.is_empty() { String::new() } else { format!(" what {} reads returned,", reads.len()) };
+            Proof::Combinations {
+                options, excluded, ..
+            } => {
+                let reads: BTreeSet<OperationId> =
+                    options.iter().filter_map(|option| option.read()).collect();
+                let of = if reads.is_empty() {
+                    String::new()
+                } else {
+                    format!(" what {} reads returned,", reads.len())
+                };
                 format!(
                     "However one explains{of} one of {} combinations is there, and each contradicts.",
                     excluded.len()
                 )
             }
             Proof::Clauses { lemmas, .. } => {
-                let n = self.violation.transactions.iter().filter(|t| !t.is_initial()).count();
+                let n = self
+                    .violation
+                    .transactions
+                    .iter()
+                    .filter(|t| !t.is_initial())
+                    .count();
                 format!(
                     "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
                     lemmas.len()
@@ -54,11 +84,16 @@ impl Speaker<'_> {
             Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
                 Some(edge) => {
                     let closes = match self.same_two(&first.1, &second.1) {
-                        Some([a, b]) => format!("each of {a} and {b} would have to commit before the other"),
+                        Some([a, b]) => {
+                            format!("each of {a} and {b} would have to commit before the other")
+                        }
                         None => "a cycle closes".to_owned(),
                     };
                     let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
-                    format!("Whichever of {one} and {other} wrote {} first, {closes}.", words.key(edge.key))
+                    format!(
+                        "Whichever of {one} and {other} wrote {} first, {closes}.",
+                        words.key(edge.key)
+                    )
                 }
                 None => String::new(),
             },
@@ -69,12 +104,19 @@ impl Speaker<'_> {
     /// The two transactions between which both cases close a cycle.
     fn same_two(&self, first: &Proof, second: &Proof) -> Option<[String; 2]> {
         let two = |proof: &Proof| {
-            let Proof::Cycle(cycle) = proof else { return None };
-            let mut all: Vec<TransactionId> = cycle.iter().map(|&e| self.violation.edges[e].from).collect();
+            let Proof::Cycle(cycle) = proof else {
+                return None;
+            };
+            let mut all: Vec<TransactionId> = cycle
+                .iter()
+                .map(|&e| self.violation.edges[e].from)
+                .collect();
             all.sort_unstable();
             <[TransactionId; 2]>::try_from(all).ok()
         };
-        two(first).filter(|&both| Some(both) == two(second)).map(|both| both.map(|t| self.transaction(t)))
+        two(first)
+            .filter(|&both| Some(both) == two(second))
+            .map(|both| both.map(|t| self.transaction(t)))
     }
 
     /// "Suppose that T1's version of key 4 is older than T2's."; empty where nothing is supposed.
@@ -85,7 +127,9 @@ impl Speaker<'_> {
                 let older = self.edge(edge).map(|edge| self.words.older(edge));
                 format!("Suppose that {}.", older.unwrap_or_default())
             }
-            Supposition::Answer(supposed) => format!("Suppose that {}.", self.words.supposed(supposed)),
+            Supposition::Answer(supposed) => {
+                format!("Suppose that {}.", self.words.supposed(supposed))
+            }
         }
     }
 
@@ -93,18 +137,29 @@ impl Speaker<'_> {
     pub(in crate::counterexample) fn question(&self, question: Question) -> String {
         let words = self.words;
         match question {
-            Question::Order { key, transactions: [a, b] } => format!(
+            Question::Order {
+                key,
+                transactions: [a, b],
+            } => format!(
                 "It is open which of {} and {} wrote {} first.",
                 words.transaction(a),
                 words.transaction(b),
                 words.key(key)
             ),
-            Question::Writer { read } => format!("It is open who wrote the {}.", words.value_read(read)),
+            Question::Writer { read } => {
+                format!("It is open who wrote the {}.", words.value_read(read))
+            }
             Question::Append { read, place } => {
-                format!("It is open who appended the {}.", words.element_read(read, place))
+                format!(
+                    "It is open who appended the {}.",
+                    words.element_read(read, place)
+                )
             }
             Question::Outcome { transaction } => {
-                format!("It is open whether {} committed.", words.transaction(transaction))
+                format!(
+                    "It is open whether {} committed.",
+                    words.transaction(transaction)
+                )
             }
         }
     }
@@ -116,6 +171,9 @@ impl Speaker<'_> {
 
     /// "No append can have made the 5 in place 2 of the list that T297 read of key 4."
     pub(in crate::counterexample) fn no_append(&self, read: OperationId, place: usize) -> String {
-        format!("No append can have made the {}.", self.words.element_read(read, place))
+        format!(
+            "No append can have made the {}.",
+            self.words.element_read(read, place)
+        )
     }
 }

@@ -30,7 +30,9 @@ impl Words<'_> {
         }
         let keys = |t| self.history.keys_used_by(t);
         let shared = keys(edge.from).find(|&key| keys(edge.to).any(|other| other == key));
-        shared.map_or_else(String::new, |key| format!(", and both used {}", self.key(Some(key))))
+        shared.map_or_else(String::new, |key| {
+            format!(", and both used {}", self.key(Some(key)))
+        })
     }
 
     /// What an edge says, without a full stop.
@@ -38,7 +40,9 @@ impl Words<'_> {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let order = || self.order(edge, level);
         match &edge.because {
-            Reason::SessionOrder if edge.from.is_initial() => format!("{from} comes before every transaction"),
+            Reason::SessionOrder if edge.from.is_initial() => {
+                format!("{from} comes before every transaction")
+            }
             Reason::SessionOrder if edge.relation == Relation::RealTime => {
                 let [ended, began] = [edge.from, edge.to].map(|t| self.history.interval(t));
                 let shared = self.shared_key(edge, level);
@@ -52,12 +56,22 @@ impl Words<'_> {
             }
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
             Reason::Reads => self.has_read(edge),
-            Reason::Visible { axiom, reader, read, seen } => {
+            Reason::Visible {
+                axiom,
+                reader,
+                read,
+                seen,
+            } => {
                 let name = self.transaction(*reader);
-                let (old, wrote) = (self.content(*read), self.wrote(edge.from_operation, edge.key));
+                let (old, wrote) = (
+                    self.content(*read),
+                    self.wrote(edge.from_operation, edge.key),
+                );
                 if is_in_its_list(self.history, edge) {
                     let order = order();
-                    return format!("{name} read {old}, where {from}'s append comes before {to}'s: so {order}");
+                    return format!(
+                        "{name} read {old}, where {from}'s append comes before {to}'s: so {order}"
+                    );
                 }
                 let saw = match axiom {
                     Axiom::CommitOrder if level.has_snapshots() => {
@@ -67,12 +81,20 @@ impl Words<'_> {
                     Axiom::CommitOrder if level.is_of_each_read() => {
                         format!("{from}, which {wrote}, had committed by then")
                     }
-                    Axiom::CommitOrder if level.is_of_dependencies() && !level.is_serial_for_updates() => {
+                    Axiom::CommitOrder
+                        if level.is_of_dependencies() && !level.is_serial_for_updates() =>
+                    {
                         format!("{name} depends on {from}, which {wrote}")
                     }
-                    Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),
-                    Axiom::ReadCommitted => format!("{name} had already read from {from}, which {wrote}"),
-                    Axiom::ReadAtomic | Axiom::Causal | Axiom::Session(Guarantee::ReadYourWrites) => {
+                    Axiom::CommitOrder => {
+                        format!("{from}, which {wrote}, {} before {name}", verb(level))
+                    }
+                    Axiom::ReadCommitted => {
+                        format!("{name} had already read from {from}, which {wrote}")
+                    }
+                    Axiom::ReadAtomic
+                    | Axiom::Causal
+                    | Axiom::Session(Guarantee::ReadYourWrites) => {
                         self.seen(seen, &from, &name, &wrote)
                     }
                     Axiom::Session(_) => self.seen_by_session(seen, &from, &name, &wrote),
@@ -96,16 +118,27 @@ impl Words<'_> {
                     Some(_) if self.ends_with_own(*read) => {
                         format!("{old}, which before its own elements ends with what {to} appended")
                     }
-                    Some(_) if edge.from_operation.is_some() && !self.has_element(Some(*read), edge.from_operation) => {
+                    Some(_)
+                        if edge.from_operation.is_some()
+                            && !self.has_element(Some(*read), edge.from_operation) =>
+                    {
                         format!("{old}, without it, which is {to}'s version")
                     }
                     Some(_) => format!("{old}, which ends with what {to} appended"),
                     None => format!("{old} from {to}"),
                 };
-                let session = |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
+                let session =
+                    |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
                 let is_plain = edge.from < edge.to && session(edge.from) == session(edge.to);
-                let plain = if is_plain { ", as their session shows, too" } else { "" };
-                format!("{saw}, but {name} read {found}{overlap}: so {}{plain}", order())
+                let plain = if is_plain {
+                    ", as their session shows, too"
+                } else {
+                    ""
+                };
+                format!(
+                    "{saw}, but {name} read {found}{overlap}: so {}{plain}",
+                    order()
+                )
             }
             Reason::Overwrites { writer, .. } => {
                 let old = self.read_of(edge.from_operation, edge.key, *writer);
@@ -116,13 +149,24 @@ impl Words<'_> {
                     }
                     None => self.missed(edge.to_operation, edge.to),
                 };
-                format!("{from} read {}, {missed}: so {}", old.trim_end_matches(','), order())
+                format!(
+                    "{from} read {}, {missed}: so {}",
+                    old.trim_end_matches(','),
+                    order()
+                )
             }
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
-                let misses = |e: &EdgeIndex| self.edges.get(*e).is_some_and(|e| e.relation == Relation::AntiDependency);
+                let misses = |e: &EdgeIndex| {
+                    self.edges
+                        .get(*e)
+                        .is_some_and(|e| e.relation == Relation::AntiDependency)
+                };
                 if level.is_of_dependencies() && !edge.because.premises().iter().any(misses) {
-                    return format!("{from} and {to} both wrote {key}, and {to} depends on {from}: so {}", order());
+                    return format!(
+                        "{from} and {to} both wrote {key}, and {to} depends on {from}: so {}",
+                        order()
+                    );
                 }
                 if level.is_of_dependencies() {
                     return format!(
@@ -140,14 +184,18 @@ impl Words<'_> {
             Reason::ReadModifyWrite { read } => {
                 let read = self.edges.get(*read).and_then(|e| e.to_operation);
                 let old = self.read_of(read, edge.key, edge.from);
-                format!("{to} read {old} and then {}, which is newer", self.wrote(edge.to_operation, edge.key))
+                format!(
+                    "{to} read {old} and then {}, which is newer",
+                    self.wrote(edge.to_operation, edge.key)
+                )
             }
             Reason::Listed { reader, read } => {
                 let (reader, list) = (self.transaction(*reader), self.content(*read));
                 let (first, then) = (edge.from_operation, edge.to_operation);
                 match self.listed_element(*read, then) {
                     true if self.is_listed_before(*read, first, then) => {
-                        let [first, then] = [first, then].map(|append| self.wrote(append, edge.key));
+                        let [first, then] =
+                            [first, then].map(|append| self.wrote(append, edge.key));
                         let overlap = match moments(edge, level) {
                             Some([_, Moment::Started(_)]) => {
                                 format!(", and writers of one key may not overlap: so {}", order())
@@ -165,7 +213,10 @@ impl Words<'_> {
                     }
                     false => {
                         let lacks = self.missed(then, edge.to);
-                        format!("{reader} read {list}, {lacks}: so {from} {} before {to}", verb(level))
+                        format!(
+                            "{reader} read {list}, {lacks}: so {from} {} before {to}",
+                            verb(level)
+                        )
                     }
                 }
             }
@@ -183,38 +234,64 @@ impl Words<'_> {
         if self.history.lists().is_list(operation.key) {
             return None;
         }
-        let order: Vec<&Edge> = edge.because.premises().iter().filter_map(|&e| self.edges.get(e)).collect();
+        let order: Vec<&Edge> = edge
+            .because
+            .premises()
+            .iter()
+            .filter_map(|&e| self.edges.get(e))
+            .collect();
         let (older, newer) = (self.transaction(writer), self.transaction(edge.to));
         let after = match order.as_slice() {
             [] => return None,
             [only] => match (&only.because, only.relation) {
-                (Reason::SessionOrder, Relation::RealTime) => format!("began after {older} had ended"),
+                (Reason::SessionOrder, Relation::RealTime) => {
+                    format!("began after {older} had ended")
+                }
                 (Reason::SessionOrder, _) => format!("ran after {older}"),
                 (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => format!("read from {older}"),
                 (Reason::Assumed, _) => return None,
                 _ => format!("came after {older}"),
             },
-            [_, others @ ..] if others.len() > TOLD => format!("came after {older} through {} others", others.len()),
+            [_, others @ ..] if others.len() > TOLD => {
+                format!("came after {older} through {} others", others.len())
+            }
             [_, others @ ..] => {
-                let through: Vec<String> = others.iter().map(|edge| self.transaction(edge.from)).collect();
+                let through: Vec<String> = others
+                    .iter()
+                    .map(|edge| self.transaction(edge.from))
+                    .collect();
                 format!("came after {older} through {}", Words::list(&through))
             }
         };
-        let returned = edge.from_operation.map(|read| self.history.operation(read).value);
+        let returned = edge
+            .from_operation
+            .map(|read| self.history.operation(read).value);
         Some(match returned == Some(operation.value) {
-            true => format!("that of {older} and not that of {newer}, newer because {newer} {after}"),
-            false => format!("not {newer}'s {}, newer because {newer} {after}", self.value(write)),
+            true => {
+                format!("that of {older} and not that of {newer}, newer because {newer} {after}")
+            }
+            false => format!(
+                "not {newer}'s {}, newer because {newer} {after}",
+                self.value(write)
+            ),
         })
     }
 
     /// " (T2 committed < T1 started < T6 committed < T5 started)" for a path of several edges.
     fn in_time(&self, path: &[EdgeIndex], level: Level) -> String {
-        let links: Option<Vec<[Moment; 2]>> =
-            path.iter().map(|&e| self.edges.get(e).and_then(|edge| moments(edge, level))).collect();
-        let Some(links) = links.filter(|links| links.len() > 1) else { return String::new() };
+        let links: Option<Vec<[Moment; 2]>> = path
+            .iter()
+            .map(|&e| self.edges.get(e).and_then(|edge| moments(edge, level)))
+            .collect();
+        let Some(links) = links.filter(|links| links.len() > 1) else {
+            return String::new();
+        };
         let mut chain: Vec<Moment> = links.into_iter().flatten().collect();
         chain.dedup();
-        let said: Vec<String> = chain.into_iter().map(|moment| self.moment(moment)).collect();
+        let said: Vec<String> = chain
+            .into_iter()
+            .map(|moment| self.moment(moment))
+            .collect();
         format!(" ({})", said.join(" < "))
     }
 
@@ -227,8 +304,11 @@ impl Words<'_> {
                 format!("{from}, which {wrote}, ran before {reader} in its session")
             }
             told if (1..=TOLD).contains(&told.len()) => {
-                let through: Vec<String> =
-                    told.iter().rev().map(|edge| format!("saw {}", self.transaction(edge.from))).collect();
+                let through: Vec<String> = told
+                    .iter()
+                    .rev()
+                    .map(|edge| format!("saw {}", self.transaction(edge.from)))
+                    .collect();
                 format!("{reader} {}, which {wrote}", through.join(", which "))
             }
             _ => format!("{reader} had to see {from}, which {wrote}"),
@@ -252,11 +332,19 @@ impl Words<'_> {
                 _ => format!("{after} read from {before}; "),
             }
         };
-        format!("{}{from} {wrote}", edges.iter().rev().map(step).collect::<String>())
+        format!(
+            "{}{from} {wrote}",
+            edges.iter().rev().map(step).collect::<String>()
+        )
     }
 
     /// `4 = 3`, or `4 = 0, the initial version,`.
-    fn read_of(&self, read: Option<OperationId>, key: Option<KeyId>, writer: TransactionId) -> String {
+    fn read_of(
+        &self,
+        read: Option<OperationId>,
+        key: Option<KeyId>,
+        writer: TransactionId,
+    ) -> String {
         match read {
             Some(read) if writer.is_initial() => format!("{},", self.initial_read(read)),
             read => self.content_or_key(read, key),
@@ -268,29 +356,56 @@ impl Words<'_> {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
             None if level.is_of_each_read() && edge.relation == Relation::AntiDependency => {
-                format!("{} read before {} committed", self.transaction(edge.from), self.transaction(edge.to))
+                format!(
+                    "{} read before {} committed",
+                    self.transaction(edge.from),
+                    self.transaction(edge.to)
+                )
             }
             None if !level.is_serial() && edge.relation == Relation::AntiDependency => {
-                format!("{} missed {}'s version", self.transaction(edge.from), self.transaction(edge.to))
+                format!(
+                    "{} missed {}'s version",
+                    self.transaction(edge.from),
+                    self.transaction(edge.to)
+                )
             }
             None if level.is_of_dependencies() && edge.relation == Relation::WriteWrite => {
-                format!("{}'s version is older than {}'s", self.transaction(edge.from), self.transaction(edge.to))
+                format!(
+                    "{}'s version is older than {}'s",
+                    self.transaction(edge.from),
+                    self.transaction(edge.to)
+                )
             }
             None if matches!(edge.because, Reason::Visible { .. }) && !level.reads_newest() => {
-                format!("{} would have to commit before {}", self.transaction(edge.from), self.transaction(edge.to))
+                format!(
+                    "{} would have to commit before {}",
+                    self.transaction(edge.from),
+                    self.transaction(edge.to)
+                )
             }
-            None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
+            None => format!(
+                "{} {} before {}",
+                self.transaction(edge.from),
+                verb(level),
+                self.transaction(edge.to)
+            ),
         }
     }
 
     /// The assignment of the variables in the formula of an edge: "t1 = T295, t2 = T297, t3 = T393, x = 4"; empty where it
     /// is obvious.
     pub(in crate::counterexample) fn roles(&self, edge: &Edge) -> String {
-        let key = edge.key.map(|key| format!("x = {}", self.history.key_name(key)));
+        let key = edge
+            .key
+            .map(|key| format!("x = {}", self.history.key_name(key)));
         let name = |t: TransactionId| self.history.transaction_name(t);
         let parts: Vec<(&str, TransactionId)> = match &edge.because {
-            Reason::Visible { reader, .. } => vec![("t1", edge.to), ("t2", edge.from), ("t3", *reader)],
-            Reason::Overwrites { writer, .. } => vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)],
+            Reason::Visible { reader, .. } => {
+                vec![("t1", edge.to), ("t2", edge.from), ("t3", *reader)]
+            }
+            Reason::Overwrites { writer, .. } => {
+                vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)]
+            }
             Reason::Conflict { .. } => vec![("t4", edge.from), ("t3", edge.to)],
             Reason::SessionOrder | Reason::Reads => vec![("t1", edge.from), ("t2", edge.to)],
             Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Assumed => Vec::new(),
@@ -300,10 +415,15 @@ impl Words<'_> {
         }
         // The axiom of conflicts calls the key that both write y.
         let key = match edge.because {
-            Reason::Conflict { .. } => edge.key.map(|key| format!("y = {}", self.history.key_name(key))),
+            Reason::Conflict { .. } => edge
+                .key
+                .map(|key| format!("y = {}", self.history.key_name(key))),
             _ => key,
         };
-        let parts = parts.into_iter().map(|(role, t)| format!("{role} = {}", name(t))).chain(key);
+        let parts = parts
+            .into_iter()
+            .map(|(role, t)| format!("{role} = {}", name(t)))
+            .chain(key);
         parts.collect::<Vec<_>>().join(", ")
     }
 
@@ -318,7 +438,11 @@ impl Words<'_> {
 
 /// Why an edge is there at length: in a sentence, by an axiom, with the assignment of its variables.
 pub(in crate::counterexample) fn at_length(short: &str, axiom: &str, roles: &str) -> String {
-    let here = if roles.is_empty() { String::new() } else { format!(" Here {roles}.") };
+    let here = if roles.is_empty() {
+        String::new()
+    } else {
+        format!(" Here {roles}.")
+    };
     format!("{short} {axiom}.{here}")
 }
 
@@ -336,7 +460,9 @@ pub(in crate::counterexample) fn moments(edge: &Edge, level: Level) -> Option<[M
     }
     match edge.relation {
         Relation::AntiDependency => Some([Started(from), Committed(to)]),
-        Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder => Some([Committed(from), Started(to)]),
+        Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder => {
+            Some([Committed(from), Started(to)])
+        }
         Relation::WriteWrite if level.forbids_conflicts() => Some([Committed(from), Started(to)]),
         Relation::WriteWrite | Relation::CommitOrder => Some([Committed(from), Committed(to)]),
         Relation::RealTime => None,
@@ -345,7 +471,10 @@ pub(in crate::counterexample) fn moments(edge: &Edge, level: Level) -> Option<[M
 
 /// The same with a capital letter where it begins with a word; a name stays as in the file.
 pub(in crate::counterexample) fn sentence(text: &str) -> String {
-    match ["the initial state", "in this case"].iter().any(|words| text.starts_with(words)) {
+    match ["the initial state", "in this case"]
+        .iter()
+        .any(|words| text.starts_with(words))
+    {
         true => capitalized(text),
         false => text.to_owned(),
     }
@@ -354,5 +483,8 @@ pub(in crate::counterexample) fn sentence(text: &str) -> String {
 /// With a capital letter.
 pub(in crate::counterexample) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
 }

@@ -6,8 +6,8 @@ use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Viola
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
-    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
-    UnknownRule, Value, visible,
+    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome,
+    TransactionId, UnknownRule, Value, visible,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
 
@@ -30,20 +30,36 @@ impl Explanation {
         violation: &Violation,
         simpler_ones: &[Option<usize>],
     ) -> Explanation {
-        let verdicts: Vec<(Level, &Verdict)> =
-            findings.levels.iter().map(|result| (result.level, &result.verdict)).collect();
+        let verdicts: Vec<(Level, &Verdict)> = findings
+            .levels
+            .iter()
+            .map(|result| (result.level, &result.verdict))
+            .collect();
         // Before the check is done this would be half the truth.
-        if Level::of(whole).iter().all(|level| findings.level(*level).is_some()) {
+        if Level::of(whole)
+            .iter()
+            .all(|level| findings.level(*level).is_some())
+        {
             let standing = standing(&verdicts);
             let said = self.verdicts.split_once(&format!(": {standing}"));
             let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
-            let others = if findings.patterns.values().sum::<u64>() > 1 { ", with its other anomalies" } else { "" };
+            let others = if findings.patterns.values().sum::<u64>() > 1 {
+                ", with its other anomalies"
+            } else {
+                ""
+            };
             self.whole = Some(match is_same {
                 true => "Whole history: the same levels allow and forbid it.".to_owned(),
-                false => format!("Whole history{others}: {}.", without_glosses_of(&standing, &self.verdicts)),
+                false => format!(
+                    "Whole history{others}: {}.",
+                    without_glosses_of(&standing, &self.verdicts)
+                ),
             });
         }
-        let place = findings.violations.iter().position(|listed| listed.id == violation.id);
+        let place = findings
+            .violations
+            .iter()
+            .position(|listed| listed.id == violation.id);
         // What the list has no entry of its own for.
         self.contains = (self.shows == Shows::Cause).then(|| {
             format!("Found among the transactions of {}, as IsoScope numbers the anomalies of this file.", violation.id)
@@ -78,15 +94,19 @@ impl Explanation {
             others => of_other_writers(whole, &others),
         };
         if !others.is_empty() {
-            self.assumptions.retain(|assumption| assumption != ONE_WRITER);
+            self.assumptions
+                .retain(|assumption| assumption != ONE_WRITER);
             self.assumptions.splice(0..0, others);
         }
         if whole.rules().unknown != UnknownRule::default() {
             let how = whole.rules().unknown.word();
-            self.assumptions.push(format!("transactions of unknown outcome count as {how}, and are called so here"));
+            self.assumptions.push(format!(
+                "transactions of unknown outcome count as {how}, and are called so here"
+            ));
         }
         self.assumptions.extend(set_up_of(whole, &self.taken));
-        self.assumptions.splice(0..0, findings.condition_of(whole, violation));
+        self.assumptions
+            .splice(0..0, findings.condition_of(whole, violation));
         self
     }
 
@@ -111,10 +131,13 @@ impl Explanation {
 /// Whether two summaries say the same. Lists are shortened to what matters where they are shown, so they do not count.
 fn is_same(one: &str, other: &str) -> bool {
     let outside = |text: &str| -> String {
-        let parts = text.split('[').enumerate().map(|(place, part)| match place {
-            0 => part,
-            _ => part.split_once(']').map_or(part, |(_, after)| after),
-        });
+        let parts = text
+            .split('[')
+            .enumerate()
+            .map(|(place, part)| match place {
+                0 => part,
+                _ => part.split_once(']').map_or(part, |(_, after)| after),
+            });
         parts.collect()
     };
     outside(one) == outside(other)
@@ -126,7 +149,11 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
         Some(from) => from.is_initial(),
         None => whole.may_be_initial(whole.keys()[read.index()], whole.values()[read.index()]),
     };
-    let keys: Vec<KeyId> = taken.iter().filter(may_be_initial).map(|(read, _)| whole.keys()[read.index()]).collect();
+    let keys: Vec<KeyId> = taken
+        .iter()
+        .filter(may_be_initial)
+        .map(|(read, _)| whole.keys()[read.index()])
+        .collect();
     let is_of_keys = |o: &OperationId| {
         let o = whole.operation(*o);
         o.kind == OperationKind::Write && keys.contains(&o.key)
@@ -136,18 +163,30 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
         .into_iter()
         .filter_map(wrote)
         .map(|(t, write)| match whole.spot_of(write) {
-            Some(spot) => format!("{} ({})", whole.transaction_name(t), spot.text(whole.origin())),
+            Some(spot) => format!(
+                "{} ({})",
+                whole.transaction_name(t),
+                spot.text(whole.origin())
+            ),
             None => whole.transaction_name(t).to_string(),
         })
         .collect();
     let last = wrote.pop()?;
-    let all = if wrote.is_empty() { last } else { format!("{} and {last}", wrote.join(", ")) };
+    let all = if wrote.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", wrote.join(", "))
+    };
     Some(format!("what {all} wrote counts as the initial state"))
 }
 
 /// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
 pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
-    let verdicts: Vec<(Level, &Verdict)> = example.verdicts.iter().map(|(level, verdict)| (*level, verdict)).collect();
+    let verdicts: Vec<(Level, &Verdict)> = example
+        .verdicts
+        .iter()
+        .map(|(level, verdict)| (*level, verdict))
+        .collect();
     // Of the operations, since others of the same transactions may be hidden.
     let these = match example.history.n_operations() {
         1 => "This operation".to_owned(),
@@ -164,14 +203,19 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
         Some(weakest) if weakest < example.level => {
             // Strict serializability does not count failed comparisons.
             let reads = (0..example.history.n_operations()).map(OperationId::new);
-            let compares = reads.into_iter().any(|o| example.history.differs_from(o).is_some());
+            let compares = reads
+                .into_iter()
+                .any(|o| example.history.differs_from(o).is_some());
             let same = match (weakest, example.level, compares) {
                 (Level::StrictSerializability, Level::Linearizability, false) => {
                     ", which is the same here: each transaction is a single read, write or compare-and-set (which counts as two operations) of one key"
                 }
                 _ => "",
             };
-            format!("; the argument below is about {}{same}", example.level.spoken())
+            format!(
+                "; the argument below is about {}{same}",
+                example.level.spoken()
+            )
         }
         _ => String::new(),
     };
@@ -183,7 +227,11 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
 /// all that holds, and with its meaning.
 fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
-        verdicts.iter().filter(|(_, verdict)| wanted(verdict)).map(|&(level, _)| level).collect()
+        verdicts
+            .iter()
+            .filter(|(_, verdict)| wanted(verdict))
+            .map(|&(level, _)| level)
+            .collect()
     };
     let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
     let broken = with(|verdict| matches!(verdict, Verdict::Violated));
@@ -195,24 +243,45 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let weakest: Vec<Level> = broken
         .iter()
         .copied()
-        .filter(|&level| !broken.iter().any(|&other| other != level && level.implies(other)))
+        .filter(|&level| {
+            !broken
+                .iter()
+                .any(|&other| other != level && level.implies(other))
+        })
         .collect();
     if held.is_empty() && open.is_empty() {
         return "forbidden by every level".to_owned();
     }
     // Those that count no sessions but real time are judged alone, and none of them is the strongest.
     let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
-    let stronger = if broken.len() > weakest.len() || is_alone { " and everything stronger" } else { "" };
-    let parts = [("allowed by", strongest, ""), ("forbidden by", weakest, stronger), ("undecided:", open, "")];
-    let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
+    let stronger = if broken.len() > weakest.len() || is_alone {
+        " and everything stronger"
+    } else {
+        ""
+    };
+    let parts = [
+        ("allowed by", strongest, ""),
+        ("forbidden by", weakest, stronger),
+        ("undecided:", open, ""),
+    ];
+    let said = parts
+        .into_iter()
+        .filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {
         let names: Vec<String> = match levels.as_slice() {
             // What its meaning adds is that of the levels that are forbidden.
             [Level::ReadCommitted] if what == "allowed by" => vec![Level::ReadCommitted.spoken()],
             [level] => vec![glossed(*level)],
-            several => {
-                several.iter().map(|&level| if level.is_of_reads() { glossed(level) } else { level.spoken() }).collect()
-            }
+            several => several
+                .iter()
+                .map(|&level| {
+                    if level.is_of_reads() {
+                        glossed(level)
+                    } else {
+                        level.spoken()
+                    }
+                })
+                .collect(),
         };
         let separator = if more.is_empty() { " and " } else { ", " };
         format!("{what} {}{more}", names.join(separator))
@@ -222,8 +291,12 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
 
 /// A text without the meanings of levels that another one gives.
 fn without_glosses_of(text: &str, other: &str) -> String {
-    let known = Level::ALL.into_iter().filter(|level| other.contains(&glossed(*level)));
-    known.fold(text.to_owned(), |text, level| text.replace(&glossed(level), &level.spoken()))
+    let known = Level::ALL
+        .into_iter()
+        .filter(|level| other.contains(&glossed(*level)));
+    known.fold(text.to_owned(), |text, level| {
+        text.replace(&glossed(level), &level.spoken())
+    })
 }
 
 /// A level with its meaning in a few words.
@@ -232,40 +305,65 @@ fn glossed(level: Level) -> String {
 }
 
 const ONE_WRITER: &str = "each value that was read has one possible writer";
-const ANY_APPEND: &str =
-    "the argument holds whichever of several appends made an element that was appended more than once";
+const ANY_APPEND: &str = "the argument holds whichever of several appends made an element that was appended more than once";
 
 /// Whether a read is wrong because of the transaction that it read from.
 fn rests_on_writer(pattern: Pattern) -> bool {
     matches!(
         pattern,
-        Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead | Pattern::IncompatibleOrder
+        Pattern::IntermediateRead
+            | Pattern::NotMyOwnWrite
+            | Pattern::NonRepeatableRead
+            | Pattern::IncompatibleOrder
     )
 }
 
 /// Whether the argument says which operation of a transaction came before another.
 fn rests_on_program_order(violation: &Violation) -> bool {
-    let is_after_a_read = |edge: &Edge| matches!(edge.because, Reason::Visible { axiom: Axiom::ReadCommitted, .. });
+    let is_after_a_read = |edge: &Edge| {
+        matches!(
+            edge.because,
+            Reason::Visible {
+                axiom: Axiom::ReadCommitted,
+                ..
+            }
+        )
+    };
     let is_of_own_writes = matches!(
         violation.id.pattern,
-        Pattern::FutureRead | Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite | Pattern::IntermediateRead
+        Pattern::FutureRead
+            | Pattern::NotMyOwnWrite
+            | Pattern::NotMyLastWrite
+            | Pattern::IntermediateRead
     );
-    let read_by_read = |level: Level| level.is_of_each_read() || level.respected() == Some(Respected::SoFar);
+    let read_by_read =
+        |level: Level| level.is_of_each_read() || level.respected() == Some(Respected::SoFar);
     is_of_own_writes
         || violation.edges.iter().any(is_after_a_read)
-        || violation.id.pattern.letter().is_none() && violation.levels.weakest().is_some_and(read_by_read)
+        || violation.id.pattern.letter().is_none()
+            && violation.levels.weakest().is_some_and(read_by_read)
 }
 
 /// Whether the argument may use which transaction of a session came first.
 fn rests_on_sessions(violation: &Violation) -> bool {
-    let is_simple = matches!(violation.proof, Proof::Read | Proof::Reads { .. } | Proof::Cycle(_));
-    !is_simple || violation.edges.iter().any(|edge| edge.relation == Relation::SessionOrder && !edge.from.is_initial())
+    let is_simple = matches!(
+        violation.proof,
+        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_)
+    );
+    !is_simple
+        || violation
+            .edges
+            .iter()
+            .any(|edge| edge.relation == Relation::SessionOrder && !edge.from.is_initial())
 }
 
 /// Which faults there were while the transactions of a history ran, or else the last one before them.
 pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
     let times = || history.transactions().filter_map(|t| history.interval(t));
-    let (first, last) = (times().map(|times| times.start).min()?, times().map(|times| times.end).max()?);
+    let (first, last) = (
+        times().map(|times| times.start).min()?,
+        times().map(|times| times.end).max()?,
+    );
     let faults = history.cluster().faults_while(first, last);
     let when = match faults.first()?.end {
         Some(end) if end < first => "The last fault before these transactions",
@@ -277,24 +375,39 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
         None => format!("time {}", origin.time(at)),
     };
     let told = |fault: &FaultSpan| match fault.end {
-        Some(end) => format!("{} from {} to {}", visible(&fault.what), time(fault.start), time(end)),
+        Some(end) => format!(
+            "{} from {} to {}",
+            visible(&fault.what),
+            time(fault.start),
+            time(end)
+        ),
         None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
     };
     let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
     let more = faults.len() - told.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
     Some(format!("{when}: {}{more}.", told.join(", ")))
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
-    let is_repeated = !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
+    let is_repeated =
+        !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
     let one_writer = if is_repeated { ANY_APPEND } else { ONE_WRITER };
     let written = match example.violation.proof {
-        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(one_writer),
+        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => {
+            Some(one_writer)
+        }
         // Such a read is wrong because of its writer.
         Proof::Read | Proof::Reads { .. } => None,
-        Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
+        Proof::Writers { .. }
+        | Proof::Appends { .. }
+        | Proof::Outcomes { .. }
+        | Proof::Combinations { .. } => {
             Some("a read with several possible writers has a case for each")
         }
         Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(one_writer),
@@ -302,19 +415,28 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let violation = &example.violation;
     let initial = initial_values(example);
     let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
-    let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
+    let is_timed =
+        violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
     let clock = is_timed.then(|| match example.history.origin().times_are_events {
-        true => "events, counted from 1, happened in the order in which the file has them".to_owned(),
+        true => {
+            "events, counted from 1, happened in the order in which the file has them".to_owned()
+        }
         false => "the recorded times are those of one clock".to_owned(),
     });
     let rests_on_sessions = rests_on_sessions(violation) && example.level.plain_of().is_none();
     let order = match example.level {
-        _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
-        Level::CutIsolation => "the order within a transaction counts, the order of lines across sessions does not",
+        _ if example.history.n_transactions() == 1 => {
+            "the operations of a transaction are listed in order"
+        }
+        Level::CutIsolation => {
+            "the order within a transaction counts, the order of lines across sessions does not"
+        }
         _ if !is_timed && !rests_on_sessions && rests_on_program_order(violation) => {
             "the order within a transaction counts, the order of lines across sessions does not"
         }
-        _ if !is_timed && !rests_on_sessions => "the order of lines across transactions does not count",
+        _ if !is_timed && !rests_on_sessions => {
+            "the order of lines across transactions does not count"
+        }
         _ if is_timed && example.level.plain_of().is_some() => "session order does not count",
         _ if is_timed && rests_on_program_order(violation) => {
             "the order within a transaction and within a session counts"
@@ -328,9 +450,16 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
     let lacks_sessions = example.history.origin().lacks_sessions;
-    let session = lacks_sessions.then(|| "transactions without a process count as one session".to_owned());
+    let session =
+        lacks_sessions.then(|| "transactions without a process count as one session".to_owned());
     let written = written.map(str::to_owned).into_iter();
-    written.chain(initial).chain(clock).chain([order.to_owned()]).chain(session).chain(list).collect()
+    written
+        .chain(initial)
+        .chain(clock)
+        .chain([order.to_owned()])
+        .chain(session)
+        .chain(list)
+        .collect()
 }
 
 /// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that
@@ -339,34 +468,60 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     let (history, violation) = (&example.history, &example.violation);
     let usual = history.initial_value();
     let reads_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
-    let reads = violation.edges.iter().filter(|edge| reads_initial(edge)).filter_map(|edge| edge.to_operation);
-    let read: Vec<Operation> =
-        reads.map(|o| history.operation(o)).filter(|o| !history.lists().is_list(o.key)).collect();
-    let other_than_usual = read.iter().filter(|o| o.value != Value::INITIAL && Some(o.value) != usual);
+    let reads = violation
+        .edges
+        .iter()
+        .filter(|edge| reads_initial(edge))
+        .filter_map(|edge| edge.to_operation);
+    let read: Vec<Operation> = reads
+        .map(|o| history.operation(o))
+        .filter(|o| !history.lists().is_list(o.key))
+        .collect();
+    let other_than_usual = read
+        .iter()
+        .filter(|o| o.value != Value::INITIAL && Some(o.value) != usual);
     let is_thin_air = violation.id.pattern == Pattern::ThinAirRead;
-    let of_keys = (0..history.n_operations()).filter(|_| is_thin_air).map(|o| history.keys()[o]);
+    let of_keys = (0..history.n_operations())
+        .filter(|_| is_thin_air)
+        .map(|o| history.keys()[o]);
     let instead = of_keys.filter_map(|key| Some((key, history.initial_value_of(key)?)));
     let mut others: Vec<String> = other_than_usual
         .map(|o| (o.key, o.value))
         .chain(instead)
         .filter(|(key, _)| !history.lists().is_list(*key))
-        .map(|(key, value)| format!("{} = {} is the initial version", history.key_name(key), history.value_name(value)))
+        .map(|(key, value)| {
+            format!(
+                "{} = {} is the initial version",
+                history.key_name(key),
+                history.value_name(value)
+            )
+        })
         .collect();
     others.sort_unstable();
     others.dedup();
     if !others.is_empty() {
         return Some(others.join("; "));
     }
-    let is_ruled_out =
-        matches!(violation.id.pattern, Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder);
+    let is_ruled_out = matches!(
+        violation.id.pattern,
+        Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder
+    );
     // Readers take a zero for an initial value.
     let zero = |edge: &&Edge| edge.because == Reason::Reads && !edge.from.is_initial();
-    let mut written = violation.edges.iter().filter(zero).filter_map(|edge| edge.to_operation);
-    let is_ruled_out = is_ruled_out || written.any(|o| history.value_name(history.operation(o).value) == "0");
+    let mut written = violation
+        .edges
+        .iter()
+        .filter(zero)
+        .filter_map(|edge| edge.to_operation);
+    let is_ruled_out =
+        is_ruled_out || written.any(|o| history.value_name(history.operation(o).value) == "0");
     let matters = !read.is_empty() || is_ruled_out;
     let of_registers = history.lists().is_empty();
     match usual.filter(|_| matters) {
-        Some(value) => Some(format!("{} is the initial value", history.value_name(value))),
+        Some(value) => Some(format!(
+            "{} is the initial value",
+            history.value_name(value)
+        )),
         None => (is_ruled_out && of_registers).then(|| "an unwritten key has no value".to_owned()),
     }
 }
@@ -395,8 +550,13 @@ fn of_one_read(whole: &History, read: &Assumed) -> String {
             false => format!("{} ({})", words.transaction(t), note.join(", ")),
         }
     };
-    let mut not: Vec<String> =
-        read.others.iter().take(MOST_WRITERS).map(name).map(|t| format!("that of {t}")).collect();
+    let mut not: Vec<String> = read
+        .others
+        .iter()
+        .take(MOST_WRITERS)
+        .map(name)
+        .map(|t| format!("that of {t}"))
+        .collect();
     let more = read.others.len().saturating_sub(MOST_WRITERS);
     not.extend((more > 0).then(|| format!("that of {more} more")));
     not.extend(read.may_be_initial.then(|| "the initial one".to_owned()));
@@ -404,6 +564,9 @@ fn of_one_read(whole: &History, read: &Assumed) -> String {
     match read.from {
         None => format!("the {value} may be {others}"),
         Some(from) if from.is_initial() => format!("the {value} is the initial one, not {others}"),
-        Some(from) => format!("the {value} is that of {}, not {others}", words.transaction(from)),
+        Some(from) => format!(
+            "the {value} is that of {}, not {others}",
+            words.transaction(from)
+        ),
     }
 }

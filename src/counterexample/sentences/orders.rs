@@ -19,13 +19,21 @@ type Pair = (TransactionId, TransactionId);
 /// None if that is not known.
 pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
     let weakest = orders.weakest_broken();
-    let levels = if weakest.len() == 1 { "level" } else { "levels" };
+    let levels = if weakest.len() == 1 {
+        "level"
+    } else {
+        "levels"
+    };
     let order = |level: &Level| match orders.without_sessions.contains(*level) {
         true => CountedOrder::Plain,
         false => level.row().order,
     };
     let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
-        weakest.iter().copied().filter(|level| wanted(order(level))).collect()
+        weakest
+            .iter()
+            .copied()
+            .filter(|level| wanted(order(level)))
+            .collect()
     };
     let plain = of(|order| order == CountedOrder::Plain);
     let session = of(|order| order == CountedOrder::Session);
@@ -33,16 +41,23 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
     let said = match (plain.as_slice(), session.as_slice(), timed.as_slice()) {
         ([], [], []) => return None,
         // Where no session has two transactions, there is no session order.
-        (_, _, []) if !shares_session(history) => format!(": {}", named(&[plain, session].concat())),
+        (_, _, []) if !shares_session(history) => {
+            format!(": {}", named(&[plain, session].concat()))
+        }
         (plain, [], []) => format!(", even without session order: {}", named(plain)),
         ([], session, []) => format!(": {}; none without session order", named(session)),
         ([], [], timed) => format!(": {}; none without real time", named(timed)),
         ([], session, timed) => {
-            format!(": with session order {}, in real time also {}; none without either", named(session), named(timed))
+            format!(
+                ": with session order {}, in real time also {}; none without either",
+                named(session),
+                named(timed)
+            )
         }
         (plain, session, timed) => {
             let with = (!session.is_empty()).then(|| format!(", with it also {}", named(session)));
-            let in_time = (!timed.is_empty()).then(|| format!(", in real time also {}", named(timed)));
+            let in_time =
+                (!timed.is_empty()).then(|| format!(", in real time also {}", named(timed)));
             let [with, in_time] = [with, in_time].map(Option::unwrap_or_default);
             format!(": without session order {}{with}{in_time}", named(plain))
         }
@@ -53,7 +68,11 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
         n if n > MOST_OPEN => format!("; {n} levels are undecided"),
         _ => format!("; undecided: {}", codes(&open)),
     };
-    let these = if history.n_operations() == 1 { "this operation violates" } else { "these operations violate" };
+    let these = if history.n_operations() == 1 {
+        "this operation violates"
+    } else {
+        "these operations violate"
+    };
     Some(format!("Weakest {levels} that {these}{said}{open}."))
 }
 
@@ -61,9 +80,12 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
 fn named(levels: &[Level]) -> String {
     match levels {
         [level] => in_full(level),
-        _ if levels.len() <= MOST_NAMED => {
-            Words::list(&levels.iter().map(|level| format!("{} ({level})", level.spoken())).collect::<Vec<String>>())
-        }
+        _ if levels.len() <= MOST_NAMED => Words::list(
+            &levels
+                .iter()
+                .map(|level| format!("{} ({level})", level.spoken()))
+                .collect::<Vec<String>>(),
+        ),
         _ => codes(levels),
     }
 }
@@ -73,7 +95,9 @@ fn codes(levels: &[Level]) -> String {
 }
 
 fn shares_session(history: &History) -> bool {
-    history.sessions().any(|session| history.transactions_of(session).len() > 1)
+    history
+        .sessions()
+        .any(|session| history.transactions_of(session).len() > 1)
 }
 
 /// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
@@ -93,13 +117,18 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
         (_, false) => " and weaker levels",
     };
     let held: Vec<String> = difference.without.iter().map(in_full).collect();
-    let held =
-        format!("{what} makes the difference: without it, these operations satisfy {}{weaker}.", held.join(" and "));
+    let held = format!(
+        "{what} makes the difference: without it, these operations satisfy {}{weaker}.",
+        held.join(" and ")
+    );
     let level = difference.level.spoken();
     let needed = match difference.needed.as_slice() {
         [] => match used(words, difference.order) {
             used if used.is_empty() => String::new(),
-            used if by_sessions => format!(" The argument uses the order {}.", in_sessions(words.history, &used)),
+            used if by_sessions => format!(
+                " The argument uses the order {}.",
+                in_sessions(words.history, &used)
+            ),
             used => format!(" The argument uses that {}.", in_time(words, &used)),
         },
         [step] if by_sessions => {
@@ -113,7 +142,11 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
             in_time(words, &[*step])
         ),
         steps => {
-            let steps = if by_sessions { in_sessions(words.history, steps) } else { in_time(words, steps) };
+            let steps = if by_sessions {
+                in_sessions(words.history, steps)
+            } else {
+                in_time(words, steps)
+            };
             format!(
                 " Each step of this is needed: {steps}. If any one of them is dropped, these operations satisfy {level}."
             )
@@ -124,20 +157,39 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
 
 /// What the answer to an edge adds if it makes the difference.
 pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> String {
-    format!(" This makes the difference: without it, these operations satisfy {}.", difference.level.spoken())
+    format!(
+        " This makes the difference: without it, these operations satisfy {}.",
+        difference.level.spoken()
+    )
 }
 
 /// "plain serializability (P-SER, Elle's :serializable)".
 fn in_full(level: &Level) -> String {
-    let by_elle = level.row().elle.first().map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
+    let by_elle = level
+        .row()
+        .elle
+        .first()
+        .map(|keyword| format!(", Elle's :{keyword}"))
+        .unwrap_or_default();
     format!("{} ({}{by_elle})", level.spoken(), level.code())
 }
 
 /// The pairs of an order that the argument has edges for.
 fn used(words: &Words<'_>, order: CountedOrder) -> Vec<Pair> {
-    let relation = if order == CountedOrder::Session { Relation::SessionOrder } else { Relation::RealTime };
-    let is_used = |edge: &&Edge| edge.relation == relation && !edge.from.is_initial() && !edge.to.is_initial();
-    let pairs: BTreeSet<Pair> = words.edges.iter().filter(is_used).map(|edge| (edge.from, edge.to)).collect();
+    let relation = if order == CountedOrder::Session {
+        Relation::SessionOrder
+    } else {
+        Relation::RealTime
+    };
+    let is_used = |edge: &&Edge| {
+        edge.relation == relation && !edge.from.is_initial() && !edge.to.is_initial()
+    };
+    let pairs: BTreeSet<Pair> = words
+        .edges
+        .iter()
+        .filter(is_used)
+        .map(|edge| (edge.from, edge.to))
+        .collect();
     pairs.into_iter().collect()
 }
 
@@ -148,30 +200,54 @@ fn in_sessions(history: &History, pairs: &[Pair]) -> String {
     pairs.sort_unstable();
     for (earlier, later) in pairs {
         let chains = by_session.entry(history.session_of(earlier)).or_default();
-        match chains.iter_mut().find(|chain| chain.last() == Some(&earlier)) {
+        match chains
+            .iter_mut()
+            .find(|chain| chain.last() == Some(&earlier))
+        {
             Some(chain) => chain.push(later),
             None => chains.push(vec![earlier, later]),
         }
     }
     let chain = |chain: &Vec<TransactionId>| {
-        let names: Vec<String> = chain.iter().map(|&t| history.transaction_name(t).to_string()).collect();
+        let names: Vec<String> = chain
+            .iter()
+            .map(|&t| history.transaction_name(t).to_string())
+            .collect();
         names.join(" before ")
     };
     let of_session = |(session, chains): (SessionId, Vec<Vec<TransactionId>>)| {
         let chains: Vec<String> = chains.iter().map(chain).collect();
-        format!("{} in session {}", Words::list(&chains), history.session_and_node(session))
+        format!(
+            "{} in session {}",
+            Words::list(&chains),
+            history.session_and_node(session)
+        )
     };
-    Words::list(&by_session.into_iter().map(of_session).collect::<Vec<String>>())
+    Words::list(
+        &by_session
+            .into_iter()
+            .map(of_session)
+            .collect::<Vec<String>>(),
+    )
 }
 
 /// "T1 had ended (at time 5) before T2 began (at time 7)".
 fn in_time(words: &Words<'_>, pairs: &[Pair]) -> String {
-    let at = |time: Option<i64>| time.map(|time| format!(" (at {})", words.time(time))).unwrap_or_default();
+    let at = |time: Option<i64>| {
+        time.map(|time| format!(" (at {})", words.time(time)))
+            .unwrap_or_default()
+    };
     let said = |&(earlier, later): &Pair| {
-        let [ended, began] =
-            [words.history.interval(earlier).map(|i| i.end), words.history.interval(later).map(|i| i.start)];
+        let [ended, began] = [
+            words.history.interval(earlier).map(|i| i.end),
+            words.history.interval(later).map(|i| i.start),
+        ];
         let [first, then] = [earlier, later].map(|t| words.transaction(t));
-        format!("{first} had ended{} before {then} began{}", at(ended), at(began))
+        format!(
+            "{first} had ended{} before {then} began{}",
+            at(ended),
+            at(began)
+        )
     };
     pairs.iter().map(said).collect::<Vec<String>>().join("; ")
 }

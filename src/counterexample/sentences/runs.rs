@@ -6,24 +6,44 @@ use crate::counterexample::replay::{Action, Explained, Isolation};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 
 /// Where one copy of the data shows the same.
-pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolation, has_times: bool) -> String {
-    let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
+pub(in crate::counterexample) fn shown(
+    settings: &[Isolation],
+    setting: Isolation,
+    has_times: bool,
+) -> String {
+    let weaker: Vec<&str> = settings
+        .iter()
+        .filter(|other| **other < setting)
+        .map(|other| other.sql())
+        .collect();
     match (weaker.is_empty(), settings.is_empty()) {
         (false, _) => format!(
             "A single-copy database could return just these operations at {}. At {setting}, the setting that promises this level, it would \
              have to block or abort a transaction, or return something else.",
             weaker.join(" and at ")
         ),
-        (true, false) => format!("A single-copy database could return just these operations at {setting}."),
+        (true, false) => {
+            format!("A single-copy database could return just these operations at {setting}.")
+        }
         (true, true) => {
-            let respected = if has_times { "sessions and recorded times" } else { "sessions" };
-            format!("No order that respects {respected} explains all reads by one up-to-date copy of the data.")
+            let respected = if has_times {
+                "sessions and recorded times"
+            } else {
+                "sessions"
+            };
+            format!(
+                "No order that respects {respected} explains all reads by one up-to-date copy of the data."
+            )
         }
     }
 }
 
 /// That the order contradicts what is known of two versions of a key.
-pub(in crate::counterexample) fn turned(words: &Words<'_>, older: OperationId, newer: OperationId) -> String {
+pub(in crate::counterexample) fn turned(
+    words: &Words<'_>,
+    older: OperationId,
+    newer: OperationId,
+) -> String {
     let history = words.history;
     let value = |write: OperationId| history.value_name(history.operation(write).value);
     format!(
@@ -38,7 +58,9 @@ pub(in crate::counterexample) fn turned(words: &Words<'_>, older: OperationId, n
 /// Why a read of an intermediate version of `writer` is not wrong in the run.
 pub(in crate::counterexample) fn intermediate(words: &Words<'_>, writer: TransactionId) -> String {
     let name = words.transaction(writer);
-    format!("The later write of {name} is left out, too: so its intermediate version counts as committed here.")
+    format!(
+        "The later write of {name} is left out, too: so its intermediate version counts as committed here."
+    )
 }
 
 /// What a transaction does, with how the value read came about. `replaced`: who wrote the key again after the write that was
@@ -62,7 +84,11 @@ pub(in crate::counterexample) fn sentence(
     let operation = words.history.operation(o);
     let content = words.content(o);
     if operation.kind == OperationKind::Write {
-        let verb = if words.history.lists().is_list(operation.key) { "appends" } else { "writes" };
+        let verb = if words.history.lists().is_list(operation.key) {
+            "appends"
+        } else {
+            "writes"
+        };
         return format!("{name} {verb} {content}.");
     }
     let how = match (explained, replaced) {
@@ -70,9 +96,14 @@ pub(in crate::counterexample) fn sentence(
             "the file does not say what it returned".to_owned()
         }
         (_, Some(writer)) => {
-            format!("an intermediate version, as {} wrote this key again afterwards", words.transaction(writer))
+            format!(
+                "an intermediate version, as {} wrote this key again afterwards",
+                words.transaction(writer)
+            )
         }
-        (Explained::Nothing | Explained::Current, None) => "the last committed version shown".to_owned(),
+        (Explained::Nothing | Explained::Current, None) => {
+            "the last committed version shown".to_owned()
+        }
         (Explained::Own, None) => "its own write".to_owned(),
         (Explained::Older, None) => "an older version, which was overwritten before".to_owned(),
         (Explained::Uncommitted, None) => "a write of a transaction that had not ended".to_owned(),
@@ -82,10 +113,19 @@ pub(in crate::counterexample) fn sentence(
 }
 
 /// What a run shows of a violation of a level, given how many of its reads are explained in a way.
-pub(in crate::counterexample) fn summary(level: Level, count: impl Fn(Explained) -> usize) -> String {
+pub(in crate::counterexample) fn summary(
+    level: Level,
+    count: impl Fn(Explained) -> usize,
+) -> String {
     let told = [
-        (Explained::Older, "an older version than the one that was there"),
-        (Explained::Uncommitted, "a write of a transaction that had not ended"),
+        (
+            Explained::Older,
+            "an older version than the one that was there",
+        ),
+        (
+            Explained::Uncommitted,
+            "a write of a transaction that had not ended",
+        ),
         (Explained::Nowhere, "what no state explains"),
     ];
     let odd: Vec<String> = told

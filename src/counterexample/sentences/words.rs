@@ -4,7 +4,9 @@
 //! that is not in the list is skipped.
 
 use crate::checkers::{Pattern, Supposed};
-use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{
+    History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 use crate::relations::{Edge, EdgeIndex, Relation, list_from_outside, value_from_outside};
 
 /// Names and phrases for one list of edges.
@@ -20,12 +22,19 @@ impl<'a> Words<'a> {
 
     /// `T295`, or "the initial state" for ⊥.
     pub(in crate::counterexample) fn transaction(&self, t: TransactionId) -> String {
-        if t.is_initial() { "the initial state".to_owned() } else { self.history.transaction_name(t) }
+        if t.is_initial() {
+            "the initial state".to_owned()
+        } else {
+            self.history.transaction_name(t)
+        }
     }
 
     /// `key 4`.
     pub(in crate::counterexample) fn key(&self, key: Option<KeyId>) -> String {
-        key.map_or_else(|| "the key".to_owned(), |key| format!("key {}", self.history.key_name(key)))
+        key.map_or_else(
+            || "the key".to_owned(),
+            |key| format!("key {}", self.history.key_name(key)),
+        )
     }
 
     /// `key 4 = 3285`, or `x = 3285` where the key does not look like a number: key and value of an operation.
@@ -51,7 +60,11 @@ impl<'a> Words<'a> {
     /// `key 4`, or `x` where the name does not look like a number.
     fn short_key(&self, key: KeyId) -> String {
         let name = self.history.key_name(key);
-        if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') { format!("key {name}") } else { name }
+        if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            format!("key {name}")
+        } else {
+            name
+        }
     }
 
     /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, like lines.
@@ -75,25 +88,44 @@ impl<'a> Words<'a> {
     }
 
     /// "wrote key 4 = 3285" or "appended 5 to key 4".
-    pub(in crate::counterexample) fn wrote(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
-        let verb = if operation.is_some_and(|write| self.is_append(write)) { "appended" } else { "wrote" };
+    pub(in crate::counterexample) fn wrote(
+        &self,
+        operation: Option<OperationId>,
+        key: Option<KeyId>,
+    ) -> String {
+        let verb = if operation.is_some_and(|write| self.is_append(write)) {
+            "appended"
+        } else {
+            "wrote"
+        };
         format!("{verb} {}", self.content_or_key(operation, key))
     }
 
     /// What a reader did not see of a write: "not T4's newer 3285", for lists "without the 5 that T4 appended".
-    pub(in crate::counterexample) fn missed(&self, write: Option<OperationId>, writer: TransactionId) -> String {
+    pub(in crate::counterexample) fn missed(
+        &self,
+        write: Option<OperationId>,
+        writer: TransactionId,
+    ) -> String {
         let writer = self.transaction(writer);
         match write {
-            Some(write) if self.is_append(write) => format!("without the {} that {writer} appended", self.value(write)),
+            Some(write) if self.is_append(write) => {
+                format!("without the {} that {writer} appended", self.value(write))
+            }
             Some(write) => format!("not {writer}'s newer {}", self.value(write)),
             None => format!("not what {writer} wrote"),
         }
     }
 
     /// Whether a list that was read has the element that a write appended.
-    pub(in crate::counterexample) fn has_element(&self, read: Option<OperationId>, write: Option<OperationId>) -> bool {
+    pub(in crate::counterexample) fn has_element(
+        &self,
+        read: Option<OperationId>,
+        write: Option<OperationId>,
+    ) -> bool {
         let list = read.and_then(|read| self.history.lists().read_by(read));
-        list.zip(write).is_some_and(|(list, write)| list.contains(&self.history.operation(write).value))
+        list.zip(write)
+            .is_some_and(|(list, write)| list.contains(&self.history.operation(write).value))
     }
 
     /// `3285 that T297 read of key 4`; for a list its last element, ignoring the reader's own at its end.
@@ -104,7 +136,11 @@ impl<'a> Words<'a> {
         };
         let reader = self.transaction(self.history.transaction_of(read));
         let key = self.history.key_name(self.history.keys()[read.index()]);
-        let own = if self.ends_with_own(read) { " before its own elements" } else { "" };
+        let own = if self.ends_with_own(read) {
+            " before its own elements"
+        } else {
+            ""
+        };
         format!("{value} that {reader} read of key {key}{own}")
     }
 
@@ -116,13 +152,26 @@ impl<'a> Words<'a> {
     /// Whether a list ends with elements its reader appended.
     pub(in crate::counterexample) fn ends_with_own(&self, read: OperationId) -> bool {
         let outside = list_from_outside(self.history, self.history.transaction_of(read), read);
-        outside.zip(self.history.lists().read_by(read)).is_some_and(|(outside, list)| outside.len() < list.len())
+        outside
+            .zip(self.history.lists().read_by(read))
+            .is_some_and(|(outside, list)| outside.len() < list.len())
     }
 
     /// `5 in place 2 of the list that T297 read of key 4`.
-    pub(in crate::counterexample) fn element_read(&self, read: OperationId, place: usize) -> String {
-        let element = self.history.lists().read_by(read).and_then(|list| list.get(place));
-        let element = element.map_or_else(|| "element".to_owned(), |&element| self.history.value_name(element));
+    pub(in crate::counterexample) fn element_read(
+        &self,
+        read: OperationId,
+        place: usize,
+    ) -> String {
+        let element = self
+            .history
+            .lists()
+            .read_by(read)
+            .and_then(|list| list.get(place));
+        let element = element.map_or_else(
+            || "element".to_owned(),
+            |&element| self.history.value_name(element),
+        );
         let reader = self.transaction(self.history.transaction_of(read));
         let key = self.key(Some(self.history.operation(read).key));
         let place = self.recorded_place(read, place) + 1;
@@ -132,7 +181,9 @@ impl<'a> Words<'a> {
     /// The place of an element in a list in the file, even if elements have been left out: equal ones go together.
     fn recorded_place(&self, read: OperationId, place: usize) -> usize {
         let lists = self.history.lists();
-        let (Some(cut), Some(recorded)) = (lists.read_by(read), lists.recorded_by(read)) else { return place };
+        let (Some(cut), Some(recorded)) = (lists.read_by(read), lists.recorded_by(read)) else {
+            return place;
+        };
         let mut left = (0..recorded.len()).filter(|&at| cut.contains(&recorded[at]));
         left.nth(place).unwrap_or(place)
     }
@@ -154,13 +205,36 @@ impl<'a> Words<'a> {
     pub(in crate::counterexample) fn supposed(&self, supposed: Supposed) -> String {
         match supposed {
             Supposed::Writer { read, writer } => {
-                format!("{} wrote the {}", self.transaction(writer), self.value_read(read))
+                format!(
+                    "{} wrote the {}",
+                    self.transaction(writer),
+                    self.value_read(read)
+                )
             }
-            Supposed::Append { read, place, append } => {
-                format!("{} appended the {}", self.appender(append), self.element_read(read, place))
+            Supposed::Append {
+                read,
+                place,
+                append,
+            } => {
+                format!(
+                    "{} appended the {}",
+                    self.appender(append),
+                    self.element_read(read, place)
+                )
             }
-            Supposed::Outcome { transaction, committed } => {
-                format!("{} {}", self.transaction(transaction), if committed { "committed" } else { "did not commit" })
+            Supposed::Outcome {
+                transaction,
+                committed,
+            } => {
+                format!(
+                    "{} {}",
+                    self.transaction(transaction),
+                    if committed {
+                        "committed"
+                    } else {
+                        "did not commit"
+                    }
+                )
             }
         }
     }
@@ -208,7 +282,11 @@ impl<'a> Words<'a> {
     }
 
     /// Whether the list that `read` returned has the element that `append` appended.
-    pub(in crate::counterexample) fn listed_element(&self, read: OperationId, append: Option<OperationId>) -> bool {
+    pub(in crate::counterexample) fn listed_element(
+        &self,
+        read: OperationId,
+        append: Option<OperationId>,
+    ) -> bool {
         let element = append.map(|append| self.history.operation(append).value);
         let list = self.history.lists().read_by(read).unwrap_or_default();
         element.is_some_and(|element| list.contains(&element))
@@ -221,7 +299,9 @@ impl<'a> Words<'a> {
         first: Option<OperationId>,
         then: Option<OperationId>,
     ) -> bool {
-        let (Some(first), Some(then)) = (first, then) else { return false };
+        let (Some(first), Some(then)) = (first, then) else {
+            return false;
+        };
         let [first, then] = [first, then].map(|append| self.history.operation(append).value);
         let list = self.history.lists().read_by(read).unwrap_or_default();
         let place = list.iter().position(|element| *element == first);
@@ -232,7 +312,9 @@ impl<'a> Words<'a> {
     pub(in crate::counterexample) fn initial_read(&self, read: OperationId) -> String {
         let content = self.content(read);
         match self.history.lists().read_by(read) {
-            Some(_) if self.ends_with_own(read) => format!("{content}, its own appends to the initial version"),
+            Some(_) if self.ends_with_own(read) => {
+                format!("{content}, its own appends to the initial version")
+            }
             None if self.found(read) == Value::INITIAL => content,
             _ => format!("{content}, the initial version"),
         }
@@ -243,19 +325,29 @@ impl<'a> Words<'a> {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
         match edge.to_operation {
-            Some(read) if edge.from.is_initial() => format!("{to} read {}", self.initial_read(read)),
+            Some(read) if edge.from.is_initial() => {
+                format!("{to} read {}", self.initial_read(read))
+            }
             None if edge.from.is_initial() => format!("{to} read the initial version of {what}"),
             Some(read) if self.history.lists().read_by(read).is_some() => {
-                let element = edge.from_operation.map(|append| self.history.operation(append).value);
+                let element = edge
+                    .from_operation
+                    .map(|append| self.history.operation(append).value);
                 match element.filter(|element| *element != self.found(read)) {
                     Some(element) => {
                         let element = self.history.value_name(element);
                         let last = self.last_appender(read).filter(|last| *last != edge.from);
-                        let last = last.map(|t| format!(", and the last one {}", self.transaction(t)));
-                        format!("{to} read {what}, whose element {element} {from} appended{}", last.unwrap_or_default())
+                        let last =
+                            last.map(|t| format!(", and the last one {}", self.transaction(t)));
+                        format!(
+                            "{to} read {what}, whose element {element} {from} appended{}",
+                            last.unwrap_or_default()
+                        )
                     }
                     None if self.ends_with_own(read) => {
-                        format!("{to} read {what}, whose last element before {to}'s own {from} appended")
+                        format!(
+                            "{to} read {what}, whose last element before {to}'s own {from} appended"
+                        )
                     }
                     None => format!("{to} read {what}, whose last element {from} appended"),
                 }
@@ -267,7 +359,9 @@ impl<'a> Words<'a> {
     /// The transaction that an edge shows to have appended the last element of a list.
     fn last_appender(&self, read: OperationId) -> Option<TransactionId> {
         let is_of_last = |edge: &&Edge| {
-            let appended = edge.from_operation.map(|append| self.history.operation(append).value);
+            let appended = edge
+                .from_operation
+                .map(|append| self.history.operation(append).value);
             edge.relation == Relation::WriteRead
                 && edge.to_operation == Some(read)
                 && appended == Some(self.found(read))
@@ -278,21 +372,37 @@ impl<'a> Words<'a> {
     /// "T1's version of key 4 is older than T2's".
     pub(in crate::counterexample) fn older(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
-        format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
+        format!(
+            "{from}'s version of {} is older than {to}'s",
+            self.key(edge.key)
+        )
     }
 
     /// "wrote 5 to key 4" or "appended 5 to key 4": what a read that is wrong in this way returned.
-    pub(in crate::counterexample) fn wrong_value(&self, pattern: Pattern, read: OperationId) -> Option<String> {
+    pub(in crate::counterexample) fn wrong_value(
+        &self,
+        pattern: Pattern,
+        read: OperationId,
+    ) -> Option<String> {
         let o = self.history.operation(read);
         let Some(list) = self.history.lists().read_by(read) else {
-            return Some(format!("wrote {} to {}", self.history.value_name(o.value), self.key(Some(o.key))));
+            return Some(format!(
+                "wrote {} to {}",
+                self.history.value_name(o.value),
+                self.key(Some(o.key))
+            ));
         };
         let aborted = |element: &&Value| {
             let mut operations = (0..self.history.n_operations()).map(OperationId::new);
             operations.any(|w| {
-                let is_append =
-                    self.history.operation(w) == Operation { kind: OperationKind::Write, value: **element, ..o };
-                is_append && self.history.outcome(self.history.transaction_of(w)) == Outcome::Aborted
+                let is_append = self.history.operation(w)
+                    == Operation {
+                        kind: OperationKind::Write,
+                        value: **element,
+                        ..o
+                    };
+                is_append
+                    && self.history.outcome(self.history.transaction_of(w)) == Outcome::Aborted
             })
         };
         let element = match pattern {
@@ -300,7 +410,8 @@ impl<'a> Words<'a> {
             Pattern::FutureRead => return None,
             Pattern::DuplicateElement => {
                 let again = |(at, element): &(usize, &Value)| list[..*at].contains(element);
-                self.history.value_name(*list.iter().enumerate().find(again)?.1)
+                self.history
+                    .value_name(*list.iter().enumerate().find(again)?.1)
             }
             _ => self.history.value_name(*list.iter().find(aborted)?),
         };
@@ -311,32 +422,51 @@ impl<'a> Words<'a> {
     pub(in crate::counterexample) fn n_appends(&self, read: OperationId) -> usize {
         let o = self.history.operation(read);
         let list = self.history.lists().read_by(read).unwrap_or_default();
-        let again = list.iter().enumerate().find(|(at, element)| list[..*at].contains(element));
+        let again = list
+            .iter()
+            .enumerate()
+            .find(|(at, element)| list[..*at].contains(element));
         let is_append = |write: &Operation| {
-            (write.kind, write.key, Some(&write.value)) == (OperationKind::Write, o.key, again.map(|(_, value)| value))
+            (write.kind, write.key, Some(&write.value))
+                == (OperationKind::Write, o.key, again.map(|(_, value)| value))
         };
-        (0..self.history.n_operations()).filter(|&at| is_append(&self.history.operation(OperationId::new(at)))).count()
+        (0..self.history.n_operations())
+            .filter(|&at| is_append(&self.history.operation(OperationId::new(at))))
+            .count()
     }
 
     /// The element of a list that was read that no operation of this history appended, if there is exactly one.
     pub(in crate::counterexample) fn never_appended(&self, read: OperationId) -> Option<String> {
         let key = self.history.operation(read).key;
         let list = self.history.lists().read_by(read)?;
-        let appends = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
-        let appends: Vec<Value> =
-            appends.filter(|o| o.kind == OperationKind::Write && o.key == key).map(|o| o.value).collect();
+        let appends =
+            (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
+        let appends: Vec<Value> = appends
+            .filter(|o| o.kind == OperationKind::Write && o.key == key)
+            .map(|o| o.value)
+            .collect();
         let mut without = list.iter().filter(|element| !appends.contains(element));
         let element = without.next()?;
-        without.all(|other| other == element).then(|| self.history.value_name(*element))
+        without
+            .all(|other| other == element)
+            .then(|| self.history.value_name(*element))
     }
 
     /// Where the first two of these lists differ, counted from 1, and what each has there.
-    pub(in crate::counterexample) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
-        let &[first, second, ..] = reads else { return None };
+    pub(in crate::counterexample) fn parted(
+        &self,
+        reads: &[OperationId],
+    ) -> Option<(usize, [String; 2])> {
+        let &[first, second, ..] = reads else {
+            return None;
+        };
         let list = |read| self.history.lists().recorded_by(read);
         let mut places = list(first)?.iter().zip(list(second)?).enumerate();
         let (place, (a, b)) = places.find(|(_, (a, b))| a != b)?;
-        Some((place + 1, [a, b].map(|&element| self.history.value_name(element))))
+        Some((
+            place + 1,
+            [a, b].map(|&element| self.history.value_name(element)),
+        ))
     }
 
     /// Operations of one kind among these.
@@ -345,7 +475,11 @@ impl<'a> Words<'a> {
         operations: &[OperationId],
         kind: OperationKind,
     ) -> Vec<OperationId> {
-        operations.iter().copied().filter(|&o| self.history.operation(o).kind == kind).collect()
+        operations
+            .iter()
+            .copied()
+            .filter(|&o| self.history.operation(o).kind == kind)
+            .collect()
     }
 }
 
@@ -359,5 +493,9 @@ pub(super) fn either(names: &[String]) -> String {
 
 /// `1 pair`, `3 pairs`.
 pub(in crate::counterexample) fn counted(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+    if n == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{n} {word}s")
+    }
 }

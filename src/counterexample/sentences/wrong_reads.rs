@@ -10,7 +10,9 @@ impl Speaker<'_> {
     /// What reads contradict that are wrong in a way: a clause that begins with a capital letter or a name.
     pub(super) fn wrong_reads(&self, pattern: Pattern, reads: &[OperationId]) -> String {
         let words = self.words;
-        let Some(&read) = reads.first() else { return capitalized(pattern.row().meaning) };
+        let Some(&read) = reads.first() else {
+            return capitalized(pattern.row().meaning);
+        };
         let t = words.transaction(words.history.transaction_of(read));
         let of_list = words.history.lists().read_by(read).is_some();
         match pattern {
@@ -74,7 +76,9 @@ impl Speaker<'_> {
     /// That operations that are not all shown were tried in every order.
     fn no_order_of_all(&self) -> String {
         let (history, named) = (self.words.history, &self.violation.transactions);
-        let others = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
+        let others = history
+            .transactions()
+            .filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
         let others = match others.count() {
             0 => String::new(),
             1 => " and those of the other transaction shown".to_owned(),
@@ -88,13 +92,18 @@ impl Speaker<'_> {
 
     /// What a read whose value had been overwritten before it began had to return.
     fn had_to_read(&self) -> Option<String> {
-        let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation) else { return None };
+        let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation)
+        else {
+            return None;
+        };
         let history = self.words.history;
         let [reader, writer] = [read, by].map(|o| history.transaction_of(o));
         let [old, new] = [read, by].map(|o| history.value_name(history.operation(o).value));
         let name = self.words.transaction(reader);
         if history.operation(read).value == Value::INITIAL
-            && writes_of(history, history.operation(read).key, Value::INITIAL).next().is_none()
+            && writes_of(history, history.operation(read).key, Value::INITIAL)
+                .next()
+                .is_none()
         {
             return Some(format!(
                 "{} had written {new}, so {name} had to read {new} or something newer",

@@ -51,7 +51,10 @@ impl<'a> Teller<'a> {
     }
 
     fn speaker(&self) -> Speaker<'a> {
-        Speaker { words: self.words, violation: self.violation }
+        Speaker {
+            words: self.words,
+            violation: self.violation,
+        }
     }
 
     fn edge(&self, index: EdgeIndex) -> Option<&'a Edge> {
@@ -78,11 +81,22 @@ impl<'a> Teller<'a> {
                 transactions.push(reader);
             }
         }
-        transactions.extend(operations.iter().map(|&o| self.words.history.transaction_of(o)));
+        transactions.extend(
+            operations
+                .iter()
+                .map(|&o| self.words.history.transaction_of(o)),
+        );
         transactions.sort_unstable();
         transactions.dedup();
-        let mut premises: Vec<usize> = premises.iter().filter_map(|&e| *self.told.get(e)?).collect();
-        for edge in edges.iter().filter_map(|&e| self.edge(e)).filter(|_| role == StepRole::Concluded) {
+        let mut premises: Vec<usize> = premises
+            .iter()
+            .filter_map(|&e| *self.told.get(e)?)
+            .collect();
+        for edge in edges
+            .iter()
+            .filter_map(|&e| self.edge(e))
+            .filter(|_| role == StepRole::Concluded)
+        {
             if let Reason::Listed { read, .. } = edge.because {
                 premises.extend(self.line_of_read(read));
             }
@@ -99,23 +113,41 @@ impl<'a> Teller<'a> {
         let case = self.case.clone();
         let text = self.speaker().statement(&says, self.level, &case);
         let found_at = self.found_at(&operations);
-        let mut step =
-            Step { says, role, case, text, long: String::new(), premises, found_at, edges, transactions, operations };
+        let mut step = Step {
+            says,
+            role,
+            case,
+            text,
+            long: String::new(),
+            premises,
+            found_at,
+            edges,
+            transactions,
+            operations,
+        };
         step.long = self.long(&step);
         self.steps.push(step);
     }
 
     /// Where the file has these operations: "line 40, written at line 12", the last one first.
     fn found_at(&self, operations: &[OperationId]) -> String {
-        let Some((last, others)) = operations.split_last() else { return String::new() };
+        let Some((last, others)) = operations.split_last() else {
+            return String::new();
+        };
         let places = [self.places([*last]), self.places(others.iter().copied())];
-        places.into_iter().filter(|places| !places.is_empty()).collect::<Vec<_>>().join(", written at ")
+        places
+            .into_iter()
+            .filter(|places| !places.is_empty())
+            .collect::<Vec<_>>()
+            .join(", written at ")
     }
 
     /// "line 12, line 14".
     fn places(&self, operations: impl IntoIterator<Item = OperationId>) -> String {
         let history = self.words.history;
-        let places = operations.into_iter().filter_map(|o| Some(history.spot_of(o)?.text(history.origin())));
+        let places = operations
+            .into_iter()
+            .filter_map(|o| Some(history.spot_of(o)?.text(history.origin())));
         places.collect::<Vec<_>>().join(", ")
     }
 
@@ -123,11 +155,16 @@ impl<'a> Teller<'a> {
     fn long(&self, step: &Step) -> String {
         match step.role {
             StepRole::Supposed | StepRole::Rule => String::new(),
-            StepRole::Contradiction => axioms::of_contradiction(step, self.violation.id.pattern, self.level)
-                .map(|quotation| format!("{}.", quotation.text()))
-                .unwrap_or_default(),
+            StepRole::Contradiction => {
+                axioms::of_contradiction(step, self.violation.id.pattern, self.level)
+                    .map(|quotation| format!("{}.", quotation.text()))
+                    .unwrap_or_default()
+            }
             StepRole::Observed | StepRole::Concluded => match step.edges.as_slice() {
-                [one] => self.edge(*one).map(|e| reasons::reason(self.words, e, self.level).long).unwrap_or_default(),
+                [one] => self
+                    .edge(*one)
+                    .map(|e| reasons::reason(self.words, e, self.level).long)
+                    .unwrap_or_default(),
                 _ => String::new(),
             },
         }

@@ -17,11 +17,16 @@ impl Teller<'_> {
         let needed = self.needed(&cycles);
         let is_plain = |edge: &Edge| match edge.because {
             Reason::SessionOrder => !edge.from.is_initial(),
-            Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read) && !self.is_told_twice(read)),
+            Reason::Reads => edge
+                .to_operation
+                .is_none_or(|read| !open.contains(&read) && !self.is_told_twice(read)),
             _ => false,
         };
-        let mut lines: Vec<EdgeIndex> =
-            needed.iter().copied().filter(|&e| self.edge(e).is_some_and(is_plain)).collect();
+        let mut lines: Vec<EdgeIndex> = needed
+            .iter()
+            .copied()
+            .filter(|&e| self.edge(e).is_some_and(is_plain))
+            .collect();
         self.put_reads_in_program_order(&mut lines);
         if cycles.is_empty() {
             self.tell_operations();
@@ -30,8 +35,15 @@ impl Teller<'_> {
         for &e in &lines {
             if let Some(group) = late.iter().find(|group| group.contains(&e)) {
                 if self.told[e].is_none() {
-                    let says = Statement::BeganAfter { edges: group.clone() };
-                    self.step(StepRole::Observed, says, (group.clone(), Vec::new()), Vec::new());
+                    let says = Statement::BeganAfter {
+                        edges: group.clone(),
+                    };
+                    self.step(
+                        StepRole::Observed,
+                        says,
+                        (group.clone(), Vec::new()),
+                        Vec::new(),
+                    );
                 }
                 continue;
             }
@@ -40,7 +52,9 @@ impl Teller<'_> {
                 0 => self.tell_edge(e),
                 1 => {
                     self.tell_edge(e);
-                    let ran = self.edge(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
+                    let ran = self
+                        .edge(e)
+                        .map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
                     self.place(&ran);
                 }
                 _ if same[0] == e => self.tell_session(same),
@@ -69,7 +83,12 @@ impl Teller<'_> {
     /// Whether edges give a read several writers: each of them belongs to a case.
     fn is_told_twice(&self, read: OperationId) -> bool {
         let tells = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
-        let mut writers = self.violation.edges.iter().filter(tells).map(|edge| edge.from);
+        let mut writers = self
+            .violation
+            .edges
+            .iter()
+            .filter(tells)
+            .map(|edge| edge.from);
         let first = writers.next();
         writers.any(|writer| Some(writer) != first)
     }
@@ -92,7 +111,10 @@ impl Teller<'_> {
 
     /// What was read, without the writer, where each case has another one.
     fn tell_open_reads(&mut self, needed: &BTreeSet<EdgeIndex>) {
-        let edges = needed.iter().filter_map(|&e| self.edge(e)).filter(|edge| edge.because == Reason::Reads);
+        let edges = needed
+            .iter()
+            .filter_map(|&e| self.edge(e))
+            .filter(|edge| edge.because == Reason::Reads);
         let reads: Vec<OperationId> = edges.filter_map(|edge| edge.to_operation).collect();
         for read in reads {
             if self.is_told_twice(read) && self.line_of_read(read).is_none() {
@@ -103,7 +125,8 @@ impl Teller<'_> {
 
     /// The place of the line that states what a read returned.
     pub(super) fn line_of_read(&self, read: OperationId) -> Option<usize> {
-        let tells = |step: &Step| step.role == StepRole::Observed && step.operations.last() == Some(&read);
+        let tells =
+            |step: &Step| step.role == StepRole::Observed && step.operations.last() == Some(&read);
         self.steps.iter().position(tells)
     }
 
@@ -126,8 +149,12 @@ impl Teller<'_> {
                     open.extend(cases.iter().map(|(_, proof)| proof));
                 }
                 Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
-                Proof::Clauses { lemmas, .. } => cycles.extend(lemmas.first().into_iter().flatten()),
-                Proof::Combinations { options, excluded, .. } => {
+                Proof::Clauses { lemmas, .. } => {
+                    cycles.extend(lemmas.first().into_iter().flatten())
+                }
+                Proof::Combinations {
+                    options, excluded, ..
+                } => {
                     reads.extend(options.iter().filter_map(|option| option.read()));
                     open.extend(excluded.first().map(|(_, proof)| proof));
                 }
@@ -144,20 +171,33 @@ impl Teller<'_> {
     /// The edges among these about the session of this one, if it is one of session order.
     fn of_same_session(&self, e: EdgeIndex, lines: &[EdgeIndex]) -> Vec<EdgeIndex> {
         let session = |e: EdgeIndex| {
-            let edge = self.edge(e).filter(|edge| edge.relation == Relation::SessionOrder)?;
+            let edge = self
+                .edge(e)
+                .filter(|edge| edge.relation == Relation::SessionOrder)?;
             Some(self.words.history.session_of(edge.from))
         };
-        let Some(wanted) = session(e) else { return Vec::new() };
-        lines.iter().copied().filter(|&other| session(other) == Some(wanted)).collect()
+        let Some(wanted) = session(e) else {
+            return Vec::new();
+        };
+        lines
+            .iter()
+            .copied()
+            .filter(|&other| session(other) == Some(wanted))
+            .collect()
     }
 
     /// "T1, T4 and T9 ran in this order in session 3".
     fn tell_session(&mut self, edges: Vec<EdgeIndex>) {
-        let mut ran: Vec<TransactionId> =
-            edges.iter().filter_map(|&e| self.edge(e)).flat_map(|edge| [edge.from, edge.to]).collect();
+        let mut ran: Vec<TransactionId> = edges
+            .iter()
+            .filter_map(|&e| self.edge(e))
+            .flat_map(|edge| [edge.from, edge.to])
+            .collect();
         ran.sort_unstable();
         ran.dedup();
-        let says = Statement::Session { transactions: ran.clone() };
+        let says = Statement::Session {
+            transactions: ran.clone(),
+        };
         self.step(StepRole::Observed, says, (edges, Vec::new()), Vec::new());
         self.place(&ran);
     }
@@ -166,7 +206,10 @@ impl Teller<'_> {
     fn place(&mut self, transactions: &[TransactionId]) {
         let history = self.words.history;
         let spot = |&t: &TransactionId| {
-            let first = history.operations_of(t).next().filter(|_| !t.is_initial())?;
+            let first = history
+                .operations_of(t)
+                .next()
+                .filter(|_| !t.is_initial())?;
             Some(history.spot_of(first)?.text(history.origin()))
         };
         let mut places: Vec<String> = transactions.iter().filter_map(spot).collect();
@@ -184,7 +227,8 @@ impl Teller<'_> {
         };
         for later in 1..lines.len() {
             for earlier in 0..later {
-                if let (Some((a, first)), Some((b, then))) = (read(lines[earlier]), read(lines[later]))
+                if let (Some((a, first)), Some((b, then))) =
+                    (read(lines[earlier]), read(lines[later]))
                     && a == b
                     && then < first
                 {
@@ -200,32 +244,59 @@ impl Teller<'_> {
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
         let mut involved = match tells_all(history, self.violation) {
-            true => (0..history.n_operations()).map(OperationId::new).filter(|&o| may_count(history, o)).collect(),
+            true => (0..history.n_operations())
+                .map(OperationId::new)
+                .filter(|&o| may_count(history, o))
+                .collect(),
             false => involved_operations(self.violation),
         };
-        let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
-        let of_one = involved.windows(2).all(|two| history.transaction_of(two[0]) == history.transaction_of(two[1]));
+        let began = |o: OperationId| {
+            history
+                .interval(history.transaction_of(o))
+                .map(|ran| ran.start)
+        };
+        let of_one = involved
+            .windows(2)
+            .all(|two| history.transaction_of(two[0]) == history.transaction_of(two[1]));
         match in_time {
             true => involved.sort_by_key(|&o| (began(o), o)),
             // The order of operations within a transaction is what such a violation is about.
             false => involved.sort_by_key(|&o| (!of_one && is_read(o), o)),
         }
         // The line of such a read says which transaction it read from.
-        let names_writes = matches!(self.violation.id.pattern, Pattern::IncompatibleOrder | Pattern::NonRepeatableRead);
-        let is_read_from =
-            |edge: &Edge, write: OperationId| edge.because == Reason::Reads && edge.from_operation == Some(write);
+        let names_writes = matches!(
+            self.violation.id.pattern,
+            Pattern::IncompatibleOrder | Pattern::NonRepeatableRead
+        );
+        let is_read_from = |edge: &Edge, write: OperationId| {
+            edge.because == Reason::Reads && edge.from_operation == Some(write)
+        };
         if names_writes {
-            involved.retain(|&o| !self.violation.edges.iter().any(|edge| is_read_from(edge, o)));
+            involved.retain(|&o| {
+                !self
+                    .violation
+                    .edges
+                    .iter()
+                    .any(|edge| is_read_from(edge, o))
+            });
         }
         let mut last: Option<OperationId> = None;
         for o in involved {
             let t = history.transaction_of(o);
-            let before = last.replace(o).filter(|&before| before < o && history.transaction_of(before) == t);
-            let told = self.violation.edges.iter().position(|edge| edge.to_operation == Some(o));
+            let before = last
+                .replace(o)
+                .filter(|&before| before < o && history.transaction_of(before) == t);
+            let told = self
+                .violation
+                .edges
+                .iter()
+                .position(|edge| edge.to_operation == Some(o));
             let told = told.and_then(|e| Some((e, self.edge(e)?)));
             let says = Statement::Operation {
                 operation: o,
-                read_from: told.filter(|(_, edge)| edge.because == Reason::Reads).map(|(e, _)| e),
+                read_from: told
+                    .filter(|(_, edge)| edge.because == Reason::Reads)
+                    .map(|(e, _)| e),
                 names_writer: names_writes,
                 follows: !in_time && before.is_some(),
                 in_time,
@@ -236,7 +307,9 @@ impl Teller<'_> {
             };
             let clock = (0..self.violation.edges.len()).filter(clock);
             let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
-            let write = told.and_then(|(_, edge)| edge.from_operation).filter(|_| names_writes);
+            let write = told
+                .and_then(|(_, edge)| edge.from_operation)
+                .filter(|_| names_writes);
             let operations = write.into_iter().chain([o]).collect();
             self.step(StepRole::Observed, says, (edges, Vec::new()), operations);
         }
@@ -253,9 +326,16 @@ impl Teller<'_> {
                 && !matches!(operation.value, Value::UNRECORDED | Value::INITIAL)
                 && history.differs_from(*o).is_none()
         };
-        let reads: Vec<OperationId> = (0..history.n_operations()).map(OperationId::new).filter(is_known).collect();
+        let reads: Vec<OperationId> = (0..history.n_operations())
+            .map(OperationId::new)
+            .filter(is_known)
+            .collect();
         if !reads.is_empty() {
-            self.say(StepRole::Observed, Statement::NoOtherWriters { reads }, Vec::new());
+            self.say(
+                StepRole::Observed,
+                Statement::NoOtherWriters { reads },
+                Vec::new(),
+            );
         }
     }
 
@@ -265,8 +345,14 @@ impl Teller<'_> {
             return self.tell_no_other_writes();
         }
         match claim(self.words.history, self.violation) {
-            Claim::WrongValue { pattern, reads } if self.speaker().absent(pattern, &reads).is_some() => {
-                self.say(StepRole::Observed, Statement::Absent { pattern, reads }, Vec::new());
+            Claim::WrongValue { pattern, reads }
+                if self.speaker().absent(pattern, &reads).is_some() =>
+            {
+                self.say(
+                    StepRole::Observed,
+                    Statement::Absent { pattern, reads },
+                    Vec::new(),
+                );
             }
             Claim::OverwrittenBefore { read, .. } => self.tell_later_writes(read),
             _ => {}
@@ -277,34 +363,63 @@ impl Teller<'_> {
     fn tell_later_writes(&mut self, read: OperationId) {
         let (history, reader) = (self.words.history, self.words.history.transaction_of(read));
         let returned = history.operation(read);
-        let other = |w: &OperationId| !self.violation.operations.contains(w) && history.transaction_of(*w) != reader;
-        let others: Vec<OperationId> = writes_of(history, returned.key, returned.value).filter(other).collect();
-        let Some(ran) = history.interval(reader).filter(|_| !others.is_empty()) else { return };
-        let is_later =
-            |w: &OperationId| history.interval(history.transaction_of(*w)).is_some_and(|other| other.start > ran.end);
+        let other = |w: &OperationId| {
+            !self.violation.operations.contains(w) && history.transaction_of(*w) != reader
+        };
+        let others: Vec<OperationId> = writes_of(history, returned.key, returned.value)
+            .filter(other)
+            .collect();
+        let Some(ran) = history.interval(reader).filter(|_| !others.is_empty()) else {
+            return;
+        };
+        let is_later = |w: &OperationId| {
+            history
+                .interval(history.transaction_of(*w))
+                .is_some_and(|other| other.start > ran.end)
+        };
         if !others.iter().all(is_later) {
             return;
         }
-        self.say(StepRole::Observed, Statement::LaterWrites { read }, Vec::new());
+        self.say(
+            StepRole::Observed,
+            Statement::LaterWrites { read },
+            Vec::new(),
+        );
     }
 
     /// "T3 read x = 1 from T2, so T2, whose outcome is unknown, committed".
     fn tell_commits(&mut self, open: &[OperationId]) {
         let history = self.words.history;
         let unknown = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Unknown;
-        let mut writers: Vec<TransactionId> =
-            self.violation.edges.iter().map(|e| e.from).filter(|&t| unknown(t)).collect();
+        let mut writers: Vec<TransactionId> = self
+            .violation
+            .edges
+            .iter()
+            .map(|e| e.from)
+            .filter(|&t| unknown(t))
+            .collect();
         writers.sort_unstable();
         writers.dedup();
         for t in writers {
             // The writer of such a read belongs to the cases.
             let is_certain = |e: &Edge| e.to_operation.is_none_or(|read| !open.contains(&read));
-            let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e);
-            let Some(index) = self.violation.edges.iter().position(shows) else { continue };
-            let Some(edge) = self.edge(index) else { continue };
+            let shows = |e: &Edge| {
+                e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e)
+            };
+            let Some(index) = self.violation.edges.iter().position(shows) else {
+                continue;
+            };
+            let Some(edge) = self.edge(index) else {
+                continue;
+            };
             let operations = edge.to_operation.into_iter().collect();
             self.committed.push((t, self.steps.len()));
-            self.step(StepRole::Concluded, Statement::Committed { edge: index }, (Vec::new(), vec![index]), operations);
+            self.step(
+                StepRole::Concluded,
+                Statement::Committed { edge: index },
+                (Vec::new(), vec![index]),
+                operations,
+            );
         }
     }
 }

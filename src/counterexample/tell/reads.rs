@@ -22,11 +22,27 @@ impl Teller<'_> {
         self.tell_wrong(pattern, reads.to_vec(), reads.to_vec(), None);
     }
 
-    fn tell_wrong(&mut self, pattern: Pattern, reads: Vec<OperationId>, involved: Vec<OperationId>, at: Option<Level>) {
+    fn tell_wrong(
+        &mut self,
+        pattern: Pattern,
+        reads: Vec<OperationId>,
+        involved: Vec<OperationId>,
+        at: Option<Level>,
+    ) {
         let n_reads = reads.len();
-        let says = Statement::WrongReads { pattern, reads: reads.clone(), at };
-        let Some(&read) = reads.first() else { return self.say(StepRole::Contradiction, says, involved) };
-        if !self.steps.iter().any(|step| step.operations.contains(&read)) {
+        let says = Statement::WrongReads {
+            pattern,
+            reads: reads.clone(),
+            at,
+        };
+        let Some(&read) = reads.first() else {
+            return self.say(StepRole::Contradiction, says, involved);
+        };
+        if !self
+            .steps
+            .iter()
+            .any(|step| step.operations.contains(&read))
+        {
             self.say(StepRole::Concluded, Statement::Read { read }, vec![read]);
         }
         let rule = match pattern {
@@ -34,7 +50,9 @@ impl Teller<'_> {
             Pattern::IncompatibleOrder => Some(Rule::Lists),
             _ => None,
         };
-        if let Some(rule) = rule.filter(|_| self.steps.iter().all(|step| step.role != StepRole::Rule)) {
+        if let Some(rule) =
+            rule.filter(|_| self.steps.iter().all(|step| step.role != StepRole::Rule))
+        {
             self.say(StepRole::Rule, Statement::Rule(rule), Vec::new());
         }
         let history = self.words.history;
@@ -47,11 +65,16 @@ impl Teller<'_> {
             _ => true,
         };
         let is_premise = |step: &Step| {
-            let speaks_of = step.operations.iter().any(|&o| involved.contains(&o) && matters(o));
+            let speaks_of = step
+                .operations
+                .iter()
+                .any(|&o| involved.contains(&o) && matters(o));
             let is_about_all = matches!(step.role, StepRole::Observed | StepRole::Rule);
             speaks_of || step.operations.is_empty() && step.edges.is_empty() && is_about_all
         };
-        let premises = (0..self.steps.len()).filter(|&place| is_premise(&self.steps[place])).collect();
+        let premises = (0..self.steps.len())
+            .filter(|&place| is_premise(&self.steps[place]))
+            .collect();
         self.say(StepRole::Contradiction, says, involved);
         if let Some(step) = self.steps.last_mut() {
             step.premises = premises;

@@ -45,24 +45,47 @@ impl Lanes<'_> {
     /// Draws the labels of edges.
     pub(super) fn draw_labels(&self, scene: &mut Scene, ways: &[Way<'_>], bars: &[Bar]) {
         let mut taken: Vec<Rect> = bars.iter().map(|bar| bar.area).collect();
-        for Way { index, arrow, points, .. } in ways.iter().filter(|way| length(&way.points) > LABELLED).take(LABELS) {
+        for Way {
+            index,
+            arrow,
+            points,
+            ..
+        } in ways
+            .iter()
+            .filter(|way| length(&way.points) > LABELLED)
+            .take(LABELS)
+        {
             let size = label_size(arrow);
-            let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
+            let places =
+                [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
             let areas = places.map(|at| Rect::from_center_size(at, size));
             // Where it covers neither a transaction nor another label, and preferably no other edge.
             let is_free = |area: &&Rect| !taken.iter().any(|other| other.intersects(**area));
             let is_order = self.shown.timeline.is_order;
             let is_alone = |area: &&Rect| {
-                let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
-                (ways.len() > FEW && !is_order) || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
+                let mut others = ways
+                    .iter()
+                    .filter(|way| way.index != *index)
+                    .flat_map(|way| way.points.windows(2));
+                (ways.len() > FEW && !is_order)
+                    || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
             };
             // Short edges have it to one side.
-            let aside = [-1.0, 1.0].map(|side| areas[0].translate(vec2(side * (size.x / 2.0 + SIDE), 0.0)));
+            let aside =
+                [-1.0, 1.0].map(|side| areas[0].translate(vec2(side * (size.x / 2.0 + SIDE), 0.0)));
             let is_seen = |area: &&Rect| self.plot.contains_rect(**area);
-            let alone = areas.iter().chain(aside.iter().filter(is_seen)).filter(is_free).find(is_alone);
+            let alone = areas
+                .iter()
+                .chain(aside.iter().filter(is_seen))
+                .filter(is_free)
+                .find(is_alone);
             let free = alone.or_else(|| areas.iter().find(is_free));
-            let in_between =
-                || Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size);
+            let in_between = || {
+                Rect::from_center_size(
+                    along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3),
+                    size,
+                )
+            };
             // An order has as many edges as reads: a label over another edge would hide both, and pointing at an edge tells.
             let area = match if is_order { alone } else { free } {
                 Some(area) => *area,
@@ -76,12 +99,17 @@ impl Lanes<'_> {
 
     /// The visible edges: invisible ones cost nothing more.
     pub(super) fn ways(&self, bars: &[Bar]) -> Vec<Way<'_>> {
-        let Some(anomaly) = &self.shown.anomaly else { return Vec::new() };
+        let Some(anomaly) = &self.shown.anomaly else {
+            return Vec::new();
+        };
         // Edges that say the same between the same ends are drawn once.
         let ends_of = |index: usize| anomaly.edges.get(index).map(|edge| (edge.from, edge.to));
         let edges = || {
             anomaly.arrows.iter().flat_map(move |arrow| {
-                let others = arrow.also.iter().filter(move |also| ends_of(**also) != ends_of(arrow.edge));
+                let others = arrow
+                    .also
+                    .iter()
+                    .filter(move |also| ends_of(**also) != ends_of(arrow.edge));
                 let all = std::iter::once(&arrow.edge).chain(others);
                 all.filter_map(move |&index| Some((index, *arrow, anomaly.edges.get(index)?)))
             })
@@ -89,7 +117,8 @@ impl Lanes<'_> {
         // Number of edges between two transactions.
         let mut between: HashMap<(TransactionId, TransactionId), usize> = HashMap::new();
         let pair = |(from, to): (TransactionId, TransactionId)| (from.min(to), from.max(to));
-        edges().for_each(|(_, _, edge)| *between.entry(pair((edge.from, edge.to))).or_default() += 1);
+        edges()
+            .for_each(|(_, _, edge)| *between.entry(pair((edge.from, edge.to))).or_default() += 1);
         let area = |t| self.area_of(anomaly.renaming.old_transaction(t));
         let placed = edges().filter_map(|(index, arrow, edge)| {
             let has_twin = between[&pair((edge.from, edge.to))] > 1;
@@ -97,12 +126,21 @@ impl Lanes<'_> {
         });
         let placed: Vec<_> = placed.collect();
         let ends = placed.iter().map(|(.., ends)| *ends);
-        let shifts = if self.shown.timeline.is_order { shifts_in_order(ends) } else { shifts(ends) };
+        let shifts = if self.shown.timeline.is_order {
+            shifts_in_order(ends)
+        } else {
+            shifts(ends)
+        };
         let mut ways = Vec::new();
         for (&(index, arrow, has_twin, ends), shifts) in placed.iter().zip(shifts) {
             let path = self.way(ends, shifts, has_twin, bars);
             if path.bounds().expand(SIDE).intersects(self.plot) {
-                ways.push(Way { index, arrow, points: path.flatten(BOW), path });
+                ways.push(Way {
+                    index,
+                    arrow,
+                    points: path.flatten(BOW),
+                    path,
+                });
             }
         }
         ways
@@ -163,11 +201,21 @@ impl Lanes<'_> {
         }
         let x = a.x + self.view.zoom as f32 * APART * (0.2 + 0.6 * shifts.start);
         let start = a + vec2(0.0, (shifts.start - 0.5) * from.height() * 0.5);
-        let (side, edge) = if to.center().y >= from.center().y { (-1.0, to.top()) } else { (1.0, to.bottom()) };
+        let (side, edge) = if to.center().y >= from.center().y {
+            (-1.0, to.top())
+        } else {
+            (1.0, to.bottom())
+        };
         let room = (self.lane - to.height()) / 2.0 - HEAD;
         let y = edge + side * (HEAD + room * (0.2 + 0.7 * shifts.level));
-        let end = pos2(to.left() + 7.0 + shifts.end * (to.width().min(50.0) - 14.0), edge);
-        Path::rounded(&[start, pos2(x, start.y), pos2(x, y), pos2(end.x, y), end], 6.0)
+        let end = pos2(
+            to.left() + 7.0 + shifts.end * (to.width().min(50.0) - 14.0),
+            edge,
+        );
+        Path::rounded(
+            &[start, pos2(x, start.y), pos2(x, y), pos2(end.x, y), end],
+            6.0,
+        )
     }
 }
 
@@ -183,7 +231,12 @@ struct Shifts {
 /// that run level next to the same lane.
 fn shifts(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
     let column = |bar: Rect| bar.center().x.round() as i64;
-    let row = |from: Rect, to: Rect| (to.center().y.round() as i64, to.center().y >= from.center().y);
+    let row = |from: Rect, to: Rect| {
+        (
+            to.center().y.round() as i64,
+            to.center().y >= from.center().y,
+        )
+    };
     // How many there are, and how many have their share.
     let mut columns: HashMap<i64, (f32, f32)> = HashMap::new();
     let mut rows: HashMap<(i64, bool), (f32, f32)> = HashMap::new();
@@ -210,7 +263,9 @@ fn shifts_in_order(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shif
     let column = |bar: Rect| bar.center().x.round() as i64;
     let places = |of: fn((Rect, Rect)) -> Rect| {
         let mut taken: HashMap<i64, Vec<usize>> = HashMap::new();
-        ends.clone().enumerate().for_each(|(edge, ends)| taken.entry(column(of(ends))).or_default().push(edge));
+        ends.clone()
+            .enumerate()
+            .for_each(|(edge, ends)| taken.entry(column(of(ends))).or_default().push(edge));
         taken
     };
     let share = |edges: &[usize], edge: usize| {
@@ -231,7 +286,12 @@ fn shifts_in_order(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shif
 /// and there are no more levels than that takes.
 fn levels(ends: impl Iterator<Item = (Rect, Rect)>) -> Vec<f32> {
     let ends: Vec<(Rect, Rect)> = ends.collect();
-    let row = |(from, to): (Rect, Rect)| (to.center().y.round() as i64, to.center().y >= from.center().y);
+    let row = |(from, to): (Rect, Rect)| {
+        (
+            to.center().y.round() as i64,
+            to.center().y >= from.center().y,
+        )
+    };
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|a, b| ends[*a].0.left().total_cmp(&ends[*b].0.left()));
     // By row and level: where the last edge on it ends.
@@ -240,12 +300,17 @@ fn levels(ends: impl Iterator<Item = (Rect, Rect)>) -> Vec<f32> {
     for edge in order {
         let (from, to) = ends[edge];
         let tracks = tracks.entry(row(ends[edge])).or_default();
-        let free = tracks.iter().position(|end| *end < from.right()).unwrap_or(tracks.len());
+        let free = tracks
+            .iter()
+            .position(|end| *end < from.right())
+            .unwrap_or(tracks.len());
         tracks.resize(tracks.len().max(free + 1), f32::NEG_INFINITY);
         tracks[free] = to.right();
         track_of[edge] = free;
     }
-    let level = |(edge, track): (usize, usize)| (track as f32 + 0.5) / tracks[&row(ends[edge])].len() as f32;
+    let level = |(edge, track): (usize, usize)| {
+        (track as f32 + 0.5) / tracks[&row(ends[edge])].len() as f32
+    };
     track_of.into_iter().enumerate().map(level).collect()
 }
 
@@ -253,7 +318,10 @@ fn levels(ends: impl Iterator<Item = (Rect, Rect)>) -> Vec<f32> {
 fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Path {
     // A cubic curve comes three quarters of the way to its control points.
     let up = aside / 0.75;
-    Path { start: from, segments: vec![Segment::Cubic(from + up, to + up, to)] }
+    Path {
+        start: from,
+        segments: vec![Segment::Cubic(from + up, to + up, to)],
+    }
 }
 
 #[cfg(test)]
@@ -264,8 +332,13 @@ mod tests {
     fn edges_in_one_place_are_side_by_side() {
         let bar = |x: f32, y: f32| Rect::from_center_size(pos2(x, y), vec2(20.0, 10.0));
         // Two writers in one column, both read in another lane.
-        let ends = [(bar(10.0, 10.0), bar(90.0, 90.0)), (bar(10.0, 50.0), bar(90.0, 90.0))];
-        let [a, b] = shifts(ends.into_iter())[..] else { panic!("one for each edge") };
+        let ends = [
+            (bar(10.0, 10.0), bar(90.0, 90.0)),
+            (bar(10.0, 50.0), bar(90.0, 90.0)),
+        ];
+        let [a, b] = shifts(ends.into_iter())[..] else {
+            panic!("one for each edge")
+        };
         for (a, b) in [(a.start, b.start), (a.end, b.end), (a.level, b.level)] {
             assert_eq!((a, b), (0.25, 0.75));
         }
@@ -275,10 +348,17 @@ mod tests {
     fn only_edges_of_an_order_that_are_above_each_other_have_different_levels() {
         let bar = |x: f32, y: f32| Rect::from_center_size(pos2(x, y), vec2(20.0, 10.0));
         let to = |from: f32, to: f32| (bar(from, 10.0), bar(to, 90.0));
-        assert_eq!(levels([to(10.0, 90.0), to(50.0, 130.0), to(170.0, 300.0)].into_iter()), [0.25, 0.75, 0.25]);
+        assert_eq!(
+            levels([to(10.0, 90.0), to(50.0, 130.0), to(170.0, 300.0)].into_iter()),
+            [0.25, 0.75, 0.25]
+        );
         // Only one leaves each column, whatever arrives there.
         let shifts = shifts_in_order([to(10.0, 90.0), to(90.0, 130.0)].into_iter());
-        assert!(shifts.iter().all(|shifts| shifts.start == 0.5 && shifts.end == 0.5));
+        assert!(
+            shifts
+                .iter()
+                .all(|shifts| shifts.start == 0.5 && shifts.end == 0.5)
+        );
     }
 
     #[test]
@@ -288,6 +368,9 @@ mod tests {
         let top = along(&way, 0.5);
         assert!((top - pos2(50.0, 30.0)).length() < 0.5, "{top}");
         assert!(length(&way) > 80.0 && along(&way, 1.0).distance(way[BOW]) < 0.01);
-        assert_eq!(along(&[pos2(0.0, 0.0), pos2(10.0, 0.0)], 0.25), pos2(2.5, 0.0));
+        assert_eq!(
+            along(&[pos2(0.0, 0.0), pos2(10.0, 0.0)], 0.25),
+            pos2(2.5, 0.0)
+        );
     }
 }

@@ -12,7 +12,9 @@ use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
 use crate::diagram::path::Path;
-use crate::history::{Annotation, FaultSpan, History, OperationId, SessionId, TransactionId, grouped};
+use crate::history::{
+    Annotation, FaultSpan, History, OperationId, SessionId, TransactionId, grouped,
+};
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use rows::Rows;
 
@@ -104,18 +106,38 @@ struct Bar {
 impl<'a> Lanes<'a> {
     /// Lanes of an area of this size, seen from `view`.
     pub fn new(shown: LaneContent<'a>, size: Vec2, view: View) -> Lanes<'a> {
-        let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
+        let transactions = shown
+            .anomaly
+            .as_ref()
+            .map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
         let rows = Rows::new(shown.history, transactions);
         let cluster = shown.history.cluster();
         let has_few = shown.timeline.clock.is_some() && cluster.incidents().len() <= INCIDENTS;
-        let faults = if has_few { cluster.faults() } else { Vec::new() };
+        let faults = if has_few {
+            cluster.faults()
+        } else {
+            Vec::new()
+        };
         // A line more says how many there are besides.
         let low = faults::ROW * faults.len().min(faults::ROWS + 1) as f32;
         let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2() - vec2(0.0, low));
         let lane = (plot.height() / (rows.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
         // Edges run between those of the anomaly.
-        let own = if shown.timeline.is_order { lane } else { lane.max(OWN) };
-        Lanes { shown, rows, faults, size, plot, lane, own, view }
+        let own = if shown.timeline.is_order {
+            lane
+        } else {
+            lane.max(OWN)
+        };
+        Lanes {
+            shown,
+            rows,
+            faults,
+            size,
+            plot,
+            lane,
+            own,
+            view,
+        }
     }
 
     /// Makes lanes as low as their transactions allow if more of them are in sight then.
@@ -127,17 +149,29 @@ impl<'a> Lanes<'a> {
     /// Shows the whole anomaly, or everything where that is legible.
     pub fn fit(&mut self) {
         let axis = self.axis();
-        let bounds = self.rows.involved().filter_map(|t| axis.span(t)).map(|span| (span.from, span.to));
+        let bounds = self
+            .rows
+            .involved()
+            .filter_map(|t| axis.span(t))
+            .map(|span| (span.from, span.to));
         let bounds = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let is_short = f64::from(self.plot.width()) >= axis.length * LEGIBLE;
         let (from, to) = bounds.filter(|_| !is_short).unwrap_or((0.0, axis.length));
         let margin = ((to - from) * 0.06).max(axis.length * 1e-9);
         let width = f64::from(self.plot.width());
         let zoom = width / (to - from + 2.0 * margin).max(1e-9);
-        let zoom = if self.shown.true_time { zoom } else { zoom.min(WIDEST) };
+        let zoom = if self.shown.true_time {
+            zoom
+        } else {
+            zoom.min(WIDEST)
+        };
         // No empty room at one side while something is out of sight at the other.
         let last = (axis.length + margin - width / zoom).max(-margin);
-        self.view = View { zoom, left: ((from + to) / 2.0 - width / 2.0 / zoom).clamp(-margin, last), top: 0.0 };
+        self.view = View {
+            zoom,
+            left: ((from + to) / 2.0 - width / 2.0 / zoom).clamp(-margin, last),
+            top: 0.0,
+        };
     }
 
     /// Shows this stretch of the axis, and the session if one is named, in the middle.
@@ -155,10 +189,14 @@ impl<'a> Lanes<'a> {
         let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
         let height = self.above(self.rows.len() + 1);
         let view = &mut self.view;
-        view.zoom = view.zoom.clamp(width / (length * 4.0), width * 1e7 / length);
+        view.zoom = view
+            .zoom
+            .clamp(width / (length * 4.0), width * 1e7 / length);
         let sight = width / view.zoom;
         let least = -sight * SPARE;
-        view.left = view.left.clamp(least, (length - sight * (1.0 - SPARE)).max(least));
+        view.left = view
+            .left
+            .clamp(least, (length - sight * (1.0 - SPARE)).max(least));
         view.top = view.top.clamp(0.0, (height - self.plot.height()).max(0.0));
     }
 
@@ -167,14 +205,22 @@ impl<'a> Lanes<'a> {
         let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, self.size));
         let lanes = self.visible_lanes();
         for &(place, _) in lanes.iter().filter(|(place, _)| place % 2 == 1) {
-            scene.rect(self.lane_area(place, 0.0..self.plot.right()), 0.0, Role::Lane, None);
+            scene.rect(
+                self.lane_area(place, 0.0..self.plot.right()),
+                0.0,
+                Role::Lane,
+                None,
+            );
         }
         self.draw_stretches(&mut scene);
         let lasting = self.lasting();
         faults::draw_bands(&mut scene, &lasting, self.plot);
         let ticks = self.ticks();
         for &tick in &ticks {
-            let line = Path::line(pos2(self.x(tick), AXIS - 5.0), pos2(self.x(tick), self.plot.bottom()));
+            let line = Path::line(
+                pos2(self.x(tick), AXIS - 5.0),
+                pos2(self.x(tick), self.plot.bottom()),
+            );
             scene.line(line, Role::Rule, None);
         }
         let bars = self.bars(&lanes);
@@ -182,11 +228,17 @@ impl<'a> Lanes<'a> {
         let is_order = self.shown.timeline.is_order;
         let is_above = |bar: &&Bar| is_order || matches!(bar.target, Target::Elsewhere(_));
         let ways = self.ways(&bars);
-        bars.iter().filter(|bar| !is_above(bar)).for_each(|bar| self.draw_bar(&mut scene, bar));
-        ways.iter().for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
-        bars.iter().filter(is_above).for_each(|bar| self.draw_bar(&mut scene, bar));
+        bars.iter()
+            .filter(|bar| !is_above(bar))
+            .for_each(|bar| self.draw_bar(&mut scene, bar));
+        ways.iter()
+            .for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
+        bars.iter()
+            .filter(is_above)
+            .for_each(|bar| self.draw_bar(&mut scene, bar));
         self.draw_names_above(&mut scene, &bars);
-        ways.iter().for_each(|way| scene.head(&way.path, way.arrow, way.target()));
+        ways.iter()
+            .for_each(|way| scene.head(&way.path, way.arrow, way.target()));
         self.draw_labels(&mut scene, &ways, &bars);
         self.draw_flags(&mut scene);
         self.draw_names(&mut scene, &lanes);
@@ -206,7 +258,11 @@ impl<'a> Lanes<'a> {
 
     /// The height of a lane.
     fn height(&self, place: usize) -> f32 {
-        if place < self.rows.n_own() { self.own } else { self.lane }
+        if place < self.rows.n_own() {
+            self.own
+        } else {
+            self.lane
+        }
     }
 
     /// The distance of the upper side of a lane from that of the first.
@@ -226,20 +282,33 @@ impl<'a> Lanes<'a> {
 
     /// How many sessions are above and below what is in sight. O(sessions).
     pub fn out_of_sight(&self) -> [usize; 2] {
-        let count = |is_out: &dyn Fn(f32) -> bool| (0..self.rows.len()).filter(|&place| is_out(self.y(place))).count();
-        [count(&|y| y < self.plot.top()), count(&|y| y > self.plot.bottom())]
+        let count = |is_out: &dyn Fn(f32) -> bool| {
+            (0..self.rows.len())
+                .filter(|&place| is_out(self.y(place)))
+                .count()
+        };
+        [
+            count(&|y| y < self.plot.top()),
+            count(&|y| y > self.plot.bottom()),
+        ]
     }
 
     fn lane_area(&self, place: usize, x: std::ops::Range<f32>) -> Rect {
         let y = self.y(place);
-        Rect::from_x_y_ranges(x.start..=x.end, y - self.height(place) / 2.0..=y + self.height(place) / 2.0)
+        Rect::from_x_y_ranges(
+            x.start..=x.end,
+            y - self.height(place) / 2.0..=y + self.height(place) / 2.0,
+        )
     }
 
     fn visible_lanes(&self) -> Vec<(usize, SessionId)> {
         let below = (self.view.top - self.above(self.rows.n_own())).max(0.0);
-        let first = (self.view.top / self.own).min(self.rows.n_own() as f32) as usize + (below / self.lane) as usize;
+        let first = (self.view.top / self.own).min(self.rows.n_own() as f32) as usize
+            + (below / self.lane) as usize;
         let n = (self.plot.height() / self.lane) as usize + 2;
-        (first..first + n).map_while(|lane| Some((lane, self.rows.session(lane)?))).collect()
+        (first..first + n)
+            .map_while(|lane| Some((lane, self.rows.session(lane)?)))
+            .collect()
     }
 
     /// Where a transaction is, visible or not.
@@ -250,7 +319,10 @@ impl<'a> Lanes<'a> {
         let span = self.axis().span(transaction)?;
         let y = self.y(self.rows.lane(self.shown.history.session_of(transaction)));
         let (from, to) = (self.x(span.from), self.x(span.to));
-        Some(Rect::from_x_y_ranges(from..=to.max(from + GRAIN), y - BAR / 2.0..=y + BAR / 2.0))
+        Some(Rect::from_x_y_ranges(
+            from..=to.max(from + GRAIN),
+            y - BAR / 2.0..=y + BAR / 2.0,
+        ))
     }
 
     /// The visible transactions. Those of the anomaly come last and are never hidden among others.
@@ -259,22 +331,46 @@ impl<'a> Lanes<'a> {
         let grain = f64::from(GRAIN) / self.view.zoom;
         for &(place, session) in lanes {
             let y = self.y(place);
-            self.axis().visible(session.index(), self.view.left, self.end(), grain, |transaction, span, n| {
-                let (from, to) = (self.x(span.from), self.x(span.to).max(self.x(span.from) + 2.0));
-                let area = Rect::from_x_y_ranges(from..=to, y - BAR / 2.0..=y + BAR / 2.0);
-                let target = match n {
-                    1 => Anomaly::target(self.shown.anomaly.as_ref(), transaction),
-                    _ => Target::Several(transaction, n),
-                };
-                if !matches!(target, Target::Transaction(_)) {
-                    bars.push(Bar { area, transaction, n, target });
-                }
-            });
+            self.axis().visible(
+                session.index(),
+                self.view.left,
+                self.end(),
+                grain,
+                |transaction, span, n| {
+                    let (from, to) = (
+                        self.x(span.from),
+                        self.x(span.to).max(self.x(span.from) + 2.0),
+                    );
+                    let area = Rect::from_x_y_ranges(from..=to, y - BAR / 2.0..=y + BAR / 2.0);
+                    let target = match n {
+                        1 => Anomaly::target(self.shown.anomaly.as_ref(), transaction),
+                        _ => Target::Several(transaction, n),
+                    };
+                    if !matches!(target, Target::Transaction(_)) {
+                        bars.push(Bar {
+                            area,
+                            transaction,
+                            n,
+                            target,
+                        });
+                    }
+                },
+            );
         }
-        for &(_, transaction) in lanes.iter().flat_map(|(_, session)| self.rows.involved_of(*session)) {
+        for &(_, transaction) in lanes
+            .iter()
+            .flat_map(|(_, session)| self.rows.involved_of(*session))
+        {
             let target = Anomaly::target(self.shown.anomaly.as_ref(), transaction);
-            let area = self.area_of(transaction).filter(|area| area.intersects(self.plot));
-            bars.extend(area.map(|area| Bar { area, transaction, n: 1, target }));
+            let area = self
+                .area_of(transaction)
+                .filter(|area| area.intersects(self.plot));
+            bars.extend(area.map(|area| Bar {
+                area,
+                transaction,
+                n: 1,
+                target,
+            }));
         }
         bars
     }
@@ -283,7 +379,10 @@ impl<'a> Lanes<'a> {
         let history = self.shown.history;
         let shown = |beyond: f32| {
             let (left, right) = (self.plot.left() - beyond, self.plot.right() + beyond);
-            Rect::from_x_y_ranges(bar.area.left().max(left)..=bar.area.right().min(right), bar.area.y_range())
+            Rect::from_x_y_ranges(
+                bar.area.left().max(left)..=bar.area.right().min(right),
+                bar.area.y_range(),
+            )
         };
         let area = shown(0.0);
         let target = Some(bar.target);
@@ -297,16 +396,30 @@ impl<'a> Lanes<'a> {
             false => (Emphasis::Evidence, Role::CardStatus),
         };
         // The frame of one that is cut goes on out of sight.
-        scene.rect(shown(CUT), 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
+        scene.rect(
+            shown(CUT),
+            4.0,
+            Role::Bar(history.outcome(bar.transaction), emphasis),
+            target,
+        );
         let columns = room_for_name(area.width());
         if columns > 2 {
             let name = elide(&history.transaction_name(bar.transaction), columns);
             let used = width(&name, FONT) + 2.0 * ADVANCE * FONT;
-            let says = self.says(bar.transaction, columns.saturating_sub(text_columns(&name) + 2));
+            let says = self.says(
+                bar.transaction,
+                columns.saturating_sub(text_columns(&name) + 2),
+            );
             let at = area.left_center() + vec2(5.0, 0.0);
             scene.text((at, Align::Left), FONT, name, ink, target);
             if !says.is_empty() {
-                scene.text((at + vec2(used, 0.0), Align::Left), FONT, says, Role::CardStatus, target);
+                scene.text(
+                    (at + vec2(used, 0.0), Align::Left),
+                    FONT,
+                    says,
+                    Role::CardStatus,
+                    target,
+                );
             }
         }
     }
@@ -314,15 +427,30 @@ impl<'a> Lanes<'a> {
     /// Names above those transactions of the anomaly that are too narrow for them, as far as no other name is there.
     fn draw_names_above(&self, scene: &mut Scene, bars: &[Bar]) {
         let mut taken: Vec<Rect> = Vec::new();
-        let is_own = |bar: &&Bar| matches!(bar.target, Target::Transaction(_)) && room_for_name(bar.area.width()) <= 2;
+        let is_own = |bar: &&Bar| {
+            matches!(bar.target, Target::Transaction(_)) && room_for_name(bar.area.width()) <= 2
+        };
         for bar in bars.iter().filter(is_own) {
-            let name = elide(&self.shown.history.transaction_name(bar.transaction), NAME_COLUMNS);
+            let name = elide(
+                &self.shown.history.transaction_name(bar.transaction),
+                NAME_COLUMNS,
+            );
             // An arrow comes in above it.
-            let left = (bar.area.right() + 2.0).min(self.plot.right() - width(&name, FONT)).max(self.plot.left());
-            let area =
-                Rect::from_min_size(pos2(left, bar.area.top() - FONT - 4.0), vec2(width(&name, FONT), FONT + 3.0));
+            let left = (bar.area.right() + 2.0)
+                .min(self.plot.right() - width(&name, FONT))
+                .max(self.plot.left());
+            let area = Rect::from_min_size(
+                pos2(left, bar.area.top() - FONT - 4.0),
+                vec2(width(&name, FONT), FONT + 3.0),
+            );
             if !taken.iter().any(|other| other.intersects(area)) {
-                scene.text((area.left_center(), Align::Left), FONT, name, Role::CardTitle, Some(bar.target));
+                scene.text(
+                    (area.left_center(), Align::Left),
+                    FONT,
+                    name,
+                    Role::CardTitle,
+                    Some(bar.target),
+                );
                 taken.push(area);
             }
         }
@@ -335,11 +463,20 @@ impl<'a> Lanes<'a> {
         let (mut text, mut n) = (String::new(), 0);
         let all = self.shown.history.operations_of(transaction);
         let n_all = all.len();
-        let own = self.shown.anomaly.as_ref().filter(|a| a.renaming.new_transaction(transaction).is_some());
-        let is_about = |o: &OperationId| own.is_none_or(|anomaly| anomaly.renaming.new_operation(*o).is_some());
+        let own = self
+            .shown
+            .anomaly
+            .as_ref()
+            .filter(|a| a.renaming.new_transaction(transaction).is_some());
+        let is_about = |o: &OperationId| {
+            own.is_none_or(|anomaly| anomaly.renaming.new_operation(*o).is_some())
+        };
         for operation in all.filter(is_about) {
             let gap = if text.is_empty() { "" } else { "  " };
-            let next = format!("{gap}{}", printable(&self.shown.history.operation_text(operation)));
+            let next = format!(
+                "{gap}{}",
+                printable(&self.shown.history.operation_text(operation))
+            );
             let rest = if n + 1 < n_all { REST } else { "" };
             if text_columns(&text) + text_columns(&next) + text_columns(rest) > columns {
                 break;
@@ -347,15 +484,26 @@ impl<'a> Lanes<'a> {
             text += &next;
             n += 1;
         }
-        if (1..n_all).contains(&n) { text + REST } else { text }
+        if (1..n_all).contains(&n) {
+            text + REST
+        } else {
+            text
+        }
     }
 
     /// Faults from their beginning to their end.
     fn lasting(&self) -> Vec<Lasting> {
-        let Some(clock) = &self.shown.timeline.clock else { return Vec::new() };
+        let Some(clock) = &self.shown.timeline.clock else {
+            return Vec::new();
+        };
         let x = |time: i64| self.x(clock.place(time, self.shown.true_time));
-        let lasting =
-            |fault: &FaultSpan| Lasting::new(fault, x(fault.start), fault.end.map_or(self.plot.right() + 9.0, x));
+        let lasting = |fault: &FaultSpan| {
+            Lasting::new(
+                fault,
+                x(fault.start),
+                fault.end.map_or(self.plot.right() + 9.0, x),
+            )
+        };
         self.faults.iter().map(lasting).collect()
     }
 
@@ -365,7 +513,10 @@ impl<'a> Lanes<'a> {
             let below = Rect::from_min_max(pos2(0.0, self.plot.bottom()), self.size.to_pos2());
             scene.rect(below, 0.0, Role::Page, None);
             scene.text(
-                (below.left_top() + vec2(10.0, faults::ROW / 2.0), Align::Left),
+                (
+                    below.left_top() + vec2(10.0, faults::ROW / 2.0),
+                    Align::Left,
+                ),
                 FONT,
                 "faults".to_owned(),
                 Role::LaneTitle,
@@ -383,15 +534,27 @@ impl<'a> Lanes<'a> {
         let name = |session: SessionId| self.shown.history.session_and_node(session);
         let in_full = |session: SessionId| format!("session {}", name(session));
         // All of them alike.
-        let is_full = lanes.iter().all(|&(_, session)| width(&in_full(session), FONT) <= room);
+        let is_full = lanes
+            .iter()
+            .all(|&(_, session)| width(&in_full(session), FONT) <= room);
         for &(place, session) in lanes {
             let area = self.lane_area(place, column.left()..column.right());
             if place % 2 == 1 {
                 scene.rect(area.intersect(column), 0.0, Role::Lane, None);
             }
-            let name = if is_full { in_full(session) } else { name(session) };
+            let name = if is_full {
+                in_full(session)
+            } else {
+                name(session)
+            };
             let name = elide(&name, (room / (ADVANCE * FONT)) as usize);
-            scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, name, Role::LaneTitle, None);
+            scene.text(
+                (area.left_center() + vec2(10.0, 0.0), Align::Left),
+                FONT,
+                name,
+                Role::LaneTitle,
+                None,
+            );
         }
     }
 
@@ -406,16 +569,41 @@ impl<'a> Lanes<'a> {
             (Some(_), true) => "true time",
             (Some(_), false) => "time (gaps compressed)",
         };
-        scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+        scene.text(
+            (area.left_center() + vec2(10.0, 0.0), Align::Left),
+            FONT,
+            title.to_owned(),
+            Role::Legend,
+            None,
+        );
         for &at in ticks {
             let (x, text) = (self.x(at), self.tick(at));
-            scene.line(Path::line(pos2(x, AXIS - 5.0), pos2(x, AXIS)), Role::Rule, None);
+            scene.line(
+                Path::line(pos2(x, AXIS - 5.0), pos2(x, AXIS)),
+                Role::Rule,
+                None,
+            );
             if x + 3.0 + width(&text, FONT) <= area.right() {
-                scene.text((pos2(x + 3.0, area.center().y - 4.0), Align::Left), FONT, text, Role::Legend, None);
+                scene.text(
+                    (pos2(x + 3.0, area.center().y - 4.0), Align::Left),
+                    FONT,
+                    text,
+                    Role::Legend,
+                    None,
+                );
             }
         }
-        let bent = self.shown.timeline.clock.as_ref().filter(|_| !self.shown.true_time);
-        for cut in bent.into_iter().flat_map(|clock| clock.cuts(self.view.left, self.end())).take(200) {
+        let bent = self
+            .shown
+            .timeline
+            .clock
+            .as_ref()
+            .filter(|_| !self.shown.true_time);
+        for cut in bent
+            .into_iter()
+            .flat_map(|clock| clock.cuts(self.view.left, self.end()))
+            .take(200)
+        {
             // Much time passes here in little space.
             let x = self.x(cut);
             let zigzag = [(-4.0, 2.5), (-1.5, -2.5), (1.5, 2.5), (4.0, -2.5)];
@@ -428,23 +616,44 @@ impl<'a> Lanes<'a> {
 
     fn ticks(&self) -> Vec<f64> {
         // Places of an order are short numbers, each of which counts.
-        let apart = if self.shown.timeline.is_order { 40.0 } else { 110.0 };
+        let apart = if self.shown.timeline.is_order {
+            40.0
+        } else {
+            110.0
+        };
         let step = nice(apart / self.view.zoom);
-        let step = if self.shown.timeline.clock.is_none() { step.max(1.0) } else { step };
+        let step = if self.shown.timeline.clock.is_none() {
+            step.max(1.0)
+        } else {
+            step
+        };
         // At round times, counted from where the file does.
-        let clock = self.shown.timeline.clock.as_ref().filter(|_| self.shown.true_time);
-        let ahead = clock.map_or(0.0, |clock| (clock.first - self.shown.history.origin().zero) as f64);
+        let clock = self
+            .shown
+            .timeline
+            .clock
+            .as_ref()
+            .filter(|_| self.shown.true_time);
+        let ahead = clock.map_or(0.0, |clock| {
+            (clock.first - self.shown.history.origin().zero) as f64
+        });
         let first = ((self.view.left.max(0.0) + ahead) / step).ceil() * step - ahead;
         // An order has no places but its own.
         let has_place = |at: &f64| !self.shown.timeline.is_order || self.axis().covers(*at);
-        let ticks = (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= self.end());
+        let ticks = (0..TICKS)
+            .map(|n| first + f64::from(n) * step)
+            .take_while(|at| *at <= self.end());
         ticks.filter(has_place).collect()
     }
 
     fn tick(&self, at: f64) -> String {
         match &self.shown.timeline.clock {
             None => grouped(at as u64),
-            Some(clock) => self.shown.history.origin().time(clock.time(at, self.shown.true_time)),
+            Some(clock) => self
+                .shown
+                .history
+                .origin()
+                .time(clock.time(at, self.shown.true_time)),
         }
     }
 
@@ -468,7 +677,11 @@ fn room_for_name(width: f32) -> usize {
 /// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`.
 fn nice(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(1e-12).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|n| *n >= least).unwrap_or(least)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|n| *n >= least)
+        .unwrap_or(least)
 }
 
 #[cfg(test)]
@@ -477,6 +690,9 @@ mod tests {
 
     #[test]
     fn ticks_stand_at_round_numbers() {
-        assert_eq!([0.7, 1.2, 3.0, 7.0, 110.0].map(nice), [1.0, 2.0, 5.0, 10.0, 200.0]);
+        assert_eq!(
+            [0.7, 1.2, 3.0, 7.0, 110.0].map(nice),
+            [1.0, 2.0, 5.0, 10.0, 200.0]
+        );
     }
 }

@@ -21,7 +21,11 @@ impl Rows {
         involved.sort_unstable();
         let mut own: Vec<SessionId> = involved.iter().map(|(session, _)| *session).collect();
         own.dedup();
-        Rows { n_sessions: history.n_sessions(), own, involved }
+        Rows {
+            n_sessions: history.n_sessions(),
+            own,
+            involved,
+        }
     }
 
     /// Number of lanes.
@@ -77,15 +81,25 @@ mod tests {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [w x 3] [r x 3]\nd: [w x 4]\ne: [w x 5]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let names = |rows: &Rows| -> String {
-            (0..rows.len()).filter_map(|lane| rows.session(lane)).map(|session| history.session_name(session)).collect()
+            (0..rows.len())
+                .filter_map(|lane| rows.session(lane))
+                .map(|session| history.session_name(session))
+                .collect()
         };
         assert_eq!(names(&Rows::new(&history, &[])), "abcde");
-        let of =
-            |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
+        let of = |name: &str| {
+            history
+                .transactions()
+                .find(|t| history.transaction_name(*t) == name)
+                .expect("it is there")
+        };
         let rows = Rows::new(&history, &[of("d1"), of("b1")]);
         assert_eq!(names(&rows), "bdace");
         for lane in 0..rows.len() {
-            assert_eq!(rows.session(lane).map(|session| rows.lane(session)), Some(lane));
+            assert_eq!(
+                rows.session(lane).map(|session| rows.lane(session)),
+                Some(lane)
+            );
         }
         assert_eq!(rows.session(5), None);
         assert_eq!(rows.involved_of(history.session_of(of("d1"))).len(), 1);

@@ -28,14 +28,20 @@ pub struct Arranged {
 impl Arranged {
     /// A diagram with one of its layouts.
     pub fn new(diagram: &Diagram, layout: Layout) -> Arranged {
-        let diagram = if layout.lanes.is_empty() { diagram.without_lanes() } else { diagram.clone() };
+        let diagram = if layout.lanes.is_empty() {
+            diagram.without_lanes()
+        } else {
+            diagram.clone()
+        };
         Arranged { diagram, layout }
     }
 
     /// The factor by which it is scaled to fit, at most 1.
     pub fn scale(&self, room: Vec2) -> f32 {
         let size = self.layout.bounds.size();
-        (room.x / size.x.max(1.0)).min(room.y / size.y.max(1.0)).min(1.0)
+        (room.x / size.x.max(1.0))
+            .min(room.y / size.y.max(1.0))
+            .min(1.0)
     }
 }
 
@@ -53,8 +59,13 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
         }
         candidates.push((0.0, lanes_in_order(diagram, &in_order)));
     }
-    if style == LayoutStyle::Auto && diagram.cards.len() > 1 && diagram.arrows.len() <= GRID_ARROWS {
-        candidates.extend(grids(&plain).into_iter().map(|columns| (2.0, columns_of(&plain, columns))));
+    if style == LayoutStyle::Auto && diagram.cards.len() > 1 && diagram.arrows.len() <= GRID_ARROWS
+    {
+        candidates.extend(
+            grids(&plain)
+                .into_iter()
+                .map(|columns| (2.0, columns_of(&plain, columns))),
+        );
     }
     let is_small = diagram.cards.len() <= LAYERED.0 && diagram.arrows.len() <= LAYERED.1;
     if style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small {
@@ -65,32 +76,69 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
         let cost = cost(&arranged, strangeness, room);
         (cost, arranged)
     });
-    let best = measured.min_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-    best.map_or_else(|| Arranged::new(diagram, lanes(diagram)), |(_, arranged)| arranged)
+    let best =
+        measured.min_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    best.map_or_else(
+        || Arranged::new(diagram, lanes(diagram)),
+        |(_, arranged)| arranged,
+    )
 }
 
 /// The number of problems, by how much its text is too small, and the effort of reading it.
 fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) {
     let Arranged { diagram, layout } = arranged;
     let is_unclear = |problem: &Problem| !matches!(problem, Problem::LooseEnd(_));
-    let unclear = problems(diagram, layout).iter().filter(|problem| is_unclear(problem)).count();
+    let unclear = problems(diagram, layout)
+        .iter()
+        .filter(|problem| is_unclear(problem))
+        .count();
     let scale = arranged.scale(room);
-    let corner = |emphasis: Emphasis| if emphasis == Emphasis::Cycle { 0.3 } else { 0.1 };
-    let corners = diagram.arrows.iter().zip(&layout.routes).map(|(arrow, route)| {
-        let n = route.path.segments.iter().filter(|segment| !matches!(segment, Segment::Line(_))).count();
-        n as f32 * corner(arrow.emphasis)
-    });
+    let corner = |emphasis: Emphasis| {
+        if emphasis == Emphasis::Cycle {
+            0.3
+        } else {
+            0.1
+        }
+    };
+    let corners = diagram
+        .arrows
+        .iter()
+        .zip(&layout.routes)
+        .map(|(arrow, route)| {
+            let n = route
+                .path
+                .segments
+                .iter()
+                .filter(|segment| !matches!(segment, Segment::Line(_)))
+                .count();
+            n as f32 * corner(arrow.emphasis)
+        });
     let shape = corners.sum::<f32>() + layout.bounds.height() / 200.0;
-    (unclear, (LEAST_SCALE - scale).max(0.0), crossings(layout) as f32 + 20.0 * (1.0 - scale) + shape + strangeness)
+    (
+        unclear,
+        (LEAST_SCALE - scale).max(0.0),
+        crossings(layout) as f32 + 20.0 * (1.0 - scale) + shape + strangeness,
+    )
 }
 
 impl Diagram {
     /// The same with the session on each card, instead of the usual outcome.
     fn without_lanes(&self) -> Diagram {
         let mut diagram = self.clone();
-        for card in diagram.cards.iter_mut().filter(|card| !card.transaction.is_initial()) {
-            let session = self.lanes.get(card.lane).map_or("", |lane| lane.title.as_str());
-            let outcome = if card.status == "committed" { String::new() } else { format!(", {}", card.status) };
+        for card in diagram
+            .cards
+            .iter_mut()
+            .filter(|card| !card.transaction.is_initial())
+        {
+            let session = self
+                .lanes
+                .get(card.lane)
+                .map_or("", |lane| lane.title.as_str());
+            let outcome = if card.status == "committed" {
+                String::new()
+            } else {
+                format!(", {}", card.status)
+            };
             card.status = format!("{session}{outcome}");
         }
         diagram

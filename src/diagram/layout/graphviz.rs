@@ -48,7 +48,10 @@ pub struct TooManyCards {
 impl TooManyCards {
     /// The error for this diagram.
     pub fn of(diagram: &Diagram) -> TooManyCards {
-        TooManyCards { cards: diagram.cards.len(), arrows: diagram.arrows.len() }
+        TooManyCards {
+            cards: diagram.cards.len(),
+            arrows: diagram.arrows.len(),
+        }
     }
 }
 
@@ -91,17 +94,34 @@ struct Drawn {
 impl Job {
     fn new(diagram: &Diagram) -> Job {
         let shapes = shapes(diagram);
-        let sizes = diagram.cards.iter().zip(&shapes).map(|(card, shape)| Vec2::new(card_width(card), shape.height));
+        let sizes = diagram
+            .cards
+            .iter()
+            .zip(&shapes)
+            .map(|(card, shape)| Vec2::new(card_width(card), shape.height));
         let rank = acyclic_order(diagram);
         let mut turned = vec![false; diagram.arrows.len()];
         let mut edges = Vec::new();
-        for (index, arrow) in diagram.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from != arrow.to) {
+        for (index, arrow) in diagram
+            .arrows
+            .iter()
+            .enumerate()
+            .filter(|(_, arrow)| arrow.from != arrow.to)
+        {
             turned[index] = rank[arrow.from] > rank[arrow.to];
-            let (from, to) = if turned[index] { (arrow.to, arrow.from) } else { (arrow.from, arrow.to) };
+            let (from, to) = if turned[index] {
+                (arrow.to, arrow.from)
+            } else {
+                (arrow.from, arrow.to)
+            };
             edges.push((index, from, to));
         }
         edges.sort_by_key(|&(index, from, to)| (rank[from], rank[to], index));
-        Job { sizes: sizes.collect(), edges, turned }
+        Job {
+            sizes: sizes.collect(),
+            edges,
+            turned,
+        }
     }
 
     fn run(self) -> Drawn {
@@ -113,40 +133,74 @@ impl Job {
             .iter()
             .map(|size| {
                 let size = Point::new(f64::from(size.x), f64::from(size.y));
-                graph.add_node(Element::create(ShapeKind::new_box(""), style.clone(), Orientation::TopToBottom, size))
+                graph.add_node(Element::create(
+                    ShapeKind::new_box(""),
+                    style.clone(),
+                    Orientation::TopToBottom,
+                    size,
+                ))
             })
             .collect();
         for &(index, from, to) in &self.edges {
-            let arrow = Arrow { properties: Some(index.to_string()), ..Arrow::simple("") };
+            let arrow = Arrow {
+                properties: Some(index.to_string()),
+                ..Arrow::simple("")
+            };
             graph.add_edge(arrow, nodes[from], nodes[to]);
         }
-        let mut capture = Capture { paths: vec![None; self.turned.len()] };
+        let mut capture = Capture {
+            paths: vec![None; self.turned.len()],
+        };
         graph.do_it(false, false, false, &mut capture);
         let centers = nodes.iter().map(|&node| {
             let (min, max) = graph.pos(node).bbox(false);
-            pos2(((min.x + max.x) / 2.0) as f32, ((min.y + max.y) / 2.0) as f32)
+            pos2(
+                ((min.x + max.x) / 2.0) as f32,
+                ((min.y + max.y) / 2.0) as f32,
+            )
         });
         let centers = centers.collect();
-        for (path, _) in capture.paths.iter_mut().zip(&self.turned).filter(|(_, turned)| **turned) {
+        for (path, _) in capture
+            .paths
+            .iter_mut()
+            .zip(&self.turned)
+            .filter(|(_, turned)| **turned)
+        {
             *path = path.as_ref().map(reversed);
         }
-        Drawn { centers, paths: capture.paths }
+        Drawn {
+            centers,
+            paths: capture.paths,
+        }
     }
 }
 
 fn reversed(path: &Path) -> Path {
     let mut ends = vec![path.start];
     ends.extend(path.segments.iter().map(Segment::end));
-    let turned = path.segments.iter().enumerate().rev().map(|(i, segment)| match *segment {
-        Segment::Line(_) => Segment::Line(ends[i]),
-        Segment::Quadratic(c, _) => Segment::Quadratic(c, ends[i]),
-        Segment::Cubic(c, d, _) => Segment::Cubic(d, c, ends[i]),
-    });
-    Path { start: path.end(), segments: turned.collect() }
+    let turned = path
+        .segments
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(i, segment)| match *segment {
+            Segment::Line(_) => Segment::Line(ends[i]),
+            Segment::Quadratic(c, _) => Segment::Quadratic(c, ends[i]),
+            Segment::Cubic(c, d, _) => Segment::Cubic(d, c, ends[i]),
+        });
+    Path {
+        start: path.end(),
+        segments: turned.collect(),
+    }
 }
 
 fn shapes(diagram: &Diagram) -> Vec<CardShape> {
-    ports(diagram, &vec![Way::Straight; diagram.arrows.len()], |_, _| 0.0).shapes
+    ports(
+        diagram,
+        &vec![Way::Straight; diagram.arrows.len()],
+        |_, _| 0.0,
+    )
+    .shapes
 }
 
 /// Ranks of cards in an order that as many edges as possible follow: edges are taken by relation (session order first,
@@ -154,12 +208,24 @@ fn shapes(diagram: &Diagram) -> Vec<CardShape> {
 fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
     let n = diagram.cards.len();
     let mut successors: Vec<Vec<usize>> = vec![Vec::new(); n];
-    let mut arrows: Vec<_> = diagram.arrows.iter().filter(|arrow| arrow.from != arrow.to).collect();
+    let mut arrows: Vec<_> = diagram
+        .arrows
+        .iter()
+        .filter(|arrow| arrow.from != arrow.to)
+        .collect();
     let strength = |relation: crate::relations::Relation| {
         use crate::relations::Relation::*;
-        [SessionOrder, RealTime, WriteRead, WriteWrite, CausalOrder, CommitOrder, AntiDependency]
-            .iter()
-            .position(|r| *r == relation)
+        [
+            SessionOrder,
+            RealTime,
+            WriteRead,
+            WriteWrite,
+            CausalOrder,
+            CommitOrder,
+            AntiDependency,
+        ]
+        .iter()
+        .position(|r| *r == relation)
     };
     arrows.sort_by_key(|arrow| (strength(arrow.relation), arrow.edge));
     for arrow in arrows {
@@ -167,10 +233,18 @@ fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
             successors[arrow.from].push(arrow.to);
         }
     }
-    let edges = (0..n).flat_map(|card| successors[card].iter().map(move |&to| (card as u32, to as u32)));
-    let order = topological_order_by_priority(&Digraph::new(n, edges), &vec![0; n]).unwrap_or_default();
+    let edges = (0..n).flat_map(|card| {
+        successors[card]
+            .iter()
+            .map(move |&to| (card as u32, to as u32))
+    });
+    let order =
+        topological_order_by_priority(&Digraph::new(n, edges), &vec![0; n]).unwrap_or_default();
     let mut rank = vec![0; n];
-    order.into_iter().zip(0..).for_each(|(card, place)| rank[card as usize] = place);
+    order
+        .into_iter()
+        .zip(0..)
+        .for_each(|(card, place)| rank[card as usize] = place);
     rank
 }
 
@@ -194,7 +268,15 @@ struct Capture {
 }
 
 impl RenderBackend for Capture {
-    fn draw_rect(&mut self, _: Point, _: Point, _: &StyleAttr, _: Option<String>, _: Option<ClipHandle>) {}
+    fn draw_rect(
+        &mut self,
+        _: Point,
+        _: Point,
+        _: &StyleAttr,
+        _: Option<String>,
+        _: Option<ClipHandle>,
+    ) {
+    }
 
     fn draw_line(&mut self, _: Point, _: Point, _: &StyleAttr, _: Option<String>) {}
 
@@ -211,8 +293,12 @@ impl RenderBackend for Capture {
         properties: Option<String>,
         _: &str,
     ) {
-        let place = properties.and_then(|id| id.parse::<usize>().ok()).filter(|&arrow| arrow < self.paths.len());
-        let (Some(place), [first, rest @ ..]) = (place, path) else { return };
+        let place = properties
+            .and_then(|id| id.parse::<usize>().ok())
+            .filter(|&arrow| arrow < self.paths.len());
+        let (Some(place), [first, rest @ ..]) = (place, path) else {
+            return;
+        };
         let at = |p: Point| pos2(p.x as f32, p.y as f32);
         // The first pair is a point and its control point, each further one a control point and a point; a control
         // point is mirrored at its point for the next piece.
@@ -223,9 +309,16 @@ impl RenderBackend for Capture {
             segments.push(Segment::Cubic(control, before, end));
             control = end + (end - before);
         }
-        let path = Path { start: at(first.0), segments };
+        let path = Path {
+            start: at(first.0),
+            segments,
+        };
         // An arrow that layout-rs reversed has its head at the start.
-        self.paths[place] = Some(if head.0 && !head.1 { reversed(&path) } else { path });
+        self.paths[place] = Some(if head.0 && !head.1 {
+            reversed(&path)
+        } else {
+            path
+        });
     }
 
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
@@ -235,26 +328,45 @@ impl RenderBackend for Capture {
 
 fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
     let mut layout = Layout::default();
-    for ((card, shape), center) in diagram.cards.iter().zip(shapes(diagram)).zip(&drawn.centers) {
+    for ((card, shape), center) in diagram
+        .cards
+        .iter()
+        .zip(shapes(diagram))
+        .zip(&drawn.centers)
+    {
         let half = card_width(card) / 2.0;
-        layout.cards.push(card_box(&shape, center.y - shape.height / 2.0, (center.x - half, center.x + half)));
+        layout.cards.push(card_box(
+            &shape,
+            center.y - shape.height / 2.0,
+            (center.x - half, center.x + half),
+        ));
     }
     let mut loops = vec![0; diagram.cards.len()];
     let asides = asides(diagram);
     for ((arrow, path), aside) in diagram.arrows.iter().zip(drawn.paths).zip(asides) {
         let path = path.filter(|_| arrow.from != arrow.to).map(|path| {
-            let (from, to) = (layout.cards[arrow.from].rect.shrink(4.0), layout.cards[arrow.to].rect.shrink(4.0));
+            let (from, to) = (
+                layout.cards[arrow.from].rect.shrink(4.0),
+                layout.cards[arrow.to].rect.shrink(4.0),
+            );
             let (start, end) = (path.start.x, path.end().x);
             let least = (from.left() - start).max(to.left() - end);
             let most = (from.right() - start).min(to.right() - end);
-            if least <= most { path.translated(vec2(aside.clamp(least, most), 0.0)) } else { path }
+            if least <= most {
+                path.translated(vec2(aside.clamp(least, most), 0.0))
+            } else {
+                path
+            }
         });
         let path = path.unwrap_or_else(|| {
             let rect = layout.cards[arrow.from].rect;
             loops[arrow.from] += 1;
             self_loop(rect, loops[arrow.from])
         });
-        layout.routes.push(Route { path, label: Rect::NOTHING });
+        layout.routes.push(Route {
+            path,
+            label: Rect::NOTHING,
+        });
     }
     let chords = Chords::new(&layout.routes);
     for arrow in 0..layout.routes.len() {
@@ -263,9 +375,18 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
         let rect = |center: &Pos2| Rect::from_center_size(*center, size);
         let free = |rect: &Rect| is_free(*rect, arrow, &layout.cards, &layout.routes, &chords);
         let off_cards = |rect: &Rect| !layout.cards.iter().any(|card| card.rect.intersects(*rect));
-        let off_others =
-            |rect: &Rect| off_cards(rect) && !layout.routes.iter().any(|route| route.label.intersects(*rect));
-        let place = places.iter().map(rect).find(free).or_else(|| places.iter().map(rect).find(off_others));
+        let off_others = |rect: &Rect| {
+            off_cards(rect)
+                && !layout
+                    .routes
+                    .iter()
+                    .any(|route| route.label.intersects(*rect))
+        };
+        let place = places
+            .iter()
+            .map(rect)
+            .find(free)
+            .or_else(|| places.iter().map(rect).find(off_others));
         let place = place.or_else(|| places.iter().map(rect).find(off_cards));
         layout.routes[arrow].label = place.unwrap_or_else(|| rect(&places[0]));
     }
@@ -293,7 +414,15 @@ fn asides(diagram: &Diagram) -> Vec<f32> {
 /// A small hook at the right side of a card; the `n`-th is larger than the previous ones.
 fn self_loop(card: Rect, n: usize) -> Path {
     let (x, out) = (card.right(), 24.0 + 14.0 * n as f32);
-    let (top, bottom) = (card.top() + 10.0, (card.top() + 10.0 + 14.0 * n as f32).min(card.bottom() - 2.0));
-    let points = [pos2(x, top), pos2(x + out, top), pos2(x + out, bottom), pos2(x, bottom)];
+    let (top, bottom) = (
+        card.top() + 10.0,
+        (card.top() + 10.0 + 14.0 * n as f32).min(card.bottom() - 2.0),
+    );
+    let points = [
+        pos2(x, top),
+        pos2(x + out, top),
+        pos2(x + out, bottom),
+        pos2(x, bottom),
+    ];
     Path::rounded(&points, super::measure::CORNER)
 }

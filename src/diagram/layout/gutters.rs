@@ -33,13 +33,24 @@ impl Vertical {
     /// How many leads of the two cross the other when `self` is left of `other`.
     fn crossings_left_of(&self, other: &Vertical) -> usize {
         let hits = |piece: &Vertical, y: f32| piece.top() < y && y < piece.bottom();
-        let mine = self.leads.iter().filter(|(y, from_left)| !from_left && hits(other, *y)).count();
-        mine + other.leads.iter().filter(|(y, from_left)| *from_left && hits(self, *y)).count()
+        let mine = self
+            .leads
+            .iter()
+            .filter(|(y, from_left)| !from_left && hits(other, *y))
+            .count();
+        mine + other
+            .leads
+            .iter()
+            .filter(|(y, from_left)| *from_left && hits(self, *y))
+            .count()
     }
 
     /// 0 for pieces with both leads on the left, 1 for those that change sides, 2 for both on the right.
     fn kind(&self) -> usize {
-        self.leads.iter().filter(|(_, from_left)| !from_left).count()
+        self.leads
+            .iter()
+            .filter(|(_, from_left)| !from_left)
+            .count()
     }
 }
 
@@ -48,9 +59,23 @@ pub(super) fn columns(pieces: &[Vertical]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&pieces[a], &pieces[b]);
-        let length = |p: &Vertical| if p.kind() == 2 { p.top() - p.bottom() } else { p.bottom() - p.top() };
-        let by_length = if a.kind() == 1 { std::cmp::Ordering::Equal } else { length(a).total_cmp(&length(b)) };
-        a.kind().cmp(&b.kind()).then(by_length).then(a.arrow.cmp(&b.arrow)).then(a.hop.cmp(&b.hop))
+        let length = |p: &Vertical| {
+            if p.kind() == 2 {
+                p.top() - p.bottom()
+            } else {
+                p.bottom() - p.top()
+            }
+        };
+        let by_length = if a.kind() == 1 {
+            std::cmp::Ordering::Equal
+        } else {
+            length(a).total_cmp(&length(b))
+        };
+        a.kind()
+            .cmp(&b.kind())
+            .then(by_length)
+            .then(a.arrow.cmp(&b.arrow))
+            .then(a.hop.cmp(&b.hop))
     });
     for _ in 0..40 {
         let mut improved = false;
@@ -68,14 +93,18 @@ pub(super) fn columns(pieces: &[Vertical]) -> (Vec<usize>, usize) {
     let mut column = vec![0; pieces.len()];
     let mut n = 0;
     for (i, &piece) in order.iter().enumerate() {
-        let earlier = order[..i].iter().filter(|&&other| pieces[other].overlaps(&pieces[piece]));
+        let earlier = order[..i]
+            .iter()
+            .filter(|&&other| pieces[other].overlaps(&pieces[piece]));
         column[piece] = earlier.map(|&other| column[other] + 1).max().unwrap_or(0);
         n = n.max(column[piece] + 1);
     }
     // Pieces that belong to the right side move as close to it as those right of them allow.
     for (i, &piece) in order.iter().enumerate().rev() {
         if pieces[piece].kind() == 2 {
-            let later = order[i + 1..].iter().filter(|&&other| pieces[other].overlaps(&pieces[piece]));
+            let later = order[i + 1..]
+                .iter()
+                .filter(|&&other| pieces[other].overlaps(&pieces[piece]));
             column[piece] = later.map(|&other| column[other] - 1).min().unwrap_or(n - 1);
         }
     }
@@ -87,7 +116,11 @@ mod tests {
     use super::*;
 
     fn across(arrow: usize, from: f32, to: f32) -> Vertical {
-        Vertical { arrow, hop: 0, leads: [(from, true), (to, false)] }
+        Vertical {
+            arrow,
+            hop: 0,
+            leads: [(from, true), (to, false)],
+        }
     }
 
     #[test]

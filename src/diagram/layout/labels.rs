@@ -26,7 +26,9 @@ impl Chords {
     pub(super) fn foreign_line_in(&self, route: usize, rect: Rect) -> bool {
         let enters = |points: &Vec<Pos2>| points.windows(2).any(|w| chord_enters(rect, w[0], w[1]));
         (0..self.of_route.len()).any(|other| {
-            other != route && self.bounds[other].expand(0.5).intersects(rect) && enters(&self.of_route[other])
+            other != route
+                && self.bounds[other].expand(0.5).intersects(rect)
+                && enters(&self.of_route[other])
         })
     }
 
@@ -37,10 +39,19 @@ impl Chords {
 }
 
 /// Whether a label of `route` may be at `rect`: no card, other label or foreign line is there.
-pub(super) fn is_free(rect: Rect, route: usize, cards: &[CardBox], routes: &[Route], chords: &Chords) -> bool {
+pub(super) fn is_free(
+    rect: Rect,
+    route: usize,
+    cards: &[CardBox],
+    routes: &[Route],
+    chords: &Chords,
+) -> bool {
     let wide = rect.expand(CLEARANCE);
     !cards.iter().any(|card| card.rect.intersects(wide))
-        && !routes.iter().enumerate().any(|(other, r)| other != route && r.label.intersects(wide))
+        && !routes
+            .iter()
+            .enumerate()
+            .any(|(other, r)| other != route && r.label.intersects(wide))
         && !chords.foreign_line_in(route, wide)
 }
 
@@ -57,10 +68,18 @@ pub(super) fn move_to_free_middles(cards: &[CardBox], routes: &mut [Route]) {
         for (i, w) in line.windows(2).enumerate() {
             let along = w[1] - w[0];
             let level = along.y == 0.0;
-            let room = if level { size.x + 2.0 * STUB } else { size.y + 2.0 * STUB };
-            let wanted = i == 0 || (level && along.x.abs() > 3.0 * size.x) || (stays && along.x == 0.0);
+            let room = if level {
+                size.x + 2.0 * STUB
+            } else {
+                size.y + 2.0 * STUB
+            };
+            let wanted =
+                i == 0 || (level && along.x.abs() > 3.0 * size.x) || (stays && along.x == 0.0);
             if wanted && along.length() >= room {
-                pieces.push((along.length(), pos2((w[0].x + w[1].x) / 2.0, (w[0].y + w[1].y) / 2.0)));
+                pieces.push((
+                    along.length(),
+                    pos2((w[0].x + w[1].x) / 2.0, (w[0].y + w[1].y) / 2.0),
+                ));
             }
         }
         pieces.sort_by(|a, b| b.0.total_cmp(&a.0));

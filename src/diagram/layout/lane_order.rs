@@ -13,13 +13,25 @@ pub(super) fn lane_order(diagram: &Diagram) -> Vec<usize> {
     let mut weight = vec![vec![0u64; n]; n];
     for arrow in &diagram.arrows {
         let (a, b) = (diagram.cards[arrow.from].lane, diagram.cards[arrow.to].lane);
-        let w = if arrow.emphasis == Emphasis::Cycle { 4 } else { 1 };
+        let w = if arrow.emphasis == Emphasis::Cycle {
+            4
+        } else {
+            1
+        };
         weight[a][b] += w;
         weight[b][a] += w;
     }
-    let fixed = diagram.lanes.iter().take_while(|lane| lane.session.is_none()).count();
+    let fixed = diagram
+        .lanes
+        .iter()
+        .take_while(|lane| lane.session.is_none())
+        .count();
     let order: Vec<usize> = (0..n).collect();
-    if n <= EXHAUSTIVE { best_of_all(order, fixed, &weight) } else { swapped(order, fixed, &weight) }
+    if n <= EXHAUSTIVE {
+        best_of_all(order, fixed, &weight)
+    } else {
+        swapped(order, fixed, &weight)
+    }
 }
 
 fn cost(order: &[usize], weight: &[Vec<u64>]) -> u64 {
@@ -48,8 +60,13 @@ fn best_of_all(mut order: Vec<usize>, fixed: usize, weight: &[Vec<u64>]) -> Vec<
 
 /// The next permutation in lexicographic order; false after the last.
 fn next_permutation(items: &mut [usize]) -> bool {
-    let Some(pivot) = items.windows(2).rposition(|w| w[0] < w[1]) else { return false };
-    let larger = items.iter().rposition(|&item| item > items[pivot]).expect("the item after the pivot is larger");
+    let Some(pivot) = items.windows(2).rposition(|w| w[0] < w[1]) else {
+        return false;
+    };
+    let larger = items
+        .iter()
+        .rposition(|&item| item > items[pivot])
+        .expect("the item after the pivot is larger");
     items.swap(pivot, larger);
     items[pivot + 1..].reverse();
     true
@@ -63,7 +80,9 @@ fn swapped(mut order: Vec<usize>, fixed: usize, weight: &[Vec<u64>]) -> Vec<usiz
         for i in fixed..order.len().saturating_sub(1) {
             let (a, b) = (order[i], order[i + 1]);
             // Moving a to the right brings it nearer to the lanes there and away from those on the left.
-            let sum = |lane: usize, others: &[usize]| others.iter().map(|&o| weight[lane][o] as i64).sum::<i64>();
+            let sum = |lane: usize, others: &[usize]| {
+                others.iter().map(|&o| weight[lane][o] as i64).sum::<i64>()
+            };
             let (left, right) = (&order[..i], &order[i + 2..]);
             let gain = sum(a, right) - sum(a, left) + sum(b, left) - sum(b, right);
             if gain > 0 {

@@ -94,8 +94,15 @@ pub(crate) fn folded_text(card: &Card) -> String {
 pub(super) fn card_width(card: &Card) -> f32 {
     let pair = |left: f32, right: f32| left + if right > 0.0 { 20.0 + right } else { 0.0 };
     // A title by itself, that of the initial state, is enlarged where the window shrinks the picture.
-    let growth = if card.rows.is_empty() && card.folded == 0 { 1.25 } else { 1.0 };
-    let header = pair(growth * width(&title_text(card), TITLE_FONT), width(&status_text(card), SMALL_FONT));
+    let growth = if card.rows.is_empty() && card.folded == 0 {
+        1.25
+    } else {
+        1.0
+    };
+    let header = pair(
+        growth * width(&title_text(card), TITLE_FONT),
+        width(&status_text(card), SMALL_FONT),
+    );
     let right = |row: &Row| width(&place_text(row), SMALL_FONT) + proof_width(row);
     // The same goes for an operation without a place, as over time.
     let row = |row: &Row| match right(row) {
@@ -103,19 +110,34 @@ pub(super) fn card_width(card: &Card) -> f32 {
         right => pair(width(&row_text(row), ROW_FONT), right),
     };
     let rows = card.rows.iter().map(row).fold(0.0, f32::max);
-    let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
-    let least = if card.status.is_empty() { SHORT_CARD_MIN_WIDTH } else { CARD_MIN_WIDTH };
-    (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(least)
+    let folded = if card.folded > 0 {
+        width(&folded_text(card), SMALL_FONT)
+    } else {
+        0.0
+    };
+    let least = if card.status.is_empty() {
+        SHORT_CARD_MIN_WIDTH
+    } else {
+        CARD_MIN_WIDTH
+    };
+    (header.max(rows).max(folded) + 2.0 * CARD_PAD)
+        .ceil()
+        .max(least)
 }
 
 /// Space at the right end of a row for the numbers of what it proves.
 pub fn proof_width(row: &Row) -> f32 {
-    row.proves.as_ref().map_or(0.0, |(numbers, _)| disc_size(numbers).x + 6.0)
+    row.proves
+        .as_ref()
+        .map_or(0.0, |(numbers, _)| disc_size(numbers).x + 6.0)
 }
 
 /// Size of the disc that numbers are in.
 pub fn disc_size(numbers: &[usize]) -> Vec2 {
-    vec2(DISC + 7.0 * (columns(&number_text(numbers)) - 1) as f32, DISC)
+    vec2(
+        DISC + 7.0 * (columns(&number_text(numbers)) - 1) as f32,
+        DISC,
+    )
 }
 
 /// `16, 21`; the first two if there are more than three.
@@ -127,8 +149,15 @@ pub fn number_text(numbers: &[usize]) -> String {
 
 /// Size of an arrow's label, with its number.
 pub(in crate::diagram) fn label_size(arrow: &Arrow) -> Vec2 {
-    let number = if arrow.numbers.is_empty() { 0.0 } else { disc_size(&arrow.numbers).x };
-    vec2((width(&label_text(arrow), LABEL_FONT) + 12.0 + number).ceil(), LABEL_HEIGHT)
+    let number = if arrow.numbers.is_empty() {
+        0.0
+    } else {
+        disc_size(&arrow.numbers).x
+    };
+    vec2(
+        (width(&label_text(arrow), LABEL_FONT) + 12.0 + number).ceil(),
+        LABEL_HEIGHT,
+    )
 }
 
 #[cfg(test)]
@@ -153,16 +182,27 @@ mod tests {
         assert_eq!(shown("r(x) = ", "3"), "r(x) = 3");
         let long_key = format!("r({}) = ", "k".repeat(60));
         let long_value = "7".repeat(40);
-        for (head, value) in [(long_key.as_str(), "3"), ("w(x) = ", long_value.as_str()), (&long_key, &long_value)] {
+        for (head, value) in [
+            (long_key.as_str(), "3"),
+            ("w(x) = ", long_value.as_str()),
+            (&long_key, &long_value),
+        ] {
             let text = shown(head, value);
             assert!(text.contains(") = ") && text.contains('…'), "{text}");
             assert!(columns(&text) <= MAX_OPERATION_COLUMNS, "{text}");
         }
         assert!(shown(&long_key, "3").ends_with(") = 3"));
         assert!(shown("w(x) = ", &long_value).starts_with("w(x) = 7777"));
-        let list = "[10001 10002 10003 … 67 more … 10071 10072 10073 10074 10075 10076 10077 10078 10079]";
-        assert_eq!(shown("r(x) = ", list), "r(x) = [10001 … 10076 10077 10078 10079]");
+        let list =
+            "[10001 10002 10003 … 67 more … 10071 10072 10073 10074 10075 10076 10077 10078 10079]";
+        assert_eq!(
+            shown("r(x) = ", list),
+            "r(x) = [10001 … 10076 10077 10078 10079]"
+        );
         let kept = "[10001 … 3 more … 10005 … 9 more … 10015 10016 10017]";
-        assert_eq!(shown("r(x) = ", kept), "r(x) = [10001 … 10005 … 10015 10016 10017]");
+        assert_eq!(
+            shown("r(x) = ", kept),
+            "r(x) = [10001 … 10005 … 10015 10016 10017]"
+        );
     }
 }

@@ -27,8 +27,8 @@ pub use invariants::{Problem, crossings, problems};
 pub use lanes::lanes;
 pub(super) use measure::{CARD_PAD, folded_text, label_size};
 pub use measure::{
-    LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text, place_text,
-    proof_width, row_text, shortened, status_text, title_text,
+    LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text,
+    number_text, place_text, proof_width, row_text, shortened, status_text, title_text,
 };
 pub use moved::lanes_moved;
 pub use sequence::sequence;
@@ -37,7 +37,19 @@ use super::path::Path;
 use emath::{Rect, Vec2};
 
 /// The requested layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LayoutStyle {
     /// Whichever is easiest to read.
@@ -74,7 +86,9 @@ impl CardBox {
     fn translate(&mut self, by: Vec2) {
         self.rect = self.rect.translate(by);
         self.header = self.header.translate(by);
-        self.rows.iter_mut().for_each(|row| *row = row.translate(by));
+        self.rows
+            .iter_mut()
+            .for_each(|row| *row = row.translate(by));
         self.folded = self.folded.map(|folded| folded.translate(by));
     }
 }
@@ -103,22 +117,36 @@ pub struct Layout {
 
 impl Default for Layout {
     fn default() -> Layout {
-        Layout { bounds: Rect::ZERO, lanes: Vec::new(), cards: Vec::new(), routes: Vec::new() }
+        Layout {
+            bounds: Rect::ZERO,
+            lanes: Vec::new(),
+            cards: Vec::new(),
+            routes: Vec::new(),
+        }
     }
 }
 
 impl Layout {
     /// Bounds of cards, lines and labels.
     fn content(&self) -> Rect {
-        let lines = self.routes.iter().flat_map(|route| [route.path.bounds(), route.label]);
-        self.cards.iter().map(|card| card.rect).chain(lines).fold(Rect::NOTHING, Rect::union)
+        let lines = self
+            .routes
+            .iter()
+            .flat_map(|route| [route.path.bounds(), route.label]);
+        self.cards
+            .iter()
+            .map(|card| card.rect)
+            .chain(lines)
+            .fold(Rect::NOTHING, Rect::union)
     }
 
     /// Moves everything so that the bounds start at the origin.
     fn at_origin(mut self) -> Layout {
         let by = -self.bounds.min.to_vec2();
         self.bounds = self.bounds.translate(by);
-        self.lanes.iter_mut().for_each(|lane| *lane = lane.translate(by));
+        self.lanes
+            .iter_mut()
+            .for_each(|lane| *lane = lane.translate(by));
         self.cards.iter_mut().for_each(|card| card.translate(by));
         for route in &mut self.routes {
             route.path = route.path.translated(by);

@@ -36,7 +36,10 @@ pub fn lanes_moved(diagram: &Diagram, base: &Layout, moved: &[(usize, Pos2)]) ->
         layout.bounds = layout.bounds.union(card.rect.expand(16.0));
     }
     for route in &layout.routes {
-        layout.bounds = layout.bounds.union(route.path.bounds().expand(8.0)).union(route.label.expand(8.0));
+        layout.bounds = layout
+            .bounds
+            .union(route.path.bounds().expand(8.0))
+            .union(route.label.expand(8.0));
     }
     layout
 }
@@ -48,26 +51,53 @@ fn route(diagram: &Diagram, base: &Layout, layout: &Layout, arrow: usize) -> Rou
     // Ports keep their heights on the cards; edges that ran straight down have none.
     let straight = old.start.y >= base.cards[from].rect.bottom() - 0.1;
     let (y1, y2) = match straight {
-        true => (layout.cards[from].header.center().y, layout.cards[to].header.center().y),
-        false => {
-            (old.start.y - base.cards[from].rect.top() + a.top(), old.end().y - base.cards[to].rect.top() + b.top())
-        }
+        true => (
+            layout.cards[from].header.center().y,
+            layout.cards[to].header.center().y,
+        ),
+        false => (
+            old.start.y - base.cards[from].rect.top() + a.top(),
+            old.end().y - base.cards[to].rect.top() + b.top(),
+        ),
     };
     let points = if straight && b.top() >= a.bottom() + 2.0 * OUT {
         let middle = (a.bottom() + b.top()) / 2.0;
         let (x1, x2) = (a.center().x, b.center().x);
-        vec![pos2(x1, a.bottom()), pos2(x1, middle), pos2(x2, middle), pos2(x2, b.top())]
+        vec![
+            pos2(x1, a.bottom()),
+            pos2(x1, middle),
+            pos2(x2, middle),
+            pos2(x2, b.top()),
+        ]
     } else if b.left() >= a.right() + 2.0 * OUT {
         let middle = (a.right() + b.left()) / 2.0;
-        vec![pos2(a.right(), y1), pos2(middle, y1), pos2(middle, y2), pos2(b.left(), y2)]
+        vec![
+            pos2(a.right(), y1),
+            pos2(middle, y1),
+            pos2(middle, y2),
+            pos2(b.left(), y2),
+        ]
     } else if a.left() >= b.right() + 2.0 * OUT {
         let middle = (b.right() + a.left()) / 2.0;
-        vec![pos2(a.left(), y1), pos2(middle, y1), pos2(middle, y2), pos2(b.right(), y2)]
+        vec![
+            pos2(a.left(), y1),
+            pos2(middle, y1),
+            pos2(middle, y2),
+            pos2(b.right(), y2),
+        ]
     } else {
         let out = a.right().max(b.right()) + OUT;
-        vec![pos2(a.right(), y1), pos2(out, y1), pos2(out, y2), pos2(b.right(), y2)]
+        vec![
+            pos2(a.right(), y1),
+            pos2(out, y1),
+            pos2(out, y2),
+            pos2(b.right(), y2),
+        ]
     };
-    Route { path: Path::rounded(&without_repeats(points), CORNER), label: Rect::NOTHING }
+    Route {
+        path: Path::rounded(&without_repeats(points), CORNER),
+        label: Rect::NOTHING,
+    }
 }
 
 fn without_repeats(mut points: Vec<Pos2>) -> Vec<Pos2> {
@@ -90,6 +120,11 @@ fn label(diagram: &Diagram, layout: &Layout, chords: &Chords, arrow: usize) -> R
 
 /// Points on a line, from its middle outwards.
 pub(super) fn places_along(points: &[Pos2]) -> Vec<Pos2> {
-    let steps = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8, -8, 9, -9];
-    steps.iter().map(|&step| along(points, 0.5 + step as f32 * 0.045)).collect()
+    let steps = [
+        0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8, -8, 9, -9,
+    ];
+    steps
+        .iter()
+        .map(|&step| along(points, 0.5 + step as f32 * 0.045))
+        .collect()
 }

@@ -24,7 +24,12 @@ const SWEEPS: usize = 8;
 
 /// By card: its top, a multiple of [`UNIT`]. `lanes` holds cards top down, `gap_above` the minimum distance of a card
 /// from the one above it. O(sweeps · (cards + ties) · log) plus merging of neighbours.
-pub(super) fn place(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], ties: &[Tie]) -> Vec<f32> {
+pub(super) fn place(
+    lanes: &[Vec<usize>],
+    heights: &[f32],
+    gap_above: &[f32],
+    ties: &[Tie],
+) -> Vec<f32> {
     let mut tops = vec![0.0_f32; heights.len()];
     let mut lane_of = vec![0; heights.len()];
     for (lane, cards) in lanes.iter().enumerate() {
@@ -37,13 +42,20 @@ pub(super) fn place(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], ti
         }
     }
     let mut ties_of: Vec<Vec<(f32, usize, f32, f32)>> = vec![Vec::new(); heights.len()];
-    for tie in ties.iter().filter(|tie| lane_of[tie.a.0] != lane_of[tie.b.0]) {
+    for tie in ties
+        .iter()
+        .filter(|tie| lane_of[tie.a.0] != lane_of[tie.b.0])
+    {
         ties_of[tie.a.0].push((tie.a.1, tie.b.0, tie.b.1, tie.weight));
         ties_of[tie.b.0].push((tie.b.1, tie.a.0, tie.a.1, tie.weight));
     }
     for sweep in 0..SWEEPS {
         for step in 0..lanes.len() {
-            let lane = if sweep % 2 == 0 { step } else { lanes.len() - 1 - step };
+            let lane = if sweep % 2 == 0 {
+                step
+            } else {
+                lanes.len() - 1 - step
+            };
             settle(&lanes[lane], heights, gap_above, &ties_of, &mut tops);
         }
     }
@@ -77,13 +89,21 @@ fn settle(
     for (k, &card) in cards.iter().enumerate() {
         let wishes: Vec<(f32, f32)> = ties_of[card]
             .iter()
-            .map(|&(offset, other, other_offset, weight)| (tops[other] + other_offset - offset - below[k], weight))
+            .map(|&(offset, other, other_offset, weight)| {
+                (tops[other] + other_offset - offset - below[k], weight)
+            })
             .collect();
         if wishes.is_empty() && k > 0 {
             continue;
         }
-        let mut block = Block { first: k, at: median(&wishes), wishes };
-        while let Some(above) = blocks.pop_if(|above| above.wishes.is_empty() || above.at > block.at) {
+        let mut block = Block {
+            first: k,
+            at: median(&wishes),
+            wishes,
+        };
+        while let Some(above) =
+            blocks.pop_if(|above| above.wishes.is_empty() || above.at > block.at)
+        {
             block.first = above.first;
             block.wishes.extend(above.wishes);
             block.at = median(&block.wishes);
@@ -124,9 +144,17 @@ fn snap(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], tops: &mut [f3
     for cards in lanes {
         let mut least = f32::NEG_INFINITY;
         for (k, &card) in cards.iter().enumerate() {
-            let above = if k > 0 { least + gap_above[card] } else { least };
+            let above = if k > 0 {
+                least + gap_above[card]
+            } else {
+                least
+            };
             let wished = (tops[card] / UNIT).round() * UNIT;
-            tops[card] = if wished >= above { wished } else { (above / UNIT).ceil() * UNIT };
+            tops[card] = if wished >= above {
+                wished
+            } else {
+                (above / UNIT).ceil() * UNIT
+            };
             least = tops[card] + heights[card];
         }
     }
@@ -134,18 +162,30 @@ fn snap(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], tops: &mut [f3
 
 /// By card: its top. All cards of a session have the same, below those of the sessions before, with room for what runs
 /// between two cards of a column.
-pub(super) fn bands(diagram: &Diagram, grid: &Grid, heights: &[f32], gap_above: &[f32]) -> Vec<f32> {
+pub(super) fn bands(
+    diagram: &Diagram,
+    grid: &Grid,
+    heights: &[f32],
+    gap_above: &[f32],
+) -> Vec<f32> {
     let mut tops = vec![0.0_f32; heights.len()];
     let mut top = 0.0_f32;
     for lane in 0..diagram.lanes.len() {
-        let own: Vec<usize> = (0..diagram.cards.len()).filter(|card| diagram.cards[*card].lane == lane).collect();
+        let own: Vec<usize> = (0..diagram.cards.len())
+            .filter(|card| diagram.cards[*card].lane == lane)
+            .collect();
         for &card in &own {
-            let above = grid.place_of[card].checked_sub(1).map(|place| grid.lanes[grid.lane_of[card]][place]);
-            top = above.map_or(top, |above| top.max(tops[above] + heights[above] + gap_above[card]));
+            let above = grid.place_of[card]
+                .checked_sub(1)
+                .map(|place| grid.lanes[grid.lane_of[card]][place]);
+            top = above.map_or(top, |above| {
+                top.max(tops[above] + heights[above] + gap_above[card])
+            });
         }
         top = (top / UNIT).ceil() * UNIT;
         own.iter().for_each(|card| tops[*card] = top);
-        top += own.iter().map(|card| heights[*card]).fold(0.0, f32::max) + routes::gap_height(false, 0);
+        top += own.iter().map(|card| heights[*card]).fold(0.0, f32::max)
+            + routes::gap_height(false, 0);
     }
     tops
 }
@@ -157,7 +197,11 @@ mod tests {
     #[test]
     fn cards_keep_order_and_distance_and_align_when_they_can() {
         let lanes = [vec![0, 1, 2], vec![3]];
-        let tie = Tie { a: (2, 40.0), b: (3, 40.0), weight: 1.0 };
+        let tie = Tie {
+            a: (2, 40.0),
+            b: (3, 40.0),
+            weight: 1.0,
+        };
         let tops = place(&lanes, &[60.0; 4], &[24.0; 4], &[tie]);
         assert_eq!(tops[2], tops[3]);
         assert!(tops[1] >= tops[0] + 84.0 && tops[2] >= tops[1] + 84.0);

@@ -47,8 +47,15 @@ pub(super) struct Grid {
 
 impl Grid {
     pub(super) fn new(diagram: &Diagram, order: &[usize]) -> Grid {
-        let cards_of = |lane: &usize| (0..diagram.cards.len()).filter(|&c| diagram.cards[c].lane == *lane).collect();
-        Grid { is_by_session: true, ..Grid::of(order.iter().map(cards_of).collect()) }
+        let cards_of = |lane: &usize| {
+            (0..diagram.cards.len())
+                .filter(|&c| diagram.cards[c].lane == *lane)
+                .collect()
+        };
+        Grid {
+            is_by_session: true,
+            ..Grid::of(order.iter().map(cards_of).collect())
+        }
     }
 
     /// With these columns, each of which holds cards top down.
@@ -60,13 +67,26 @@ impl Grid {
                 (lane_of[card], place_of[card]) = (lane, place);
             }
         }
-        Grid { lanes, lane_of, place_of, is_by_session: false, has_bands: false }
+        Grid {
+            lanes,
+            lane_of,
+            place_of,
+            is_by_session: false,
+            has_bands: false,
+        }
     }
 
     /// The upper one of two neighbours in a lane.
     pub(super) fn upper(&self, a: usize, b: usize) -> Option<usize> {
-        let is_next = self.lane_of[a] == self.lane_of[b] && self.place_of[a].abs_diff(self.place_of[b]) == 1;
-        is_next.then(|| if self.place_of[a] < self.place_of[b] { a } else { b })
+        let is_next =
+            self.lane_of[a] == self.lane_of[b] && self.place_of[a].abs_diff(self.place_of[b]) == 1;
+        is_next.then(|| {
+            if self.place_of[a] < self.place_of[b] {
+                a
+            } else {
+                b
+            }
+        })
     }
 }
 
@@ -77,8 +97,11 @@ pub(super) fn ways(diagram: &Diagram, grid: &Grid) -> Vec<Way> {
     let mut straight: Vec<Option<usize>> = vec![None; diagram.cards.len()];
     for (index, arrow) in diagram.arrows.iter().enumerate() {
         let may = !grid.is_by_session
-            || arrow.relation == Relation::SessionOrder && grid.place_of[arrow.from] < grid.place_of[arrow.to];
-        let Some(upper) = grid.upper(arrow.from, arrow.to).filter(|_| may) else { continue };
+            || arrow.relation == Relation::SessionOrder
+                && grid.place_of[arrow.from] < grid.place_of[arrow.to];
+        let Some(upper) = grid.upper(arrow.from, arrow.to).filter(|_| may) else {
+            continue;
+        };
         let is_better = |old: usize| arrow.emphasis < diagram.arrows[old].emphasis;
         if straight[upper].is_none_or(is_better) {
             straight[upper] = Some(index);
@@ -88,23 +111,36 @@ pub(super) fn ways(diagram: &Diagram, grid: &Grid) -> Vec<Way> {
     let mut ways: Vec<Option<Way>> = Vec::with_capacity(diagram.arrows.len());
     for (index, arrow) in diagram.arrows.iter().enumerate() {
         let (from, to) = (grid.lane_of[arrow.from], grid.lane_of[arrow.to]);
-        if grid.upper(arrow.from, arrow.to).is_some_and(|upper| straight[upper] == Some(index)) {
+        if grid
+            .upper(arrow.from, arrow.to)
+            .is_some_and(|upper| straight[upper] == Some(index))
+        {
             ways.push(Some(Way::Straight));
         } else if from == to {
             ways.push(None);
         } else {
             (from.min(to) + 1..=from.max(to)).for_each(|gutter| traffic[gutter] += 1);
-            let (exit, enter) = if from < to { (Side::Right, Side::Left) } else { (Side::Left, Side::Right) };
+            let (exit, enter) = if from < to {
+                (Side::Right, Side::Left)
+            } else {
+                (Side::Left, Side::Right)
+            };
             ways.push(Some(Way::Around { exit, enter }));
         }
     }
     let fill = |(arrow, way): (usize, Option<Way>)| {
         way.unwrap_or_else(|| {
             let lane = grid.lane_of[diagram.arrows[arrow].from];
-            let (gutter, side) =
-                if traffic[lane] < traffic[lane + 1] { (lane, Side::Left) } else { (lane + 1, Side::Right) };
+            let (gutter, side) = if traffic[lane] < traffic[lane + 1] {
+                (lane, Side::Left)
+            } else {
+                (lane + 1, Side::Right)
+            };
             traffic[gutter] += 1;
-            Way::Around { exit: side, enter: side }
+            Way::Around {
+                exit: side,
+                enter: side,
+            }
         })
     };
     ways.into_iter().enumerate().map(fill).collect()
@@ -138,29 +174,49 @@ type End = (f32, usize, usize);
 /// Spreads the ports of each row and side, in the order of `level` of the other end (a height in the drawing).
 pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize) -> f32) -> Ports {
     // By card, part (header, rows) and side.
-    let mut ends: Vec<Vec<[Vec<End>; 2]>> =
-        diagram.cards.iter().map(|card| vec![Default::default(); card.rows.len() + 1]).collect();
+    let mut ends: Vec<Vec<[Vec<End>; 2]>> = diagram
+        .cards
+        .iter()
+        .map(|card| vec![Default::default(); card.rows.len() + 1])
+        .collect();
     for (index, arrow) in diagram.arrows.iter().enumerate() {
-        let Way::Around { exit, enter } = ways[index] else { continue };
+        let Way::Around { exit, enter } = ways[index] else {
+            continue;
+        };
         let part = |row: Option<usize>| row.map_or(0, |row| row + 1);
         ends[arrow.from][part(arrow.from_row)][exit as usize].push((level(index, 1), index, 0));
         ends[arrow.to][part(arrow.to_row)][enter as usize].push((level(index, 0), index, 1));
     }
-    let mut result = Ports { shapes: Vec::new(), offsets: vec![[0.0; 2]; diagram.arrows.len()] };
+    let mut result = Ports {
+        shapes: Vec::new(),
+        offsets: vec![[0.0; 2]; diagram.arrows.len()],
+    };
     for (card, mut parts) in diagram.cards.iter().zip(ends) {
         let mut y = 0.0;
         let mut shape = CardShape::default();
         for (part, sides) in parts.iter_mut().enumerate() {
-            let (first, least) = if part == 0 { (2.0 * UNIT, HEADER_HEIGHT) } else { (UNIT, ROW_HEIGHT) };
+            let (first, least) = if part == 0 {
+                (2.0 * UNIT, HEADER_HEIGHT)
+            } else {
+                (UNIT, ROW_HEIGHT)
+            };
             let mut height = least;
             for (side, ends) in sides.iter_mut().enumerate() {
                 ends.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-                let nudge = if side == Side::Right as usize { -UNIT / 4.0 } else { UNIT / 4.0 };
+                let nudge = if side == Side::Right as usize {
+                    -UNIT / 4.0
+                } else {
+                    UNIT / 4.0
+                };
                 let mut at = first;
                 for (i, &(_, arrow, end)) in ends.iter().enumerate() {
                     if i > 0 {
                         // Labels are on the outgoing lines, so those need space for a label.
-                        at += if end == 0 || ends[i - 1].2 == 0 { 2.0 * UNIT } else { UNIT };
+                        at += if end == 0 || ends[i - 1].2 == 0 {
+                            2.0 * UNIT
+                        } else {
+                            UNIT
+                        };
                     }
                     result.offsets[arrow][end] = y + at + nudge;
                     height = f32::max(height, at + UNIT);
@@ -177,7 +233,11 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
             shape.folded = Some(y);
             y += ROW_HEIGHT;
         }
-        shape.height = y + if card.rows.is_empty() && card.folded == 0 { 0.0 } else { CARD_FOOT };
+        shape.height = y + if card.rows.is_empty() && card.folded == 0 {
+            0.0
+        } else {
+            CARD_FOOT
+        };
         result.shapes.push(shape);
     }
     result
@@ -185,5 +245,9 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
 
 /// Weight of an arrow when cards are placed.
 pub(super) fn weight(emphasis: Emphasis) -> f32 {
-    if emphasis == Emphasis::Cycle { 4.0 } else { 1.0 }
+    if emphasis == Emphasis::Cycle {
+        4.0
+    } else {
+        1.0
+    }
 }

@@ -48,8 +48,13 @@ impl Column<'_> {
     /// Top and bottom of gap `k`; infinite above the first and below the last card.
     pub(super) fn gap(&self, k: usize) -> (f32, f32) {
         let above = k.checked_sub(1).map(|k| self.cards[k]);
-        let top = above.map_or(f32::NEG_INFINITY, |card| self.tops[card] + (self.heights)(card));
-        let bottom = self.cards.get(k).map_or(f32::INFINITY, |&card| self.tops[card]);
+        let top = above.map_or(f32::NEG_INFINITY, |card| {
+            self.tops[card] + (self.heights)(card)
+        });
+        let bottom = self
+            .cards
+            .get(k)
+            .map_or(f32::INFINITY, |&card| self.tops[card]);
         (top, bottom)
     }
 }
@@ -65,7 +70,9 @@ pub(super) fn courses(
     port: impl Fn(usize, usize) -> f32,
 ) -> Vec<Option<Course>> {
     let course = |(index, arrow): (usize, &crate::diagram::Arrow)| {
-        let Way::Around { exit, .. } = ways[index] else { return None };
+        let Way::Around { exit, .. } = ways[index] else {
+            return None;
+        };
         let (a, b) = (grid.lane_of[arrow.from], grid.lane_of[arrow.to]);
         let lanes: Vec<usize> = match a.cmp(&b) {
             std::cmp::Ordering::Less => (a..=b).collect(),
@@ -76,7 +83,11 @@ pub(super) fn courses(
         let (mut levels, mut gaps) = (vec![start], vec![0]);
         let mut at = start;
         for &lane in &lanes[1..lanes.len() - 1] {
-            let column = Column { cards: &grid.lanes[lane], tops, heights };
+            let column = Column {
+                cards: &grid.lanes[lane],
+                tops,
+                heights,
+            };
             let (gap, level) = best_gap(&column, at, end);
             gaps.push(gap);
             levels.push(level);
@@ -84,7 +95,12 @@ pub(super) fn courses(
         }
         levels.push(end);
         gaps.push(0);
-        Some(Course { lanes, levels, gaps, exit })
+        Some(Course {
+            lanes,
+            levels,
+            gaps,
+            exit,
+        })
     };
     diagram.arrows.iter().enumerate().map(course).collect()
 }
@@ -93,8 +109,15 @@ pub(super) fn courses(
 fn best_gap(column: &Column<'_>, from: f32, to: f32) -> (usize, f32) {
     let n = column.cards.len();
     // Gaps are sorted by height, so only those around both ends can be nearest.
-    let near = |y: f32| column.cards.partition_point(|&card| column.tops[card] + (column.heights)(card) <= y);
-    let (low, high) = (near(from.min(to)).saturating_sub(1), (near(from.max(to)) + 2).min(n));
+    let near = |y: f32| {
+        column
+            .cards
+            .partition_point(|&card| column.tops[card] + (column.heights)(card) <= y)
+    };
+    let (low, high) = (
+        near(from.min(to)).saturating_sub(1),
+        (near(from.max(to)) + 2).min(n),
+    );
     let mut best = (f32::INFINITY, f32::INFINITY, 0, 0.0);
     for gap in low..=high {
         let (top, bottom) = column.gap(gap);
@@ -117,20 +140,31 @@ pub(super) fn gap_margins(down: bool) -> (f32, f32) {
 pub(super) fn gap_height(down: bool, passages: usize) -> f32 {
     let (above, below) = gap_margins(down);
     let least = if down { 5.0 * UNIT } else { 2.0 * UNIT };
-    if passages == 0 { least } else { f32::max(least, above + below + (passages + 1) as f32 * UNIT) }
+    if passages == 0 {
+        least
+    } else {
+        f32::max(least, above + below + (passages + 1) as f32 * UNIT)
+    }
 }
 
 /// Gives every passage its own height, near the wished one. In each lane passages are a [`UNIT`] apart, between the
 /// heights of ports; lanes with odd and even indices use different heights, so that pieces in the gutter between them
 /// never overlap.
-pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
+pub(super) fn assign_passages(
+    courses: &mut [Option<Course>],
+    columns: &[Column<'_>],
+    down: impl Fn(usize) -> bool,
+) {
     // By (lane, gap): level, arrow and index in the course.
     type Passages = BTreeMap<(usize, usize), Vec<(f32, usize, usize)>>;
     let mut by_gap = Passages::new();
     for (arrow, course) in courses.iter().enumerate() {
         let Some(course) = course else { continue };
         for i in 1..course.lanes.len() - 1 {
-            by_gap.entry((course.lanes[i], course.gaps[i])).or_default().push((course.levels[i], arrow, i));
+            by_gap
+                .entry((course.lanes[i], course.gaps[i]))
+                .or_default()
+                .push((course.levels[i], arrow, i));
         }
     }
     for ((lane, gap), mut passages) in by_gap {
@@ -161,7 +195,11 @@ const NEAR: f32 = UNIT / 2.0;
 /// Removes small steps: a piece gets the height of the piece before or after it if no other edge has that height in the
 /// gutters on both sides. Passages move within their gaps; a port and the one it would be level with meet in the
 /// middle, or the target's moves to the source's.
-pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
+pub(super) fn level_out(
+    courses: &mut [Option<Course>],
+    columns: &[Column<'_>],
+    down: impl Fn(usize) -> bool,
+) {
     let mut used: BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
     for (arrow, course) in courses.iter().enumerate() {
         let Some(course) = course else { continue };
@@ -181,7 +219,8 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
         let towards = (start < end) == (course.exit == Side::Right);
         if last == 1 && towards && start != end && (start - end).abs() <= NEAR {
             let (middle, gutter) = ((start + end) / 2.0, course.hop(0).0);
-            let taken = |&(y, other): &(f32, usize)| other != arrow && (y - middle).abs() < NEAR - 0.5;
+            let taken =
+                |&(y, other): &(f32, usize)| other != arrow && (y - middle).abs() < NEAR - 0.5;
             if !used[&gutter].iter().any(taken) {
                 course.levels = vec![middle; 2];
                 used.entry(gutter).or_default().push((middle, arrow));
@@ -193,9 +232,13 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
             let after = (i < last).then(|| course.levels[i + 1]);
             for wished in after.into_iter().chain([course.levels[i - 1]]) {
                 let step = (wished - course.levels[i]).abs();
-                let gutters: Vec<usize> = (i - 1..last.min(i + 1)).map(|hop| course.hop(hop).0).collect();
+                let gutters: Vec<usize> = (i - 1..last.min(i + 1))
+                    .map(|hop| course.hop(hop).0)
+                    .collect();
                 let free = |clearance: f32| {
-                    let taken = |&(y, other): &(f32, usize)| other != arrow && (y - wished).abs() < clearance;
+                    let taken = |&(y, other): &(f32, usize)| {
+                        other != arrow && (y - wished).abs() < clearance
+                    };
                     !gutters.iter().any(|gutter| used[gutter].iter().any(taken))
                 };
                 let may = if i == last {
@@ -203,13 +246,19 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
                 } else {
                     let (column, gap) = (&columns[course.lanes[i]], course.gaps[i]);
                     let (top, bottom) = column.gap(gap);
-                    let straight = gap > 0 && gap < column.cards.len() && down(column.cards[gap - 1]);
+                    let straight =
+                        gap > 0 && gap < column.cards.len() && down(column.cards[gap - 1]);
                     let (above, below) = gap_margins(straight);
-                    step <= 4.0 * UNIT && top + above <= wished && wished <= bottom - below && free(UNIT * 0.7)
+                    step <= 4.0 * UNIT
+                        && top + above <= wished
+                        && wished <= bottom - below
+                        && free(UNIT * 0.7)
                 };
                 if step > 0.0 && may {
                     course.levels[i] = wished;
-                    gutters.iter().for_each(|gutter| used.entry(*gutter).or_default().push((wished, arrow)));
+                    gutters
+                        .iter()
+                        .for_each(|gutter| used.entry(*gutter).or_default().push((wished, arrow)));
                     break;
                 }
             }

@@ -44,7 +44,9 @@ impl Lane {
         let n = blocks.len().next_power_of_two();
         let mut furthest = vec![f64::NEG_INFINITY; 2 * n];
         for (block, slot) in blocks.zip(&mut furthest[n..]) {
-            *slot = block.iter().fold(f64::NEG_INFINITY, |most, t| most.max(spans[t.index()].to));
+            *slot = block
+                .iter()
+                .fold(f64::NEG_INFINITY, |most, t| most.max(spans[t.index()].to));
         }
         for node in (1..n).rev() {
             furthest[node] = furthest[2 * node].max(furthest[2 * node + 1]);
@@ -56,7 +58,9 @@ impl Lane {
     fn reaching(&self, spans: &[Span], begin: usize, least: f64) -> Option<usize> {
         let within = |from: usize, to: usize| {
             let part = self.order.get(from..to.min(self.order.len()))?;
-            part.iter().position(|t| spans[t.index()].to >= least).map(|place| from + place)
+            part.iter()
+                .position(|t| spans[t.index()].to >= least)
+                .map(|place| from + place)
         };
         let block = begin / BLOCK;
         within(begin, (block + 1) * BLOCK).or_else(|| {
@@ -82,7 +86,11 @@ impl Lane {
             node += 1;
         }
         while node < n {
-            node = if self.furthest[2 * node] >= least { 2 * node } else { 2 * node + 1 };
+            node = if self.furthest[2 * node] >= least {
+                2 * node
+            } else {
+                2 * node + 1
+            };
         }
         Some(node - n)
     }
@@ -90,16 +98,26 @@ impl Lane {
 
 impl Axis {
     /// O(transactions · log transactions).
-    pub(super) fn new(history: &History, spans: Vec<Span>, control: &Control) -> Result<Axis, Interrupt> {
+    pub(super) fn new(
+        history: &History,
+        spans: Vec<Span>,
+        control: &Control,
+    ) -> Result<Axis, Interrupt> {
         let mut lanes = Vec::with_capacity(history.n_sessions());
         for session in going(control, history.sessions()) {
             let mut order: Vec<TransactionId> = history.transactions_of(session).collect();
-            sort_by(&mut order, control, |a, b| spans[a.index()].from.total_cmp(&spans[b.index()].from))?;
+            sort_by(&mut order, control, |a, b| {
+                spans[a.index()].from.total_cmp(&spans[b.index()].from)
+            })?;
             lanes.push(Lane::new(order, &spans));
         }
         let length = spans.iter().fold(1.0_f64, |most, span| most.max(span.to));
         control.check()?;
-        Ok(Axis { spans, lanes, length })
+        Ok(Axis {
+            spans,
+            lanes,
+            length,
+        })
     }
 
     /// Whether a point is between the first start and the last end. O(transactions).
@@ -123,7 +141,9 @@ impl Axis {
         grain: f64,
         mut draw: impl FnMut(TransactionId, Span, usize),
     ) {
-        let Some(lane) = self.lanes.get(session) else { return };
+        let Some(lane) = self.lanes.get(session) else {
+            return;
+        };
         let start = |t: &TransactionId| self.spans[t.index()].from;
         let mut n_hanging = 0;
         let mut at = lane.reaching(&self.spans, 0, from);
@@ -137,14 +157,21 @@ impl Axis {
                 n_hanging += 1;
                 draw(transaction, span, 1);
                 // If too many hang over, the rest could not be distinguished from those.
-                let next =
-                    if n_hanging < HANGING { place + 1 } else { lane.order.partition_point(|t| start(t) < from) };
+                let next = if n_hanging < HANGING {
+                    place + 1
+                } else {
+                    lane.order.partition_point(|t| start(t) < from)
+                };
                 at = lane.reaching(&self.spans, next, from);
                 continue;
             }
-            let close = place + 1 + lane.order[place + 1..].partition_point(|t| start(t) < span.from + grain);
+            let close = place
+                + 1
+                + lane.order[place + 1..].partition_point(|t| start(t) < span.from + grain);
             // One that is long enough to be seen is drawn for itself.
-            let next = lane.reaching(&self.spans, place + 1, span.from + grain).map_or(close, |long| long.min(close));
+            let next = lane
+                .reaching(&self.spans, place + 1, span.from + grain)
+                .map_or(close, |long| long.min(close));
             if next > place + 1 {
                 let last = self.spans[lane.order[next - 1].index()].to;
                 span.to = span.to.max(last.min(span.from + grain));
@@ -167,11 +194,28 @@ mod tests {
     fn the_next_that_reaches_so_far_is_found() {
         for n in [0, 1, 31, 32, 33, 200, 1000] {
             let end = |at: usize| if at % 97 == 5 { 1e9 } else { at as f64 + 1.0 };
-            let spans: Vec<Span> = (0..n).map(|at| Span { from: at as f64, to: end(at) }).collect();
+            let spans: Vec<Span> = (0..n)
+                .map(|at| Span {
+                    from: at as f64,
+                    to: end(at),
+                })
+                .collect();
             let lane = lane(&spans);
-            for (begin, least) in [(0, 0.0), (0, 500.0), (6, 1e8), (103, 1e8), (40, 41.0), (n, 0.0), (0, 1e10)] {
+            for (begin, least) in [
+                (0, 0.0),
+                (0, 500.0),
+                (6, 1e8),
+                (103, 1e8),
+                (40, 41.0),
+                (n, 0.0),
+                (0, 1e10),
+            ] {
                 let expected = (begin..n).find(|at| spans[*at].to >= least);
-                assert_eq!(lane.reaching(&spans, begin, least), expected, "{n} {begin} {least}");
+                assert_eq!(
+                    lane.reaching(&spans, begin, least),
+                    expected,
+                    "{n} {begin} {least}"
+                );
             }
         }
     }
@@ -179,20 +223,38 @@ mod tests {
     #[test]
     fn a_long_transaction_behind_short_ones_keeps_its_length() {
         let ends = [(0.0, 0.1), (0.1, 0.2), (0.3, 5.0), (5.0, 5.1), (5.2, 5.3)];
-        let spans: Vec<Span> = ends.into_iter().map(|(from, to)| Span { from, to }).collect();
-        let axis = Axis { lanes: vec![lane(&spans)], spans, length: 6.0 };
+        let spans: Vec<Span> = ends
+            .into_iter()
+            .map(|(from, to)| Span { from, to })
+            .collect();
+        let axis = Axis {
+            lanes: vec![lane(&spans)],
+            spans,
+            length: 6.0,
+        };
         let mut told = Vec::new();
-        axis.visible(0, 0.0, 6.0, 1.0, |transaction, span, n| told.push((transaction.index(), span.to, n)));
+        axis.visible(0, 0.0, 6.0, 1.0, |transaction, span, n| {
+            told.push((transaction.index(), span.to, n))
+        });
         assert_eq!(told, [(0, 0.2, 2), (2, 5.0, 1), (3, 5.3, 2)]);
     }
 
     #[test]
     fn a_long_transaction_does_not_bring_all_that_began_after_it() {
         let mut spans = vec![Span { from: 0.0, to: 1e9 }];
-        spans.extend((1..100_000).map(|at| Span { from: at as f64, to: at as f64 + 0.5 }));
-        let axis = Axis { lanes: vec![lane(&spans)], spans, length: 1e9 };
+        spans.extend((1..100_000).map(|at| Span {
+            from: at as f64,
+            to: at as f64 + 0.5,
+        }));
+        let axis = Axis {
+            lanes: vec![lane(&spans)],
+            spans,
+            length: 1e9,
+        };
         let mut told = Vec::new();
-        axis.visible(0, 90_000.2, 90_002.2, 0.01, |transaction, _, n| told.push((transaction.index(), n)));
+        axis.visible(0, 90_000.2, 90_002.2, 0.01, |transaction, _, n| {
+            told.push((transaction.index(), n))
+        });
         assert_eq!(told, [(0, 1), (90_000, 1), (90_001, 1), (90_002, 1)]);
     }
 }

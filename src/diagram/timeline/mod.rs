@@ -63,15 +63,23 @@ impl Clock {
     /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn; none if there
     /// are so many stamps that they could not be distinguished.
     pub fn cuts(&self, from: f64, to: f64) -> Vec<f64> {
-        let first = self.stamps.partition_point(|(_, place)| *place < from).saturating_sub(1);
+        let first = self
+            .stamps
+            .partition_point(|(_, place)| *place < from)
+            .saturating_sub(1);
         let end = self.stamps.partition_point(|(_, place)| *place <= to) + 1;
-        let sight = self.stamps.get(first..end.min(self.stamps.len())).unwrap_or_default();
+        let sight = self
+            .stamps
+            .get(first..end.min(self.stamps.len()))
+            .unwrap_or_default();
         if sight.len() > MOST_STAMPS {
             return Vec::new();
         }
         let long = sight.windows(2);
         let is_cut = |pair: &&[(f64, f64)]| pair[1].1 - pair[0].1 >= WIDEST;
-        long.filter(is_cut).map(|pair| (pair[0].1 + pair[1].1) / 2.0).collect()
+        long.filter(is_cut)
+            .map(|pair| (pair[0].1 + pair[1].1) / 2.0)
+            .collect()
     }
 }
 
@@ -89,7 +97,10 @@ pub struct Timeline {
 impl Timeline {
     /// The axis with times as they were, or the one that is shown otherwise.
     pub fn axis(&self, true_time: bool) -> &Axis {
-        self.clock.as_ref().filter(|_| true_time).map_or(&self.steps, |clock| &clock.real)
+        self.clock
+            .as_ref()
+            .filter(|_| true_time)
+            .map_or(&self.steps, |clock| &clock.real)
     }
 
     /// Where a marked place is on an axis; none if the history has no such place.
@@ -99,12 +110,18 @@ impl Timeline {
             MarkPlace::Transaction(named) => of(named.id(history)),
             MarkPlace::Between(from, to) => {
                 let (from, to) = (of(from.id(history))?, of(to.id(history))?);
-                Some(Span { from: from.from.min(to.from), to: from.to.max(to.to) })
+                Some(Span {
+                    from: from.from.min(to.from),
+                    to: from.to.max(to.to),
+                })
             }
             MarkPlace::Time(from, to) => {
                 let clock = self.clock.as_ref()?;
                 let at = |time: i64| clock.place(time, true_time);
-                Some(Span { from: at(*from), to: at(*to) })
+                Some(Span {
+                    from: at(*from),
+                    to: at(*to),
+                })
             }
         }
     }
@@ -117,29 +134,52 @@ const WIDEST: f64 = 5.0;
 
 impl Timeline {
     /// O(operations · log transactions), with times O(transactions · log).
-    pub fn new(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Timeline, Interrupt> {
+    pub fn new(
+        history: &History,
+        resolution: Option<&Resolution>,
+        control: &Control,
+    ) -> Result<Timeline, Interrupt> {
         if history.has_times() {
             return Timeline::by_clock(history, control);
         }
         let spans = logical(history, resolution, control)?;
-        Ok(Timeline { steps: Axis::new(history, spans, control)?, is_order: false, clock: None })
+        Ok(Timeline {
+            steps: Axis::new(history, spans, control)?,
+            is_order: false,
+            clock: None,
+        })
     }
 
     /// An order of the transactions of a history: by transaction, where it begins and ends, as places in the order.
-    pub fn of_order(history: &History, spans: Vec<Span>, control: &Control) -> Result<Timeline, Interrupt> {
-        Ok(Timeline { steps: Axis::new(history, spans, control)?, is_order: true, clock: None })
+    pub fn of_order(
+        history: &History,
+        spans: Vec<Span>,
+        control: &Control,
+    ) -> Result<Timeline, Interrupt> {
+        Ok(Timeline {
+            steps: Axis::new(history, spans, control)?,
+            is_order: true,
+            clock: None,
+        })
     }
 
     fn by_clock(history: &History, control: &Control) -> Result<Timeline, Interrupt> {
         let times = intervals(history, control)?;
-        let mut stamps: Vec<i64> = going(control, &times).flat_map(|(start, end)| [*start, *end]).collect();
+        let mut stamps: Vec<i64> = going(control, &times)
+            .flat_map(|(start, end)| [*start, *end])
+            .collect();
         sort_by(&mut stamps, control, i64::cmp)?;
         stamps.dedup();
         let first = stamps.first().copied().unwrap_or(0);
-        let mut ways: Vec<i64> =
-            going(control, stamps.windows(2)).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        let mut ways: Vec<i64> = going(control, stamps.windows(2))
+            .map(|pair| pair[1].saturating_sub(pair[0]))
+            .collect();
         let middle = ways.len() / 2;
-        let usual = if ways.is_empty() { 1 } else { *ways.select_nth_unstable(middle).1 };
+        let usual = if ways.is_empty() {
+            1
+        } else {
+            *ways.select_nth_unstable(middle).1
+        };
         let usual = usual.max(1) as f64;
         drop(ways);
         let mut warped = Vec::with_capacity(stamps.len());
@@ -147,37 +187,59 @@ impl Timeline {
         for &stamp in going(control, &stamps) {
             if stamp != before {
                 // The usual distance is one step, ten times that are a little more than three.
-                place += (1.0 + (stamp - before) as f64 / usual).log2().clamp(0.6, WIDEST);
+                place += (1.0 + (stamp - before) as f64 / usual)
+                    .log2()
+                    .clamp(0.6, WIDEST);
             }
             before = stamp;
             warped.push((stamp.saturating_sub(first) as f64, place));
         }
         control.check()?;
         let place_of = |stamp: i64| warped[stamps.partition_point(|other| *other < stamp)].1;
-        let span = |from: f64, to: f64| Span { from, to: to.max(from + 0.3) };
-        let bent = going(control, &times).map(|(start, end)| span(place_of(*start), place_of(*end))).collect();
+        let span = |from: f64, to: f64| Span {
+            from,
+            to: to.max(from + 0.3),
+        };
+        let bent = going(control, &times)
+            .map(|(start, end)| span(place_of(*start), place_of(*end)))
+            .collect();
         control.check()?;
         let length = warped.last().map_or(1.0, |(time, _)| *time).max(1.0);
         let least = length / 1e7;
         let since = |stamp: i64| stamp.saturating_sub(first) as f64;
-        let real = |(start, end): &(i64, i64)| Span { from: since(*start), to: since(*end).max(since(*start) + least) };
+        let real = |(start, end): &(i64, i64)| Span {
+            from: since(*start),
+            to: since(*end).max(since(*start) + least),
+        };
         let real = going(control, &times).map(real).collect();
         control.check()?;
         let real = Axis::new(history, real, control)?;
         let steps = Axis::new(history, bent, control)?;
-        Ok(Timeline { steps, is_order: false, clock: Some(Clock { real, stamps: warped, first }) })
+        Ok(Timeline {
+            steps,
+            is_order: false,
+            clock: Some(Clock {
+                real,
+                stamps: warped,
+                first,
+            }),
+        })
     }
 }
 
 /// Start and end of every transaction; if the file does not say, right after the previous one in its session.
 fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, Interrupt> {
-    let starts = going(control, history.transactions()).filter_map(|t| history.interval(t)).map(|i| i.start);
+    let starts = going(control, history.transactions())
+        .filter_map(|t| history.interval(t))
+        .map(|i| i.start);
     let earliest = starts.min().unwrap_or(0);
     let mut times = Vec::with_capacity(history.n_transactions());
     for session in history.sessions() {
         let mut last = earliest;
         for t in going(control, history.transactions_of(session)) {
-            let time = history.interval(t).map_or((last, last), |i| (i.start, i.end.max(i.start)));
+            let time = history
+                .interval(t)
+                .map_or((last, last), |i| (i.start, i.end.max(i.start)));
             last = time.1;
             times.push(time);
         }
@@ -187,7 +249,11 @@ fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, In
 }
 
 /// One step after everything that a transaction follows. A cycle is started at its first transaction.
-fn logical(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Vec<Span>, Interrupt> {
+fn logical(
+    history: &History,
+    resolution: Option<&Resolution>,
+    control: &Control,
+) -> Result<Vec<Span>, Interrupt> {
     let n = history.n_transactions();
     let mut before: Vec<u32> = vec![0; n];
     let mut edges: Vec<(u32, u32)> = Vec::new();
@@ -205,7 +271,9 @@ fn logical(history: &History, resolution: Option<&Resolution>, control: &Control
             if let Some(last) = last.replace(t) {
                 follow(last, t);
             }
-            let Some(resolution) = resolution else { continue };
+            let Some(resolution) = resolution else {
+                continue;
+            };
             for operation in history.operations_of(t) {
                 if let Glance::Write(write) = resolution.glance(operation) {
                     follow(history.transaction_of(write), t);
@@ -230,7 +298,10 @@ fn logical(history: &History, resolution: Option<&Resolution>, control: &Control
                 continue;
             }
             let begin = edges.partition_point(|(from, _)| (*from as usize) < t);
-            for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from as usize == t) {
+            for (_, to) in edges[begin..]
+                .iter()
+                .take_while(|(from, _)| *from as usize == t)
+            {
                 let to = *to as usize;
                 if !done[to] {
                     level[to] = level[to].max(level[t] + 1);
@@ -250,7 +321,13 @@ fn logical(history: &History, resolution: Option<&Resolution>, control: &Control
             None => break,
         }
     }
-    Ok(level.into_iter().map(|level| Span { from: f64::from(level), to: f64::from(level) + 0.82 }).collect())
+    Ok(level
+        .into_iter()
+        .map(|level| Span {
+            from: f64::from(level),
+            to: f64::from(level) + 0.82,
+        })
+        .collect())
 }
 
 #[cfg(test)]
@@ -261,14 +338,19 @@ mod tests {
     fn timeline(text: &str) -> (History, Timeline) {
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
-        let timeline = Timeline::new(&history, Some(&resolution), &Control::new()).expect("nothing stops it");
+        let timeline =
+            Timeline::new(&history, Some(&resolution), &Control::new()).expect("nothing stops it");
         (history, timeline)
     }
 
     #[test]
     fn steps_follow_sessions_and_reads() {
         let (history, timeline) = timeline("a: [w x 1] [w x 2]\nb: [w y 1] [r x 2]\n");
-        let from: Vec<f64> = history.transactions().filter_map(|t| timeline.steps.span(t)).map(|s| s.from).collect();
+        let from: Vec<f64> = history
+            .transactions()
+            .filter_map(|t| timeline.steps.span(t))
+            .map(|s| s.from)
+            .collect();
         assert_eq!(from, [0.0, 1.0, 0.0, 2.0]);
         assert!(timeline.clock.is_none());
     }
@@ -276,7 +358,10 @@ mod tests {
     #[test]
     fn circles_have_steps_too() {
         let (history, timeline) = timeline("a: [r y 1] [w x 1]\nb: [r x 1] [w y 1]\n");
-        let spans: Vec<Span> = history.transactions().filter_map(|t| timeline.steps.span(t)).collect();
+        let spans: Vec<Span> = history
+            .transactions()
+            .filter_map(|t| timeline.steps.span(t))
+            .collect();
         assert!(spans[0].from < spans[1].from && spans[2].from < spans[3].from);
     }
 
@@ -285,13 +370,17 @@ mod tests {
         let (_, timeline) = timeline("a: [w x 1] [w x 2] [w x 3] [w x 4]\n");
         let pieces = |grain| {
             let mut pieces = Vec::new();
-            timeline.steps.visible(0, 0.0, 10.0, grain, |_, _, n| pieces.push(n));
+            timeline
+                .steps
+                .visible(0, 0.0, 10.0, grain, |_, _, n| pieces.push(n));
             pieces
         };
         assert_eq!(pieces(0.1), [1, 1, 1, 1]);
         assert_eq!(pieces(2.0), [2, 2]);
         let mut seen = Vec::new();
-        timeline.steps.visible(0, 1.9, 2.1, 0.1, |_, span, _| seen.push(span.from));
+        timeline
+            .steps
+            .visible(0, 1.9, 2.1, 0.1, |_, span, _| seen.push(span.from));
         assert_eq!(seen, [2.0]);
     }
 }

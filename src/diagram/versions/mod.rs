@@ -17,9 +17,19 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Pairs of versions of which the edges of an anomaly show which is newer: its writer ran after the other one in a session,
 /// or read what that one or a later one wrote. As indices of rows. O(writers · edges²).
-fn observed_order(forcing: &[Edge], written: &BTreeMap<TransactionId, Vec<usize>>) -> Vec<(usize, usize)> {
-    let involved: BTreeSet<TransactionId> = forcing.iter().flat_map(|edge| [edge.from, edge.to]).collect();
-    let writers = || involved.iter().filter_map(|t| written.get(t).map(|rows| (*t, rows)));
+fn observed_order(
+    forcing: &[Edge],
+    written: &BTreeMap<TransactionId, Vec<usize>>,
+) -> Vec<(usize, usize)> {
+    let involved: BTreeSet<TransactionId> = forcing
+        .iter()
+        .flat_map(|edge| [edge.from, edge.to])
+        .collect();
+    let writers = || {
+        involved
+            .iter()
+            .filter_map(|t| written.get(t).map(|rows| (*t, rows)))
+    };
     let mut order = Vec::new();
     for (from, older) in writers() {
         let after = observed_after(forcing, from);
@@ -58,7 +68,8 @@ impl VersionRow {
     /// Whether others should not read it and it was rolled back, or they did. An intermediate write that only its own
     /// transaction knows is as good as any.
     pub(super) fn is_harmful(&self) -> bool {
-        self.blemish.is_some_and(|blemish| blemish != INTERMEDIATE || !self.readers.is_empty())
+        self.blemish
+            .is_some_and(|blemish| blemish != INTERMEDIATE || !self.readers.is_empty())
     }
 }
 
@@ -119,10 +130,18 @@ impl Chain {
                     let (value, write) = (history.values()[place], Some(operation));
                     if set_up.contains(&t) && rows[0].write.is_none() && !is_list {
                         // What sets the key up is the initial version.
-                        rows[0] = VersionRow { writer: t, write, value, sets_up: true, ..rows[0].clone() };
+                        rows[0] = VersionRow {
+                            writer: t,
+                            write,
+                            value,
+                            sets_up: true,
+                            ..rows[0].clone()
+                        };
                         continue;
                     }
-                    let replaced = rows.last().is_some_and(|row: &VersionRow| row.writer == t && !is_list);
+                    let replaced = rows
+                        .last()
+                        .is_some_and(|row: &VersionRow| row.writer == t && !is_list);
                     if replaced && let Some(row) = rows.last_mut() {
                         row.blemish = Some(INTERMEDIATE);
                     }
@@ -152,7 +171,10 @@ impl Chain {
         for (reader, read) in going(control, reads) {
             let source = match resolution.glance(read) {
                 Glance::Initial => Ok(0),
-                Glance::Write(write) => place_of.get(&write).copied().ok_or("of another key's version"),
+                Glance::Write(write) => place_of
+                    .get(&write)
+                    .copied()
+                    .ok_or("of another key's version"),
                 Glance::Own | Glance::Outside => continue,
                 Glance::ThinAir => Err("of a value that no transaction wrote"),
                 Glance::Unrecorded => Err("whose value the file does not have"),
@@ -165,16 +187,28 @@ impl Chain {
                     continue;
                 }
             };
-            if rows[source].readers.last().is_none_or(|(last, _)| *last != reader) {
+            if rows[source]
+                .readers
+                .last()
+                .is_none_or(|(last, _)| *last != reader)
+            {
                 rows[source].readers.push((reader, read));
                 updates.push((source, reader));
             }
         }
-        let mut chain = Chain { key, rows, forced: Vec::new(), unknown_reads, place_of: Vec::new() };
+        let mut chain = Chain {
+            key,
+            rows,
+            forced: Vec::new(),
+            unknown_reads,
+            place_of: Vec::new(),
+        };
         control.check()?;
         chain.sort(history, &updates, forcing, control)?;
         let writes = chain.rows.iter().enumerate();
-        chain.place_of = writes.filter_map(|(place, row)| row.write.map(|write| (write, place))).collect();
+        chain.place_of = writes
+            .filter_map(|(place, row)| row.write.map(|write| (write, place)))
+            .collect();
         sort_by(&mut chain.place_of, control, Ord::cmp)?;
         Ok(chain)
     }
@@ -190,17 +224,29 @@ impl Chain {
     /// The pairs of neighbours among some of its writes, the older one first, where the order is known. O(n · log versions +
     /// versions).
     pub fn known_pairs(&self, writes: &[OperationId]) -> Vec<(OperationId, OperationId)> {
-        let mut places: Vec<(usize, OperationId)> =
-            writes.iter().filter_map(|&write| Some((self.place_of(write)?, write))).collect();
+        let mut places: Vec<(usize, OperationId)> = writes
+            .iter()
+            .filter_map(|&write| Some((self.place_of(write)?, write)))
+            .collect();
         places.sort_unstable();
-        let is_known =
-            |pair: &&[(usize, OperationId)]| self.rows[pair[0].0 + 1..=pair[1].0].iter().all(|row| row.is_joined);
-        places.windows(2).filter(is_known).map(|pair| (pair[0].1, pair[1].1)).collect()
+        let is_known = |pair: &&[(usize, OperationId)]| {
+            self.rows[pair[0].0 + 1..=pair[1].0]
+                .iter()
+                .all(|row| row.is_joined)
+        };
+        places
+            .windows(2)
+            .filter(is_known)
+            .map(|pair| (pair[0].1, pair[1].1))
+            .collect()
     }
 
     /// The index of the row of a write. O(log versions).
     pub fn place_of(&self, write: OperationId) -> Option<usize> {
-        let at = self.place_of.binary_search_by_key(&write, |(write, _)| *write).ok()?;
+        let at = self
+            .place_of
+            .binary_search_by_key(&write, |(write, _)| *write)
+            .ok()?;
         Some(self.place_of[at].1)
     }
 
@@ -219,9 +265,14 @@ impl Chain {
         // ⊥ is older than all, and in a session and in a transaction each version is older than the next.
         edges.extend((1..n).map(|place| (0, place)));
         let same_session = |pair: &&[VersionRow]| {
-            !pair[0].writer.is_initial() && history.session_of(pair[0].writer) == history.session_of(pair[1].writer)
+            !pair[0].writer.is_initial()
+                && history.session_of(pair[0].writer) == history.session_of(pair[1].writer)
         };
-        let windows = self.rows.windows(2).enumerate().filter(|(_, pair)| same_session(pair));
+        let windows = self
+            .rows
+            .windows(2)
+            .enumerate()
+            .filter(|(_, pair)| same_session(pair));
         edges.extend(windows.map(|(place, _)| (place, place + 1)));
         // A transaction that reads a version and writes the key replaces it.
         for (source, reader) in going(control, updates) {
@@ -238,20 +289,36 @@ impl Chain {
         let next: BTreeMap<usize, usize> = listed.into_iter().rev().collect();
         let order = topological(n, &edges, &next, |place| self.when(history, place), control)?;
         let mut new_place = vec![0; n];
-        order.iter().enumerate().for_each(|(new, &old)| new_place[old] = new);
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(new, &old)| new_place[old] = new);
         let key = self.key;
         let about = |edge: &&Edge| {
-            edge.key == Some(key) && matches!(edge.relation, Relation::WriteWrite | Relation::CommitOrder)
+            edge.key == Some(key)
+                && matches!(edge.relation, Relation::WriteWrite | Relation::CommitOrder)
         };
         for edge in forcing.iter().filter(about) {
-            let place = |t: TransactionId| written.get(&t).and_then(|own| own.last()).map(|&old| new_place[old]);
+            let place = |t: TransactionId| {
+                written
+                    .get(&t)
+                    .and_then(|own| own.last())
+                    .map(|&old| new_place[old])
+            };
             if let (Some(older), Some(newer)) = (place(edge.from), place(edge.to)) {
-                self.forced.push(Forced { older, newer, relation: edge.relation });
+                self.forced.push(Forced {
+                    older,
+                    newer,
+                    relation: edge.relation,
+                });
             }
         }
         self.forced.sort_unstable();
         self.forced.dedup();
-        let mut rows: Vec<Option<VersionRow>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        let mut rows: Vec<Option<VersionRow>> = std::mem::take(&mut self.rows)
+            .into_iter()
+            .map(Some)
+            .collect();
         self.rows = order.iter().filter_map(|&old| rows[old].take()).collect();
         for (place, pair) in order.windows(2).enumerate() {
             self.rows[place + 1].is_joined = edges.binary_search(&(pair[0], pair[1])).is_ok();
@@ -261,14 +328,25 @@ impl Chain {
 
     /// Elements next to each other in the lists that were read: the pairs of the longest list first, then those of
     /// lists that continue none before them. O(elements of these lists · log).
-    fn list_order(&self, history: &History, control: &Control) -> Result<Vec<(usize, usize)>, Interrupt> {
+    fn list_order(
+        &self,
+        history: &History,
+        control: &Control,
+    ) -> Result<Vec<(usize, usize)>, Interrupt> {
         if !history.lists().is_list(self.key) {
             return Ok(Vec::new());
         }
-        let place_of: BTreeMap<u64, usize> =
-            self.rows.iter().enumerate().skip(1).map(|(place, row)| (row.value.0, place)).collect();
+        let place_of: BTreeMap<u64, usize> = self
+            .rows
+            .iter()
+            .enumerate()
+            .skip(1)
+            .map(|(place, row)| (row.value.0, place))
+            .collect();
         let readers = self.rows.iter().flat_map(|row| &row.readers);
-        let mut lists: Vec<&[Value]> = readers.filter_map(|(_, read)| history.lists().read_by(*read)).collect();
+        let mut lists: Vec<&[Value]> = readers
+            .filter_map(|(_, read)| history.lists().read_by(*read))
+            .collect();
         lists.sort_by_key(|list| Reverse(list.len()));
         let mut told: Vec<&[Value]> = Vec::new();
         let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
@@ -287,7 +365,10 @@ impl Chain {
 
     fn when(&self, history: &History, place: usize) -> (i64, u32, usize) {
         let row = &self.rows[place];
-        let start = (!row.writer.is_initial()).then(|| history.interval(row.writer)).flatten().map_or(0, |i| i.start);
+        let start = (!row.writer.is_initial())
+            .then(|| history.interval(row.writer))
+            .flatten()
+            .map_or(0, |i| i.start);
         let line = row.write.map_or(0, |write| history.line_of(write));
         (start, line, place)
     }
@@ -304,17 +385,29 @@ fn topological<K: Ord + Copy>(
 ) -> Result<Vec<usize>, Interrupt> {
     let mut before = vec![0_usize; n];
     edges.iter().for_each(|(_, to)| before[*to] += 1);
-    let mut ready: BinaryHeap<Reverse<(K, usize)>> =
-        (0..n).filter(|place| before[*place] == 0).map(|place| Reverse((when(place), place))).collect();
+    let mut ready: BinaryHeap<Reverse<(K, usize)>> = (0..n)
+        .filter(|place| before[*place] == 0)
+        .map(|place| Reverse((when(place), place)))
+        .collect();
     let mut done = vec![false; n];
     let mut order = Vec::with_capacity(n);
     let mut rest: Vec<usize> = (0..n).collect();
     sort_by(&mut rest, control, |a, b| when(*a).cmp(&when(*b)))?;
     let mut rest = rest.into_iter();
     loop {
-        let neighbour = order.last().and_then(|last| next.get(last)).filter(|at| before[**at] == 0 && !done[**at]);
-        let least = || ready.pop().map(|Reverse((_, place))| place).or_else(|| rest.find(|place| !done[*place]));
-        let Some(at) = neighbour.copied().or_else(least) else { return Ok(order) };
+        let neighbour = order
+            .last()
+            .and_then(|last| next.get(last))
+            .filter(|at| before[**at] == 0 && !done[**at]);
+        let least = || {
+            ready
+                .pop()
+                .map(|Reverse((_, place))| place)
+                .or_else(|| rest.find(|place| !done[*place]))
+        };
+        let Some(at) = neighbour.copied().or_else(least) else {
+            return Ok(order);
+        };
         if std::mem::replace(&mut done[at], true) {
             continue;
         }
@@ -344,19 +437,29 @@ mod tests {
     fn chain_with(text: &str, key: &str, forcing: &[Edge]) -> (History, Chain) {
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
-        let key =
-            (0..history.n_keys()).map(KeyId::new).find(|k| history.key_name(*k) == key).expect("the key is there");
-        let chain = Chain::new(&history, &resolution, key, forcing, &Control::new()).expect("nothing stops it");
+        let key = (0..history.n_keys())
+            .map(KeyId::new)
+            .find(|k| history.key_name(*k) == key)
+            .expect("the key is there");
+        let chain = Chain::new(&history, &resolution, key, forcing, &Control::new())
+            .expect("nothing stops it");
         (history, chain)
     }
 
     fn values(history: &History, chain: &Chain) -> Vec<String> {
-        chain.rows.iter().map(|row| history.value_name(row.value)).collect()
+        chain
+            .rows
+            .iter()
+            .map(|row| history.value_name(row.value))
+            .collect()
     }
 
     #[test]
     fn who_reads_and_writes_comes_after_what_it_read() {
-        let (history, chain) = chain("a: [r x 3, w x 4]\nb: [w x 1] [r x 1, w x 2]\nc: [r x 2, w x 3]\n", "x");
+        let (history, chain) = chain(
+            "a: [r x 3, w x 4]\nb: [w x 1] [r x 1, w x 2]\nc: [r x 2, w x 3]\n",
+            "x",
+        );
         assert_eq!(values(&history, &chain), ["initial", "1", "2", "3", "4"]);
         let readers: Vec<usize> = chain.rows.iter().map(|row| row.readers.len()).collect();
         assert_eq!(readers, [0, 1, 1, 1, 0]);
@@ -375,20 +478,36 @@ mod tests {
         };
         // The second session read y of the first one, before it wrote x: its x is newer, though it reads the older one then.
         let text = "a: [w x 1, w y 1]\nb: [r y 1, w x 2] [r x 1]\n";
-        let forcing = [edge(0, 1, Relation::WriteRead, Some(1)), edge(1, 0, Relation::CommitOrder, Some(0))];
+        let forcing = [
+            edge(0, 1, Relation::WriteRead, Some(1)),
+            edge(1, 0, Relation::CommitOrder, Some(0)),
+        ];
         for text in [text, "b: [r y 1, w x 2] [r x 1]\na: [w x 1, w y 1]\n"] {
             let b_first = text.starts_with('b');
             let number = |n: usize| if b_first { [2, 0, 1][n] } else { n };
             let turned = |e: &Edge| Edge {
                 from: TransactionId::new(number(e.from.index())),
                 to: TransactionId::new(number(e.to.index())),
-                key: e.key.map(|key| KeyId::new(if b_first { 1 - key.index() } else { key.index() })),
+                key: e.key.map(|key| {
+                    KeyId::new(if b_first {
+                        1 - key.index()
+                    } else {
+                        key.index()
+                    })
+                }),
                 ..e.clone()
             };
             let forcing: Vec<Edge> = forcing.iter().map(turned).collect();
             let (history, chain) = chain_with(text, "x", &forcing);
             assert_eq!(values(&history, &chain), ["initial", "1", "2"], "{text}");
-            assert!(chain.forced.iter().any(|forced| (forced.older, forced.newer) == (2, 1)), "{:?}", chain.forced);
+            assert!(
+                chain
+                    .forced
+                    .iter()
+                    .any(|forced| (forced.older, forced.newer) == (2, 1)),
+                "{:?}",
+                chain.forced
+            );
         }
     }
 
@@ -407,9 +526,16 @@ mod tests {
             "a: [a x 1] [a x 2]\nb: [a x 3]\nc: [a x 5]\nd: [a x 7]\ne: [r x [1 5]] [r x [3 7]] [r x [1 5]]\n",
             "x",
         );
-        assert_eq!(values(&history, &chain), ["initial", "1", "5", "2", "3", "7"]);
+        assert_eq!(
+            values(&history, &chain),
+            ["initial", "1", "5", "2", "3", "7"]
+        );
         let joined: Vec<bool> = chain.rows.iter().map(|row| row.is_joined).collect();
-        assert_eq!(joined, [false, true, true, false, false, true], "nothing was read after 2");
+        assert_eq!(
+            joined,
+            [false, true, true, false, false, true],
+            "nothing was read after 2"
+        );
     }
 
     #[test]
@@ -423,17 +549,31 @@ mod tests {
     fn only_joined_versions_have_a_known_order() {
         let (_, chain) = chain("a: [w x 1] [w x 2]\nb: [w x 3]\nc: [r x 3, w x 4]\n", "x");
         let writes: Vec<OperationId> = [0, 1, 2, 4].map(OperationId::new).into();
-        let pairs: Vec<[usize; 2]> =
-            chain.known_pairs(&writes).into_iter().map(|(a, b)| [a.index(), b.index()]).collect();
-        assert_eq!(pairs, [[0, 1], [2, 4]], "whether 2 or 3 is older is not recorded");
+        let pairs: Vec<[usize; 2]> = chain
+            .known_pairs(&writes)
+            .into_iter()
+            .map(|(a, b)| [a.index(), b.index()])
+            .collect();
+        assert_eq!(
+            pairs,
+            [[0, 1], [2, 4]],
+            "whether 2 or 3 is older is not recorded"
+        );
     }
 
     #[test]
     fn what_sets_a_key_up_is_its_initial_version() {
-        let (history, chain) = chain("a: [w x 0, w y 0] [r x 0, w x 1]\nb: [r y 0, r x 0, r x 1]\n", "x");
+        let (history, chain) = chain(
+            "a: [w x 0, w y 0] [r x 0, w x 1]\nb: [r y 0, r x 0, r x 1]\n",
+            "x",
+        );
         assert_eq!(values(&history, &chain), ["0", "1"]);
         assert!(chain.rows[0].sets_up && !chain.rows[1].sets_up);
-        assert_eq!(chain.rows[0].readers.len(), 2, "reads of the initial value are of that version");
+        assert_eq!(
+            chain.rows[0].readers.len(),
+            2,
+            "reads of the initial value are of that version"
+        );
     }
 
     #[test]

@@ -42,7 +42,10 @@ pub struct Detail {
 }
 
 /// Everything.
-pub const WHOLE: Detail = Detail { readers: READERS, forced: true };
+pub const WHOLE: Detail = Detail {
+    readers: READERS,
+    forced: true,
+};
 
 /// Height of versions with this many readers each, without arcs.
 pub fn height(readers: usize) -> f32 {
@@ -57,10 +60,23 @@ pub fn scene(
     places: &[usize],
     detail: Detail,
 ) -> Scene {
-    let arcs = if detail.forced { arcs(chain, places) } else { Vec::new() };
+    let arcs = if detail.forced {
+        arcs(chain, places)
+    } else {
+        Vec::new()
+    };
     let top = TOP + ARC * arcs.iter().map(|(_, level)| level + 1).max().unwrap_or(0) as f32;
-    let bounds = Rect::from_min_size(Pos2::ZERO, vec2(places.len() as f32 * STEP + 8.0, top + CARD.y + 8.0));
-    let mut columns = Columns { history, anomaly, top, readers: detail.readers, scene: Scene::new(bounds) };
+    let bounds = Rect::from_min_size(
+        Pos2::ZERO,
+        vec2(places.len() as f32 * STEP + 8.0, top + CARD.y + 8.0),
+    );
+    let mut columns = Columns {
+        history,
+        anomaly,
+        top,
+        readers: detail.readers,
+        scene: Scene::new(bounds),
+    };
     for (column, &place) in places.iter().enumerate() {
         let (card, row) = (columns.card(column), &chain.rows[place]);
         columns.version(card, row);
@@ -80,7 +96,9 @@ fn arcs(chain: &Chain, places: &[usize]) -> Vec<(Forced, usize)> {
     let mut taken: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut arcs = Vec::new();
     for forced in &chain.forced {
-        let (Some(a), Some(b)) = (column(forced.older), column(forced.newer)) else { continue };
+        let (Some(a), Some(b)) = (column(forced.older), column(forced.newer)) else {
+            continue;
+        };
         let (a, b) = (a.min(b), a.max(b));
         let is_free = |level: &Vec<(usize, usize)>| level.iter().all(|(c, d)| b <= *c || *d <= a);
         let level = taken.iter().position(is_free).unwrap_or(taken.len());
@@ -95,29 +113,55 @@ fn arcs(chain: &Chain, places: &[usize]) -> Vec<(Forced, usize)> {
 /// about, those that its transactions wrote, and the ones around them; the oldest ones of a key that it is not about.
 /// O(edges · operations of a transaction · log versions).
 pub fn places(history: &History, chain: &Chain, anomaly: &Anomaly<'_>, most: usize) -> Vec<usize> {
-    let forced = chain.forced.iter().flat_map(|forced| [forced.older, forced.newer]);
+    let forced = chain
+        .forced
+        .iter()
+        .flat_map(|forced| [forced.older, forced.newer]);
     let edges = || {
-        anomaly.edges.iter().filter(|edge| edge.key.is_some_and(|key| anomaly.renaming.keys[key.index()] == chain.key))
+        anomaly.edges.iter().filter(|edge| {
+            edge.key
+                .is_some_and(|key| anomaly.renaming.keys[key.index()] == chain.key)
+        })
     };
-    let whole = |operation: OperationId| chain.place_of(*anomaly.renaming.operations.get(operation.index())?);
-    let about = edges().flat_map(|edge| edge.from_operation.into_iter().chain(edge.to_operation)).filter_map(whole);
-    let initial = edges().filter(|edge| edge.from.is_initial() || edge.to.is_initial()).map(|_| 0);
+    let whole = |operation: OperationId| {
+        chain.place_of(*anomaly.renaming.operations.get(operation.index())?)
+    };
+    let about = edges()
+        .flat_map(|edge| edge.from_operation.into_iter().chain(edge.to_operation))
+        .filter_map(whole);
+    let initial = edges()
+        .filter(|edge| edge.from.is_initial() || edge.to.is_initial())
+        .map(|_| 0);
     let last_write = |small: TransactionId| {
         let t = anomaly.renaming.old_transaction(small);
-        let writes = history.operations_of(t).filter(|operation| history.operation(*operation).key == chain.key);
+        let writes = history
+            .operations_of(t)
+            .filter(|operation| history.operation(*operation).key == chain.key);
         writes.filter_map(|write| chain.place_of(write)).last()
     };
-    let written = (0..anomaly.renaming.transactions.len()).map(TransactionId::new).filter_map(last_write);
+    let written = (0..anomaly.renaming.transactions.len())
+        .map(TransactionId::new)
+        .filter_map(last_write);
     let mut places: Vec<usize> = Vec::new();
     let add = |places: &mut Vec<usize>, place: usize| {
         if places.len() < most && place < chain.rows.len() && !places.contains(&place) {
             places.push(place);
         }
     };
-    forced.chain(about).chain(initial).chain(written).for_each(|place| add(&mut places, place));
-    let around: Vec<usize> = places.iter().flat_map(|place| [place.saturating_sub(1), place + 1]).collect();
+    forced
+        .chain(about)
+        .chain(initial)
+        .chain(written)
+        .for_each(|place| add(&mut places, place));
+    let around: Vec<usize> = places
+        .iter()
+        .flat_map(|place| [place.saturating_sub(1), place + 1])
+        .collect();
     let others = if places.is_empty() { 0..most } else { 0..0 };
-    around.into_iter().chain(others).for_each(|place| add(&mut places, place));
+    around
+        .into_iter()
+        .chain(others)
+        .for_each(|place| add(&mut places, place));
     places.sort_unstable();
     places
 }
@@ -159,20 +203,47 @@ impl Columns<'_> {
 
     fn version(&mut self, card: Rect, row: &VersionRow) {
         // A write of the anomaly is one of its operations.
-        let own = self.anomaly.zip(row.write).and_then(|(anomaly, write)| anomaly.renaming.new_operation(write));
+        let own = self
+            .anomaly
+            .zip(row.write)
+            .and_then(|(anomaly, write)| anomaly.renaming.new_operation(write));
         let target = own.map(Target::Operation).or(self.target(row.writer));
-        let (mut name, value) = (self.name(row.writer), elide(&self.history.value_name(row.value), 13));
+        let (mut name, value) = (
+            self.name(row.writer),
+            elide(&self.history.value_name(row.value), 13),
+        );
         if row.sets_up {
             name += " (initial)";
         }
-        let outcome = if row.is_harmful() { Outcome::Aborted } else { Outcome::Committed };
+        let outcome = if row.is_harmful() {
+            Outcome::Aborted
+        } else {
+            Outcome::Committed
+        };
         let is_own = matches!(target, Some(Target::Transaction(_) | Target::Operation(_)));
-        let emphasis = if is_own { Emphasis::Cycle } else { Emphasis::Evidence };
-        self.scene.rect(card, 6.0, Role::Bar(outcome, emphasis), target);
+        let emphasis = if is_own {
+            Emphasis::Cycle
+        } else {
+            Emphasis::Evidence
+        };
+        self.scene
+            .rect(card, 6.0, Role::Bar(outcome, emphasis), target);
         let middle = |y: f32| (card.center() + vec2(0.0, y), Align::Center);
-        self.scene.bold(middle(-8.0), VALUE, value.clone(), Role::CardTitle, target);
-        self.scene.text(middle(10.0), FONT, elide(&name, 16), Role::CardStatus, target);
-        let readers: Vec<String> = row.readers.iter().take(READERS).map(|(t, _)| self.name(*t)).collect();
+        self.scene
+            .bold(middle(-8.0), VALUE, value.clone(), Role::CardTitle, target);
+        self.scene.text(
+            middle(10.0),
+            FONT,
+            elide(&name, 16),
+            Role::CardStatus,
+            target,
+        );
+        let readers: Vec<String> = row
+            .readers
+            .iter()
+            .take(READERS)
+            .map(|(t, _)| self.name(*t))
+            .collect();
         let spoken = match readers.is_empty() {
             true => format!("Version {value} of {name}, {}", self.unread(row)),
             false => format!("Version {value} of {name}, read by {}", readers.join(", ")),
@@ -185,15 +256,26 @@ impl Columns<'_> {
         let columns = ((STEP - 14.0) / (ADVANCE * FONT)) as usize;
         let (mut any, unread) = (false, self.unread(row));
         let mut line = |scene: &mut Scene, text: &str, role: Role, target: Option<Target>| {
-            let area = Rect::from_x_y_ranges(card.left()..=card.right(), y - LINE / 2.0..=y + LINE / 2.0);
+            let area =
+                Rect::from_x_y_ranges(card.left()..=card.right(), y - LINE / 2.0..=y + LINE / 2.0);
             if let Some(target) = target {
                 scene.rect(area, 2.0, Role::ContextRow, Some(target));
                 scene.names.push((area, format!("Reader {text}")));
             }
             // The first reader follows the words "read by", the others are below it.
-            let indent = if role == Role::Folded || role == Role::FaultText { 0.0 } else { READ_BY };
+            let indent = if role == Role::Folded || role == Role::FaultText {
+                0.0
+            } else {
+                READ_BY
+            };
             if indent > 0.0 && !std::mem::replace(&mut any, true) {
-                scene.text((area.left_center(), Align::Left), FONT, "read by".to_owned(), Role::Folded, target);
+                scene.text(
+                    (area.left_center(), Align::Left),
+                    FONT,
+                    "read by".to_owned(),
+                    Role::Folded,
+                    target,
+                );
             }
             let columns = columns - (indent / (ADVANCE * FONT)) as usize;
             let at = area.left_center() + vec2(indent, 0.0);
@@ -202,7 +284,11 @@ impl Columns<'_> {
             scene.bounds.max.y = scene.bounds.max.y.max(y);
         };
         if let Some(blemish) = row.blemish {
-            let role = if row.is_harmful() { Role::FaultText } else { Role::Folded };
+            let role = if row.is_harmful() {
+                Role::FaultText
+            } else {
+                Role::Folded
+            };
             line(&mut self.scene, blemish, role, None);
         }
         if row.readers.is_empty() {
@@ -210,14 +296,26 @@ impl Columns<'_> {
         }
         // Readers of the anomaly come first.
         let is_own = |t: &TransactionId| matches!(self.target(*t), Some(Target::Transaction(_)));
-        let (own, others): (Vec<_>, Vec<_>) = row.readers.iter().map(|(t, _)| *t).take(SORTED).partition(is_own);
+        let (own, others): (Vec<_>, Vec<_>) = row
+            .readers
+            .iter()
+            .map(|(t, _)| *t)
+            .take(SORTED)
+            .partition(is_own);
         for reader in own.into_iter().chain(others).take(self.readers) {
             let (name, target) = (self.name(reader), self.target(reader));
-            let role = if matches!(target, Some(Target::Transaction(_))) { Role::CardTitle } else { Role::CardStatus };
+            let role = if matches!(target, Some(Target::Transaction(_))) {
+                Role::CardTitle
+            } else {
+                Role::CardStatus
+            };
             line(&mut self.scene, &name, role, target);
         }
         if row.readers.len() > self.readers {
-            let more = format!("and {} more", grouped((row.readers.len() - self.readers) as u64));
+            let more = format!(
+                "and {} more",
+                grouped((row.readers.len() - self.readers) as u64)
+            );
             line(&mut self.scene, &more, Role::Folded, None);
         }
     }
@@ -225,16 +323,34 @@ impl Columns<'_> {
     /// The arrow to the next version shown, the last of `rows`, with how many are left out before it; a dotted line if
     /// nothing recorded orders them.
     fn gap(&mut self, card: Rect, rows: &[VersionRow]) {
-        let (from, to) = (card.right_center(), card.right_center() + vec2(STEP - CARD.x, 0.0));
+        let (from, to) = (
+            card.right_center(),
+            card.right_center() + vec2(STEP - CARD.x, 0.0),
+        );
         if rows.iter().all(|row| row.is_joined) {
-            self.scene.line(Path::line(from, to - vec2(8.0, 0.0)), Role::Next, None);
-            self.scene.marks.push(Mark::new(Shape::Head(head(to, vec2(1.0, 0.0))), Role::Next, None));
+            self.scene
+                .line(Path::line(from, to - vec2(8.0, 0.0)), Role::Next, None);
+            self.scene.marks.push(Mark::new(
+                Shape::Head(head(to, vec2(1.0, 0.0))),
+                Role::Next,
+                None,
+            ));
         } else {
-            self.scene.line(Path::line(from + vec2(4.0, 0.0), to - vec2(4.0, 0.0)), Role::Guess, None);
+            self.scene.line(
+                Path::line(from + vec2(4.0, 0.0), to - vec2(4.0, 0.0)),
+                Role::Guess,
+                None,
+            );
         }
         if rows.len() > 1 {
             let at = from.lerp(to, 0.5) - vec2(0.0, 12.0);
-            self.scene.text((at, Align::Center), FONT, format!("+{}", rows.len() - 1), Role::Folded, None);
+            self.scene.text(
+                (at, Align::Center),
+                FONT,
+                format!("+{}", rows.len() - 1),
+                Role::Folded,
+                None,
+            );
         }
     }
 
@@ -244,7 +360,10 @@ impl Columns<'_> {
             let card = |place: usize| self.card(places.binary_search(&place).unwrap_or(0));
             let agrees = forced.older < forced.newer;
             let side = vec2(if agrees { 10.0 } else { -10.0 }, 0.0);
-            let (from, to) = (card(forced.older).center_top() + side, card(forced.newer).center_top() - side);
+            let (from, to) = (
+                card(forced.older).center_top() + side,
+                card(forced.newer).center_top() - side,
+            );
             let y = self.top - ARC * (level + 1) as f32;
             let path = Path::rounded(&[from, pos2(from.x, y), pos2(to.x, y), to], 5.0);
             let target = self.edge_of(chain, forced).map(Target::Edge);
@@ -274,9 +393,16 @@ impl Columns<'_> {
 
     /// The numbers of the lines of the argument that mention an edge.
     fn numbers_of(&self, target: Option<Target>) -> Vec<usize> {
-        let (Some(anomaly), Some(Target::Edge(edge))) = (self.anomaly, target) else { return Vec::new() };
+        let (Some(anomaly), Some(Target::Edge(edge))) = (self.anomaly, target) else {
+            return Vec::new();
+        };
         let is_of_edge = |arrow: &&&Arrow| arrow.edge == edge || arrow.also.contains(&edge);
-        anomaly.arrows.iter().find(is_of_edge).map(|arrow| arrow.numbers.clone()).unwrap_or_default()
+        anomaly
+            .arrows
+            .iter()
+            .find(is_of_edge)
+            .map(|arrow| arrow.numbers.clone())
+            .unwrap_or_default()
     }
 
     /// The edge of the anomaly that says so.
@@ -286,7 +412,9 @@ impl Columns<'_> {
         let (older, newer) = (small(forced.older)?, small(forced.newer)?);
         anomaly.edges.iter().position(|edge| {
             (edge.from, edge.to, edge.relation) == (older, newer, forced.relation)
-                && edge.key.is_some_and(|key| anomaly.renaming.keys[key.index()] == chain.key)
+                && edge
+                    .key
+                    .is_some_and(|key| anomaly.renaming.keys[key.index()] == chain.key)
         })
     }
 }

@@ -8,10 +8,18 @@ use std::time::Duration;
 /// A format of the bundle: its name, the file, its purpose.
 const FORMATS: [(&str, &str, &str); 5] = [
     ("text", "history.txt", "IsoScope's own notation"),
-    ("plume", "history.plume.txt", "Plume, PolySI, IsoVista, AWDIT"),
+    (
+        "plume",
+        "history.plume.txt",
+        "Plume, PolySI, IsoVista, AWDIT",
+    ),
     ("hist", "history.hist", "dbcop"),
     ("elle-edn", "history.edn", "Jepsen and Elle"),
-    ("json", "history.json", "IsoScope's JSON, with everything known"),
+    (
+        "json",
+        "history.json",
+        "IsoScope's JSON, with everything known",
+    ),
 ];
 
 /// The names of the files.
@@ -43,11 +51,19 @@ pub(super) struct LeftOut {
 }
 
 /// The files, and those left out.
-pub(super) fn histories(example: &Counterexample, control: &Control) -> (Vec<HistoryFile>, Vec<LeftOut>) {
+pub(super) fn histories(
+    example: &Counterexample,
+    control: &Control,
+) -> (Vec<HistoryFile>, Vec<LeftOut>) {
     let (mut files, mut left_out) = (Vec::new(), Vec::new());
     for (format, name, about) in FORMATS {
         match written(example, format, control) {
-            Ok((bytes, losses)) => files.push(HistoryFile { name, about, bytes, losses }),
+            Ok((bytes, losses)) => files.push(HistoryFile {
+                name,
+                about,
+                bytes,
+                losses,
+            }),
             Err(why) => left_out.push(LeftOut { name, why }),
         }
     }
@@ -55,9 +71,15 @@ pub(super) fn histories(example: &Counterexample, control: &Control) -> (Vec<His
 }
 
 /// The history in a format, and what is lost; or why the file would not be a counterexample to the same level.
-fn written(example: &Counterexample, format: &str, control: &Control) -> Result<(Vec<u8>, Vec<String>), String> {
+fn written(
+    example: &Counterexample,
+    format: &str,
+    control: &Control,
+) -> Result<(Vec<u8>, Vec<String>), String> {
     let converted = small_history(example, format, &control.with_time_limit(CHECKING))?;
     let mut bytes = Vec::new();
-    converted.write(&mut bytes).map_err(|error| error.to_string())?;
+    converted
+        .write(&mut bytes)
+        .map_err(|error| error.to_string())?;
     Ok((bytes, converted.words))
 }

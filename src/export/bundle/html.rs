@@ -8,7 +8,11 @@ pub(super) fn blocks(document: &Document) -> String {
     let mut out = String::new();
     for (place, part) in document.blocks.iter().enumerate() {
         if let Block::Heading(2, _) = part {
-            out.push_str(if place > 0 { "</section>\n<section>\n" } else { "<section>\n" });
+            out.push_str(if place > 0 {
+                "</section>\n<section>\n"
+            } else {
+                "<section>\n"
+            });
         }
         out.push_str(&block(part));
     }
@@ -22,13 +26,22 @@ pub(super) fn block(block: &Block) -> String {
         Block::Heading(level, words) => format!("<h{level}>{}</h{level}>\n", escape(words)),
         Block::Paragraph(words) => format!("<p>{}</p>\n", line(words)),
         Block::List(items) => {
-            let items: String = items.iter().map(|item| format!("<li>{}</li>\n", line(item))).collect();
+            let items: String = items
+                .iter()
+                .map(|item| format!("<li>{}</li>\n", line(item)))
+                .collect();
             format!("<ul>\n{items}</ul>\n")
         }
         Block::Table { header, rows } => {
-            let head: String = header.iter().map(|cell| format!("<th>{}</th>", line(cell))).collect();
+            let head: String = header
+                .iter()
+                .map(|cell| format!("<th>{}</th>", line(cell)))
+                .collect();
             let row = |cells: &Vec<InlineText>| {
-                let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", line(cell))).collect();
+                let cells: String = cells
+                    .iter()
+                    .map(|cell| format!("<td>{}</td>", line(cell)))
+                    .collect();
                 format!("<tr>{cells}</tr>\n")
             };
             let rows: String = rows.iter().map(row).collect();
@@ -59,10 +72,18 @@ fn line(words: &InlineText) -> String {
 
 /// Text of several lines.
 fn lines(text: &str) -> String {
-    text.trim_end_matches('\n').split('\n').map(escape).collect::<Vec<_>>().join("\n")
+    text.trim_end_matches('\n')
+        .split('\n')
+        .map(escape)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Text for HTML, as for SVG; but tabs stay.
 pub(super) fn escape(words: &str) -> String {
-    words.split('\t').map(svg::escape).collect::<Vec<_>>().join("\t")
+    words
+        .split('\t')
+        .map(svg::escape)
+        .collect::<Vec<_>>()
+        .join("\t")
 }

@@ -14,11 +14,17 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
         let _ = match block {
             Block::Heading(level, words) => writeln!(out, "h{level}. {}", escape(words)),
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
-            Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "* {}", line(item))),
+            Block::List(items) => items
+                .iter()
+                .try_for_each(|item| writeln!(out, "* {}", line(item))),
             Block::Table { header, rows } => {
-                let cells = |cells: &[InlineText], bar: &str| cells.iter().map(cell).collect::<Vec<_>>().join(bar);
+                let cells = |cells: &[InlineText], bar: &str| {
+                    cells.iter().map(cell).collect::<Vec<_>>().join(bar)
+                };
                 let head = writeln!(out, "||{}||", cells(header, "||"));
-                rows.iter().try_fold((), |(), row| writeln!(out, "|{}|", cells(row, "|"))).and(head)
+                rows.iter()
+                    .try_fold((), |(), row| writeln!(out, "|{}|", cells(row, "|")))
+                    .and(head)
             }
             Block::Code { language, text } => writeln!(out, "{}", preformatted(language, text)),
             Block::Picture => writeln!(out, "!{picture}|width=800!"),
@@ -34,15 +40,25 @@ fn preformatted(language: &str, text: &str) -> String {
     let text = text.trim_end_matches('\n');
     let is_known = matches!(language, "sql" | "sh");
     match is_known {
-        true => format!("{{code:{language}}}\n{}\n{{code}}", text.replace("{code}", "{ code }")),
-        false => format!("{{noformat}}\n{}\n{{noformat}}", text.replace("{noformat}", "{ noformat }")),
+        true => format!(
+            "{{code:{language}}}\n{}\n{{code}}",
+            text.replace("{code}", "{ code }")
+        ),
+        false => format!(
+            "{{noformat}}\n{}\n{{noformat}}",
+            text.replace("{noformat}", "{ noformat }")
+        ),
     }
 }
 
 /// A cell must not be empty.
 fn cell(words: &InlineText) -> String {
     let text = line(words);
-    if text.is_empty() { " ".to_owned() } else { text }
+    if text.is_empty() {
+        " ".to_owned()
+    } else {
+        text
+    }
 }
 
 fn line(words: &InlineText) -> String {
@@ -60,7 +76,9 @@ fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in words.chars() {
         match c {
-            '{' | '}' | '[' | ']' | '|' | '*' | '_' | '!' | '^' | '~' | '\\' | '#' | '@' => out.extend(['\\', c]),
+            '{' | '}' | '[' | ']' | '|' | '*' | '_' | '!' | '^' | '~' | '\\' | '#' | '@' => {
+                out.extend(['\\', c])
+            }
             '-' | '+' | '?' if out.is_empty() || out.ends_with(' ') => out.extend(['\\', c]),
             c if acts_in_line(c) => out.extend(c.escape_default()),
             _ => out.push(c),
@@ -81,7 +99,10 @@ mod tests {
             header: vec![vec![text("a")], vec![text("b")]],
             rows: vec![vec![vec![text("x|{y}")], Vec::new()]],
         });
-        document.blocks.push(Block::Code { language: "sql", text: "-- {code}\n".into() });
+        document.blocks.push(Block::Code {
+            language: "sql",
+            text: "-- {code}\n".into(),
+        });
         let expected = "||a||b||\n|x\\|\\{y\\}| |\n\n{code:sql}\n-- { code }\n{code}\n";
         assert_eq!(jira(&document, "p.png"), expected);
     }

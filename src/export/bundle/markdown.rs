@@ -12,17 +12,28 @@ pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String 
             out.push('\n');
         }
         let _ = match block {
-            Block::Heading(level, words) => writeln!(out, "{} {}", "#".repeat(usize::from(*level)), escape(words)),
+            Block::Heading(level, words) => {
+                writeln!(out, "{} {}", "#".repeat(usize::from(*level)), escape(words))
+            }
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
-            Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "- {}", line(item))),
+            Block::List(items) => items
+                .iter()
+                .try_for_each(|item| writeln!(out, "- {}", line(item))),
             Block::Table { header, rows } => {
-                let row = |cells: &[InlineText]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
+                let row =
+                    |cells: &[InlineText]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
                 let head = writeln!(out, "| {} |\n|{}", row(header), "---|".repeat(header.len()));
-                rows.iter().try_fold((), |(), cells| writeln!(out, "| {} |", row(cells))).and(head)
+                rows.iter()
+                    .try_fold((), |(), cells| writeln!(out, "| {} |", row(cells)))
+                    .and(head)
             }
             Block::Code { language, text } => writeln!(out, "{}", fenced(language, text)),
             Block::Picture => writeln!(out, "![{}]({picture})", escape(alt)),
-            Block::Folded { title, language, text } => writeln!(
+            Block::Folded {
+                title,
+                language,
+                text,
+            } => writeln!(
                 out,
                 "<details><summary>{}</summary>\n\n{}\n\n</details>",
                 escape(title),
@@ -38,7 +49,10 @@ fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     let language = if language == "none" { "" } else { language };
-    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+    format!(
+        "{fence}{language}\n{}\n{fence}",
+        text.trim_end_matches('\n')
+    )
 }
 
 fn line(words: &InlineText) -> String {
@@ -86,9 +100,16 @@ mod tests {
     fn names_do_not_act() {
         let mut document = Document::default();
         document.heading(2, "a*b @c #1");
-        document.paragraph(vec![text("<i>|"), strong("x_y"), Inline::Code("a`|b".into())]);
+        document.paragraph(vec![
+            text("<i>|"),
+            strong("x_y"),
+            Inline::Code("a`|b".into()),
+        ]);
         let written = markdown(&document, "p.svg", "");
-        assert_eq!(written, "## a\\*b &#64;c &#35;1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n");
+        assert_eq!(
+            written,
+            "## a\\*b &#64;c &#35;1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n"
+        );
         assert!(fenced("none", "a\n```\n").starts_with("````\n"));
     }
 }

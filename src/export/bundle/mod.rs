@@ -61,7 +61,10 @@ struct Scripts {
 
 /// The files of a bundle other than histories: name, and description.
 const OTHER_FILES: &[(&str, &str)] = &[
-    ("report.html", "this report with everything inside; opens without a network"),
+    (
+        "report.html",
+        "this report with everything inside; opens without a network",
+    ),
     ("report.md", "this report for GitHub and GitLab"),
     ("report.jira.txt", "this report in the markup of Jira"),
     ("picture.svg", "the picture, text stays text"),
@@ -70,16 +73,30 @@ const OTHER_FILES: &[(&str, &str)] = &[
     ("picture.dot", "the graph for Graphviz"),
     ("picture.tex", "the diagram for LaTeX"),
     ("picture.mmd", "the graph for Mermaid"),
-    ("reproduce.sql", "statements for several terminals, with what was observed"),
-    ("reproduce.spec", "the same for PostgreSQL's isolationtester"),
+    (
+        "reproduce.sql",
+        "statements for several terminals, with what was observed",
+    ),
+    (
+        "reproduce.spec",
+        "the same for PostgreSQL's isolationtester",
+    ),
 ];
 
 /// The picture that Jira shows: not every version shows SVG.
-const IN_JIRA: &str = if cfg!(feature = "png") { "picture.png" } else { "picture.svg" };
+const IN_JIRA: &str = if cfg!(feature = "png") {
+    "picture.png"
+} else {
+    "picture.svg"
+};
 
 /// Whether a report may have a file of this name.
 pub fn is_file_of_report(name: &str) -> bool {
-    OTHER_FILES.iter().map(|(name, _)| *name).chain(histories::names()).any(|known| known == name)
+    OTHER_FILES
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(histories::names())
+        .any(|known| known == name)
 }
 
 /// All files of a report: names and contents, in the order of a table of contents.
@@ -92,8 +109,14 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
     let title = narrate::headline(brief.example, brief.explanation);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
-    add("report.md", markdown::markdown(&in_files, "picture.svg", &title).into_bytes());
-    add("report.jira.txt", jira::jira(&in_files, IN_JIRA).into_bytes());
+    add(
+        "report.md",
+        markdown::markdown(&in_files, "picture.svg", &title).into_bytes(),
+    );
+    add(
+        "report.jira.txt",
+        jira::jira(&in_files, IN_JIRA).into_bytes(),
+    );
     add("report.html", web_page::web_page(&made).into_bytes());
     let kinds = [
         ExportKind::Svg,
@@ -104,7 +127,10 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
         ExportKind::Mermaid,
     ];
     for kind in kinds {
-        add(&format!("picture.{}", kind.extension()), export(kind, &made.picture)?);
+        add(
+            &format!("picture.{}", kind.extension()),
+            export(kind, &made.picture)?,
+        );
     }
     add("reproduce.sql", made.scripts.sql.into_bytes());
     add("reproduce.spec", made.scripts.spec.into_bytes());
@@ -133,10 +159,18 @@ struct Made<'a> {
 
 impl<'a> Made<'a> {
     fn new(brief: &'a Brief<'a>, control: &Control) -> Result<Made<'a>, ExportError> {
-        let Brief { example, explanation, whole, options, .. } = brief;
+        let Brief {
+            example,
+            explanation,
+            whole,
+            options,
+            ..
+        } = brief;
         let picture = compose(example, explanation, whole, options);
         let plan = reproduce::plan(example, control);
-        let isolation = brief.isolation.unwrap_or_else(|| Isolation::claiming(example.level));
+        let isolation = brief
+            .isolation
+            .unwrap_or_else(|| Isolation::claiming(example.level));
         let reproduction = Reproduction {
             history: &example.history,
             plan: &plan,
@@ -144,9 +178,21 @@ impl<'a> Made<'a> {
             headline: narrate::headline(example, explanation),
             origin: picture.footer.join(" · "),
         };
-        let scripts = Scripts { isolation, sql: reproduce::sql(&reproduction), spec: reproduce::spec(&reproduction) };
+        let scripts = Scripts {
+            isolation,
+            sql: reproduce::sql(&reproduction),
+            spec: reproduce::spec(&reproduction),
+        };
         let (histories, left_out) = histories::histories(example, control);
         let mermaid = String::from_utf8_lossy(&export(ExportKind::Mermaid, &picture)?).into_owned();
-        Ok(Made { brief, picture, plan, scripts, histories, left_out, mermaid })
+        Ok(Made {
+            brief,
+            picture,
+            plan,
+            scripts,
+            histories,
+            left_out,
+            mermaid,
+        })
     }
 }

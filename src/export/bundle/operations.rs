@@ -15,9 +15,17 @@ const MOST_ROWS: usize = 500;
 pub(super) fn operations(brief: &Brief<'_>, picture: &Picture) -> String {
     let small = &brief.example.history;
     // A case that is drawn alone may leave transactions out; the argument is about all of them.
-    let drawn = picture.diagram.cards.iter().flat_map(|card| card.transactions()).filter(|t| !t.is_initial());
+    let drawn = picture
+        .diagram
+        .cards
+        .iter()
+        .flat_map(|card| card.transactions())
+        .filter(|t| !t.is_initial());
     let mut order: Vec<TransactionId> = drawn.collect();
-    let others: Vec<TransactionId> = small.transactions().filter(|t| !order.contains(t)).collect();
+    let others: Vec<TransactionId> = small
+        .transactions()
+        .filter(|t| !order.contains(t))
+        .collect();
     order.extend(others);
     let mut out = String::from("<section class=\"operations\" aria-labelledby=\"operations\">\n");
     out.push_str("<h2 id=\"operations\">All operations of these transactions</h2>\n");
@@ -35,16 +43,38 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
     let name = mark_name(Target::Transaction(t));
     let n = all.len();
     let plural = if n == 1 { "" } else { "s" };
-    let _ = write!(out, "<details id=\"rows-{name}\"><summary><code>{}</code> ", escape(&small.transaction_name(t)));
-    let _ = write!(out, "{}: {} operation{plural}, ", escape(&circumstances(whole, old)), grouped(n as u64));
+    let _ = write!(
+        out,
+        "<details id=\"rows-{name}\"><summary><code>{}</code> ",
+        escape(&small.transaction_name(t))
+    );
+    let _ = write!(
+        out,
+        "{}: {} operation{plural}, ",
+        escape(&circumstances(whole, old)),
+        grouped(n as u64)
+    );
     let _ = writeln!(out, "{} of the argument</summary>", told.len());
-    out.push_str("<div class=\"wide\"><table>\n<thead><tr><th>#</th><th>operation</th><th>where</th>");
+    out.push_str(
+        "<div class=\"wide\"><table>\n<thead><tr><th>#</th><th>operation</th><th>where</th>",
+    );
     out.push_str("<th>statement</th></tr></thead>\n<tbody>\n");
     for (place, &operation) in all.iter().enumerate().take(MOST_ROWS) {
-        let spot = whole.spot_of(operation).map(|spot| spot.text(whole.origin())).unwrap_or_default();
-        let class = if told.contains_key(&operation) { " class=\"told\"" } else { "" };
-        let lines: Vec<String> =
-            told.get(&operation).into_iter().flatten().map(|n| format!("<a href=\"#line-{n}\">{n}</a>")).collect();
+        let spot = whole
+            .spot_of(operation)
+            .map(|spot| spot.text(whole.origin()))
+            .unwrap_or_default();
+        let class = if told.contains_key(&operation) {
+            " class=\"told\""
+        } else {
+            ""
+        };
+        let lines: Vec<String> = told
+            .get(&operation)
+            .into_iter()
+            .flatten()
+            .map(|n| format!("<a href=\"#line-{n}\">{n}</a>"))
+            .collect();
         let text = escape(&whole.operation_text_in_full(operation));
         let (spot, lines) = (escape(&spot), lines.join(", "));
         let _ = writeln!(
@@ -55,7 +85,11 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
     }
     out.push_str("</tbody>\n</table></div>\n");
     if n > MOST_ROWS {
-        let _ = writeln!(out, "<p>The file has {} more.</p>", grouped((n - MOST_ROWS) as u64));
+        let _ = writeln!(
+            out,
+            "<p>The file has {} more.</p>",
+            grouped((n - MOST_ROWS) as u64)
+        );
     }
     out.push_str("</details>\n");
 }
@@ -64,7 +98,9 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
 fn circumstances(whole: &History, t: TransactionId) -> String {
     let outcome = whole.outcome(t).words();
     let session = whole.session_and_node(whole.session_of(t));
-    let times = whole.interval(t).map(|times| format!(", from time {} to time {}", times.start, times.end));
+    let times = whole
+        .interval(t)
+        .map(|times| format!(", from time {} to time {}", times.start, times.end));
     format!("{outcome}, session {session}{}", times.unwrap_or_default())
 }
 
@@ -75,8 +111,13 @@ fn told(brief: &Brief<'_>, t: TransactionId) -> BTreeMap<OperationId, Vec<usize>
     for operation in example.shown_operations() {
         if example.history.transaction_of(operation) == t {
             let steps = brief.explanation.steps.iter().enumerate();
-            let numbers = steps.filter(|(_, step)| step.operations.contains(&operation)).map(|(place, _)| place + 1);
-            told.insert(example.renaming.operations[operation.index()], numbers.collect());
+            let numbers = steps
+                .filter(|(_, step)| step.operations.contains(&operation))
+                .map(|(place, _)| place + 1);
+            told.insert(
+                example.renaming.operations[operation.index()],
+                numbers.collect(),
+            );
         }
     }
     told

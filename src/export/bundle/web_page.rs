@@ -20,14 +20,30 @@ const HELP: &str = include_str!("../../../assets/report-help.html");
 /// The whole page.
 pub(super) fn web_page(made: &Made<'_>) -> String {
     let Made { brief, picture, .. } = made;
-    let Brief { example, explanation, .. } = brief;
+    let Brief {
+        example,
+        explanation,
+        ..
+    } = brief;
     let mut out = head(&narrate::headline(example, explanation), picture);
     let _ = writeln!(out, "<header>\n<h1>{}</h1>", escape(&explanation.title));
-    let _ = writeln!(out, "<p class=\"summary\">{}</p>", escape(&explanation.summary));
-    let _ = writeln!(out, "<p class=\"breaks\">Violates {}.</p>\n</header>", escape(&example.level.spoken()));
+    let _ = writeln!(
+        out,
+        "<p class=\"summary\">{}</p>",
+        escape(&explanation.summary)
+    );
+    let _ = writeln!(
+        out,
+        "<p class=\"breaks\">Violates {}.</p>\n</header>",
+        escape(&example.level.spoken())
+    );
     out.push_str("<main>\n");
     out.push_str(&stage::stage(picture, explanation));
-    let facts: Vec<InlineText> = explanation.facts().into_iter().map(|fact| vec![Inline::Text(fact)]).collect();
+    let facts: Vec<InlineText> = explanation
+        .facts()
+        .into_iter()
+        .map(|fact| vec![Inline::Text(fact)])
+        .collect();
     out.push_str("<section class=\"facts\">\n<h2>Isolation levels violated</h2>\n");
     out.push_str(&block(&Block::List(facts)));
     out.push_str("</section>\n");
@@ -37,7 +53,10 @@ pub(super) fn web_page(made: &Made<'_>) -> String {
     for fact in &picture.footer {
         let _ = writeln!(out, "<p>{}</p>", escape(fact));
     }
-    let _ = writeln!(out, "</footer>\n{HELP}<script>{SCRIPT}</script>\n</body>\n</html>");
+    let _ = writeln!(
+        out,
+        "</footer>\n{HELP}<script>{SCRIPT}</script>\n</body>\n</html>"
+    );
     out
 }
 
@@ -50,10 +69,25 @@ fn head(title: &str, picture: &Picture) -> String {
         source_of(SCRIPT),
         source_of(&style)
     );
-    let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    let _ = writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
-    let _ = writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
-    let _ = writeln!(out, "<meta name=\"generator\" content=\"IsoScope {}\">", env!("CARGO_PKG_VERSION"));
-    let _ = writeln!(out, "<title>{}</title>\n<style>{style}</style>\n</head>\n<body>", escape(title));
+    let mut out =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    let _ = writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">"
+    );
+    let _ = writeln!(
+        out,
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+    );
+    let _ = writeln!(
+        out,
+        "<meta name=\"generator\" content=\"IsoScope {}\">",
+        env!("CARGO_PKG_VERSION")
+    );
+    let _ = writeln!(
+        out,
+        "<title>{}</title>\n<style>{style}</style>\n</head>\n<body>",
+        escape(title)
+    );
     out
 }

@@ -6,7 +6,12 @@ use crate::history::SessionId;
 
 /// The sessions that do something, in order.
 pub(super) fn terminals(reproduction: &Reproduction<'_>) -> Vec<SessionId> {
-    let mut sessions: Vec<SessionId> = reproduction.plan.steps.iter().map(|step| step.session).collect();
+    let mut sessions: Vec<SessionId> = reproduction
+        .plan
+        .steps
+        .iter()
+        .map(|step| step.session)
+        .collect();
     sessions.sort_unstable();
     sessions.dedup();
     sessions
@@ -21,7 +26,10 @@ pub(super) fn terminal(place: usize) -> String {
 }
 
 /// The name of a transaction in a comment: without anything that could end it.
-pub(super) fn transaction(reproduction: &Reproduction<'_>, t: crate::history::TransactionId) -> String {
+pub(super) fn transaction(
+    reproduction: &Reproduction<'_>,
+    t: crate::history::TransactionId,
+) -> String {
     comment(&reproduction.history.transaction_name(t))
 }
 
@@ -32,21 +40,37 @@ pub(super) fn comment(text: &str) -> String {
 
 /// The expected outcome of a run: sentences for comments.
 pub(super) fn expectations(reproduction: &Reproduction<'_>) -> Vec<String> {
-    let Reproduction { plan, isolation, .. } = reproduction;
-    let weaker: Vec<&str> = plan.shown_at.iter().filter(|setting| *setting < isolation).map(|s| s.sql()).collect();
+    let Reproduction {
+        plan, isolation, ..
+    } = reproduction;
+    let weaker: Vec<&str> = plan
+        .shown_at
+        .iter()
+        .filter(|setting| *setting < isolation)
+        .map(|s| s.sql())
+        .collect();
     let mut said = Vec::new();
     if weaker.is_empty() && plan.unexplained.is_empty() {
-        said.push(format!("In this order one copy of the data answers as observed, at {}.", isolation.sql()));
+        said.push(format!(
+            "In this order one copy of the data answers as observed, at {}.",
+            isolation.sql()
+        ));
     } else if plan.unexplained.is_empty() {
         let settings = weaker.join(" and at ");
-        said.push(format!("In this order one copy of the data answers as observed at {settings}."));
+        said.push(format!(
+            "In this order one copy of the data answers as observed at {settings}."
+        ));
         said.push(format!(
             "A database that keeps {isolation} refuses a statement or a COMMIT, or answers something else."
         ));
     } else {
         let reads = plan.unexplained.iter().map(|&o| {
             let t = reproduction.history.transaction_of(o);
-            format!("{} in {}", comment(&reproduction.history.operation_text(o)), transaction(reproduction, t))
+            format!(
+                "{} in {}",
+                comment(&reproduction.history.operation_text(o)),
+                transaction(reproduction, t)
+            )
         });
         let reads: Vec<String> = reads.collect();
         said.push(format!(
@@ -56,7 +80,10 @@ pub(super) fn expectations(reproduction: &Reproduction<'_>) -> Vec<String> {
         said.push("What was observed needs several copies, or a fault: run this under the faults of the test.".into());
     }
     if plan.shown_at == [Isolation::ReadUncommitted] {
-        said.push("PostgreSQL treats READ UNCOMMITTED as READ COMMITTED; MySQL and MariaDB do not.".into());
+        said.push(
+            "PostgreSQL treats READ UNCOMMITTED as READ COMMITTED; MySQL and MariaDB do not."
+                .into(),
+        );
     }
     said
 }

@@ -9,7 +9,13 @@ use std::fmt::Write;
 /// The specification: one session each, one step per statement, one permutation. Run it with `isolationtester
 /// 'dbname=postgres' < reproduce.spec`.
 pub fn spec(reproduction: &Reproduction<'_>) -> String {
-    let Reproduction { history, plan, isolation, headline, origin } = reproduction;
+    let Reproduction {
+        history,
+        plan,
+        isolation,
+        headline,
+        origin,
+    } = reproduction;
     let table = Table::new(history);
     let sessions = terminals(reproduction);
     let mut out = String::new();
@@ -26,14 +32,23 @@ pub fn spec(reproduction: &Reproduction<'_>) -> String {
     for (place, &session) in sessions.iter().enumerate() {
         let name = comment(&history.session_and_node(session));
         let _ = writeln!(out, "\n# session {name}\nsession \"{}\"", terminal(place));
-        for (step, name) in plan.steps.iter().zip(&names).filter(|(step, _)| step.session == session) {
+        for (step, name) in plan
+            .steps
+            .iter()
+            .zip(&names)
+            .filter(|(step, _)| step.session == session)
+        {
             let (statement, said) = match step.action {
-                Action::Begin => {
-                    (format!("BEGIN ISOLATION LEVEL {isolation};"), Some(transaction(reproduction, step.transaction)))
-                }
-                Action::Operation(o) => {
-                    (table.statement(o), table.observed(o).map(|value| format!("observed: {}", comment(&value))))
-                }
+                Action::Begin => (
+                    format!("BEGIN ISOLATION LEVEL {isolation};"),
+                    Some(transaction(reproduction, step.transaction)),
+                ),
+                Action::Operation(o) => (
+                    table.statement(o),
+                    table
+                        .observed(o)
+                        .map(|value| format!("observed: {}", comment(&value))),
+                ),
                 Action::Commit => ("COMMIT;".to_owned(), None),
                 Action::Abort => ("ROLLBACK;".to_owned(), None),
             };
@@ -57,7 +72,9 @@ fn step_names(reproduction: &Reproduction<'_>) -> Vec<String> {
     let mut begun: BTreeMap<usize, usize> = BTreeMap::new();
     let mut operations: BTreeMap<usize, usize> = BTreeMap::new();
     let name = |step: &PlanStep| {
-        let place = sessions.binary_search(&step.session).expect("every step has a terminal");
+        let place = sessions
+            .binary_search(&step.session)
+            .expect("every step has a terminal");
         if step.action == Action::Begin {
             *begun.entry(place).or_default() += 1;
             operations.insert(place, 0);

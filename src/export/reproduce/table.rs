@@ -19,10 +19,19 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub(super) fn new(history: &'a History) -> Table<'a> {
-        let is_number = |name: &str| name.parse::<i64>().is_ok_and(|number| number.to_string() == name);
+        let is_number = |name: &str| {
+            name.parse::<i64>()
+                .is_ok_and(|number| number.to_string() == name)
+        };
         let keys = || (0..history.n_keys()).map(KeyId::new);
-        let values = history.values().iter().chain(history.lists().iter().flat_map(|(_, elements)| elements));
-        let mut named = values.copied().chain(history.initial_value()).filter(|&value| !is_open(value));
+        let values = history
+            .values()
+            .iter()
+            .chain(history.lists().iter().flat_map(|(_, elements)| elements));
+        let mut named = values
+            .copied()
+            .chain(history.initial_value())
+            .filter(|&value| !is_open(value));
         Table {
             numbered_keys: keys().all(|key| is_number(&history.key_names().text(key.index()))),
             numbered_values: !keys().any(|key| history.lists().is_list(key))
@@ -33,10 +42,19 @@ impl<'a> Table<'a> {
 
     /// Creates the table.
     pub(super) fn create(&self) -> String {
-        let longest = (0..self.history.n_keys()).map(|key| self.history.key_names().text(key).chars().count());
+        let longest = (0..self.history.n_keys())
+            .map(|key| self.history.key_names().text(key).chars().count());
         let length = longest.max().unwrap_or(0).max(KEY_LENGTH);
-        let key = if self.numbered_keys { "bigint".to_owned() } else { format!("varchar({length})") };
-        let value = if self.numbered_values { "bigint" } else { "text" };
+        let key = if self.numbered_keys {
+            "bigint".to_owned()
+        } else {
+            format!("varchar({length})")
+        };
+        let value = if self.numbered_values {
+            "bigint"
+        } else {
+            "text"
+        };
         format!("CREATE TABLE kv (k {key} PRIMARY KEY, v {value});")
     }
 
@@ -50,8 +68,10 @@ impl<'a> Table<'a> {
         let mut keys: Vec<KeyId> = (0..self.history.n_keys()).map(KeyId::new).collect();
         let name = |key: &KeyId| self.history.key_names().get(key.index());
         keys.sort_by_cached_key(|key| (name(key).parse::<i64>().ok(), name(key)));
-        let rows: Vec<String> =
-            keys.into_iter().map(|key| format!("({}, {})", self.key(key), self.initial(key))).collect();
+        let rows: Vec<String> = keys
+            .into_iter()
+            .map(|key| format!("({}, {})", self.key(key), self.initial(key)))
+            .collect();
         (!rows.is_empty()).then(|| format!("INSERT INTO kv (k, v) VALUES {};", rows.join(", ")))
     }
 
@@ -65,7 +85,10 @@ impl<'a> Table<'a> {
                 let element = literal(&format!(" {}", self.history.exact_value_name(object.value)));
                 format!("UPDATE kv SET v = trim(concat(v, {element})) WHERE k = {key};")
             }
-            OperationKind::Write => format!("UPDATE kv SET v = {} WHERE k = {key};", self.value(object.value)),
+            OperationKind::Write => format!(
+                "UPDATE kv SET v = {} WHERE k = {key};",
+                self.value(object.value)
+            ),
         }
     }
 
@@ -78,13 +101,28 @@ impl<'a> Table<'a> {
         if let Some(elements) = self.history.lists().read_by(operation) {
             let text = |elements: &[Value]| match elements {
                 [] => "an empty text".to_owned(),
-                _ => elements.iter().map(|&value| self.history.value_name(value)).collect::<Vec<_>>().join(" "),
+                _ => elements
+                    .iter()
+                    .map(|&value| self.history.value_name(value))
+                    .collect::<Vec<_>>()
+                    .join(" "),
             };
             // What was observed is what the file says, even where the script can show only a part of it.
-            return Some(match self.history.lists().recorded_by(operation).filter(|&all| all != elements) {
-                Some(all) => format!("{} (here {}, without what nothing here appends)", text(all), text(elements)),
-                None => text(elements),
-            });
+            return Some(
+                match self
+                    .history
+                    .lists()
+                    .recorded_by(operation)
+                    .filter(|&all| all != elements)
+                {
+                    Some(all) => format!(
+                        "{} (here {}, without what nothing here appends)",
+                        text(all),
+                        text(elements)
+                    ),
+                    None => text(elements),
+                },
+            );
         }
         Some(match (self.history.differs_from(operation), object.value) {
             (Some(other), _) => format!("anything but {}", self.history.value_name(other)),
@@ -96,7 +134,11 @@ impl<'a> Table<'a> {
 
     fn key(&self, key: KeyId) -> String {
         let name = self.history.key_names().get(key.index());
-        if self.numbered_keys { name } else { literal(&name) }
+        if self.numbered_keys {
+            name
+        } else {
+            literal(&name)
+        }
     }
 
     fn value(&self, value: Value) -> String {
@@ -112,7 +154,11 @@ impl<'a> Table<'a> {
         if self.history.lists().is_list(key) {
             return "''".to_owned();
         }
-        let last_of_set_up = self.history.set_up().iter().flat_map(|&t| self.history.operations_of(t));
+        let last_of_set_up = self
+            .history
+            .set_up()
+            .iter()
+            .flat_map(|&t| self.history.operations_of(t));
         let written = last_of_set_up
             .map(|o| self.history.operation(o))
             .filter(|operation| operation.kind == OperationKind::Write && operation.key == key)
@@ -120,14 +166,18 @@ impl<'a> Table<'a> {
             .map(|operation| operation.value);
         // Some formats have several names for the initial version; the one that was read is the one to insert.
         let read = || {
-            let reads = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
+            let reads = (0..self.history.n_operations())
+                .map(|o| self.history.operation(OperationId::new(o)));
             let mut values = reads
                 .filter(|operation| operation.kind == OperationKind::Read && operation.key == key)
                 .map(|operation| operation.value)
                 .filter(|&value| self.history.may_be_initial(key, value));
             values.next()
         };
-        let value = written.or_else(read).or(self.history.initial_value()).unwrap_or(Value::INITIAL);
+        let value = written
+            .or_else(read)
+            .or(self.history.initial_value())
+            .unwrap_or(Value::INITIAL);
         self.value(value)
     }
 }
@@ -175,7 +225,10 @@ mod tests {
         let (part, renaming) = whole.restrict(&keep, |_| true);
         let part = part.with_lists_as_recorded(&whole, &renaming);
         let observed = Table::new(&part).observed(OperationId::new(1));
-        assert_eq!(observed.as_deref(), Some("1 2 (here 2, without what nothing here appends)"));
+        assert_eq!(
+            observed.as_deref(),
+            Some("1 2 (here 2, without what nothing here appends)")
+        );
     }
 
     #[test]
@@ -189,12 +242,24 @@ mod tests {
     fn numbers_stay_numbers_and_lists_are_texts() {
         let history = text::parse("a: [r 1 0, w 2 -5]").expect("right");
         let table = Table::new(&history);
-        assert_eq!(table.create(), "CREATE TABLE kv (k bigint PRIMARY KEY, v bigint);");
-        assert_eq!(table.fill().as_deref(), Some("INSERT INTO kv (k, v) VALUES (1, 0), (2, 0);"));
+        assert_eq!(
+            table.create(),
+            "CREATE TABLE kv (k bigint PRIMARY KEY, v bigint);"
+        );
+        assert_eq!(
+            table.fill().as_deref(),
+            Some("INSERT INTO kv (k, v) VALUES (1, 0), (2, 0);")
+        );
         let history = text::parse("a: [a x 3, r x [1 2]]\nb: [r y init]").expect("right");
         let table = Table::new(&history);
-        assert_eq!(table.fill().as_deref(), Some("INSERT INTO kv (k, v) VALUES ('x', ''), ('y', NULL);"));
-        assert_eq!(table.statement(OperationId::new(0)), "UPDATE kv SET v = trim(concat(v, ' 3')) WHERE k = 'x';");
+        assert_eq!(
+            table.fill().as_deref(),
+            Some("INSERT INTO kv (k, v) VALUES ('x', ''), ('y', NULL);")
+        );
+        assert_eq!(
+            table.statement(OperationId::new(0)),
+            "UPDATE kv SET v = trim(concat(v, ' 3')) WHERE k = 'x';"
+        );
         assert_eq!(table.observed(OperationId::new(1)).as_deref(), Some("1 2"));
         assert_eq!(table.observed(OperationId::new(2)).as_deref(), Some("NULL"));
     }

@@ -13,15 +13,21 @@ impl Delivery {
         for session in 0..self.sessions.len() as u32 {
             loop {
                 let front = self.sessions[session as usize].queue.front();
-                let Some(waiting) = front.filter(|w| self.arrived - w.arrived > than) else { break };
-                let Some((place, version)) = self.sources(waiting).blocked else { break };
+                let Some(waiting) = front.filter(|w| self.arrived - w.arrived > than) else {
+                    break;
+                };
+                let Some((place, version)) = self.sources(waiting).blocked else {
+                    break;
+                };
                 let is_written = self.awaited(waiting, &version).is_some();
                 if is_written && !self.waits_for_itself(session) {
                     break;
                 }
                 let pattern = match is_written {
                     true => Some(Pattern::CyclicCO),
-                    false => self.without_writer(&version).filter(|pattern| *pattern == Pattern::FutureRead),
+                    false => self
+                        .without_writer(&version)
+                        .filter(|pattern| *pattern == Pattern::FutureRead),
                 };
                 self.undecided += u64::from(pattern.is_none());
                 self.drop_read(session, place, pattern);
@@ -35,8 +41,12 @@ impl Delivery {
         loop {
             let mut is_done = true;
             for session in 0..self.sessions.len() as u32 {
-                let Some(waiting) = self.sessions[session as usize].queue.front() else { continue };
-                let Some((place, version)) = self.sources(waiting).blocked else { continue };
+                let Some(waiting) = self.sessions[session as usize].queue.front() else {
+                    continue;
+                };
+                let Some((place, version)) = self.sources(waiting).blocked else {
+                    continue;
+                };
                 if self.awaited(waiting, &version).is_some() {
                     continue;
                 }
@@ -49,10 +59,13 @@ impl Delivery {
             if !is_done {
                 continue;
             }
-            let stuck = (0..self.sessions.len() as u32).find(|&session| self.waits_for_itself(session));
+            let stuck =
+                (0..self.sessions.len() as u32).find(|&session| self.waits_for_itself(session));
             let Some(session) = stuck else { return };
             let front = self.sessions[session as usize].queue.front();
-            let Some((place, _)) = front.and_then(|waiting| self.sources(waiting).blocked) else { return };
+            let Some((place, _)) = front.and_then(|waiting| self.sources(waiting).blocked) else {
+                return;
+            };
             self.drop_read(session, place, Some(Pattern::CyclicCO));
             self.pump(vec![session], out);
         }
@@ -71,9 +84,15 @@ impl Delivery {
     fn waits_for_itself(&self, session: u32) -> bool {
         let mut at = session;
         for _ in 0..=self.sessions.len() {
-            let Some(waiting) = self.sessions[at as usize].queue.front() else { return false };
-            let Some((_, version)) = self.sources(waiting).blocked else { return false };
-            let Some(origin) = self.awaited(waiting, &version) else { return false };
+            let Some(waiting) = self.sessions[at as usize].queue.front() else {
+                return false;
+            };
+            let Some((_, version)) = self.sources(waiting).blocked else {
+                return false;
+            };
+            let Some(origin) = self.awaited(waiting, &version) else {
+                return false;
+            };
             if origin.outcome != Outcome::Committed {
                 return false;
             }

@@ -26,23 +26,32 @@ impl Delivery {
     pub(in crate::follow) fn evidence(&self, t: &Delivered) -> Evidence {
         let mut readers = self.readers(t);
         let is_unwritten = |version: &Version| {
-            t.wrong == Some(Pattern::ThinAirRead) && version.1 != Atom::Initial && !self.written.contains_key(version)
+            t.wrong == Some(Pattern::ThinAirRead)
+                && version.1 != Atom::Initial
+                && !self.written.contains_key(version)
         };
         let own: FxHashSet<Version> = readers.values().flat_map(writes).collect();
         let (mut records, mut elements) = (BTreeMap::new(), FxHashSet::default());
         for (&reader, record) in &mut readers {
             record.operations.retain(|action| {
                 let versions: Vec<Version> = read(action).collect();
-                let origins = versions.iter().filter_map(|version| self.written.get(version));
-                let writers: Vec<(u64, Record)> = origins.filter_map(|origin| self.writes_of(origin, reader)).collect();
+                let origins = versions
+                    .iter()
+                    .filter_map(|version| self.written.get(version));
+                let writers: Vec<(u64, Record)> = origins
+                    .filter_map(|origin| self.writes_of(origin, reader))
+                    .collect();
                 // What its reader writes back is not its own.
                 let is_own = |version: &Version| {
                     let origin = self.written.get(version);
-                    own.contains(version) && origin.is_none_or(|origin| origin.others != Others::One(reader))
+                    own.contains(version)
+                        && origin.is_none_or(|origin| origin.others != Others::One(reader))
                 };
-                let is_shown =
-                    |version: &Version| version.1 == Atom::Initial || is_own(version) || is_unwritten(version);
-                let is_kept = action.list.is_some() || !writers.is_empty() || versions.iter().all(is_shown);
+                let is_shown = |version: &Version| {
+                    version.1 == Atom::Initial || is_own(version) || is_unwritten(version)
+                };
+                let is_kept =
+                    action.list.is_some() || !writers.is_empty() || versions.iter().all(is_shown);
                 elements.extend(versions.into_iter().filter(is_unwritten));
                 records.extend(writers);
                 is_kept
@@ -50,7 +59,10 @@ impl Delivery {
         }
         records.extend(readers);
         elements.extend(records.values().flat_map(writes));
-        Evidence { records: records.into_values().collect(), elements }
+        Evidence {
+            records: records.into_values().collect(),
+            elements,
+        }
     }
 
     /// The transaction, and others whose reads matter, by their arrival: if it read in a cycle, all that waited for it or
@@ -66,12 +78,20 @@ impl Delivery {
                 others.extend((t.seq + 1..=self.delivered).filter_map(remembered));
             }
             Some(Pattern::IncompatibleOrder) => {
-                let lists = t.record.operations.iter().filter_map(|action| self.lists.get(&action.key));
+                let lists = t
+                    .record
+                    .operations
+                    .iter()
+                    .filter_map(|action| self.lists.get(&action.key));
                 others.extend(lists.filter_map(|list| remembered(list.reader)));
             }
             _ => {}
         }
-        readers.extend(others.iter().map(|other| (other.arrived, other.record.clone())));
+        readers.extend(
+            others
+                .iter()
+                .map(|other| (other.arrived, other.record.clone())),
+        );
         readers
     }
 
@@ -86,7 +106,9 @@ impl Delivery {
             Outcome::Aborted => self.aborted.get(&origin.arrived)?.clone(),
             _ => delivered()?.record.clone(),
         };
-        record.operations.retain(|action| action.kind == OperationKind::Write);
+        record
+            .operations
+            .retain(|action| action.kind == OperationKind::Write);
         Some((origin.arrived, record))
     }
 }
@@ -102,6 +124,11 @@ fn read(action: &Action) -> impl Iterator<Item = Version> {
 
 /// The versions that a transaction wrote.
 fn writes(record: &Record) -> Vec<Version> {
-    let writes = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
-    writes.map(|action| (action.key, action.value.clone())).collect()
+    let writes = record
+        .operations
+        .iter()
+        .filter(|action| action.kind == OperationKind::Write);
+    writes
+        .map(|action| (action.key, action.value.clone()))
+        .collect()
 }

@@ -147,10 +147,30 @@ pub(super) struct Delivery {
     relied_on: Vec<u32>,
 }
 
-kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, others });
+kept!(Origin {
+    arrived,
+    session,
+    outcome,
+    seq,
+    place,
+    is_last,
+    was_read,
+    others
+});
 kept_enum!(Others { 0 None, 1 One(arrived), 2 Several });
-kept!(Waiting { arrived, record, external, given_up, wrong });
-kept!(SessionState { queue, last, has_ended, last_writer });
+kept!(Waiting {
+    arrived,
+    record,
+    external,
+    given_up,
+    wrong
+});
+kept!(SessionState {
+    queue,
+    last,
+    has_ended,
+    last_writer
+});
 kept!(Delivery {
     sessions, written, was_dropped, unknown, promoting, aborted, initial_read, initial_written, waiters, lists, arrived,
     delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
@@ -219,37 +239,62 @@ impl Delivery {
 
     /// Number of sessions.
     pub(super) fn n_sessions(&self) -> usize {
-        self.sessions.iter().filter(|session| session.last.is_some() || !session.queue.is_empty()).count()
+        self.sessions
+            .iter()
+            .filter(|session| session.last.is_some() || !session.queue.is_empty())
+            .count()
     }
 
     /// The arrivals of the transactions that wait, ascending.
     pub(super) fn waiting(&self) -> Vec<u64> {
-        let mut waiting: Vec<u64> = self.sessions.iter().flat_map(|s| s.queue.iter().map(|w| w.arrived)).collect();
+        let mut waiting: Vec<u64> = self
+            .sessions
+            .iter()
+            .flat_map(|s| s.queue.iter().map(|w| w.arrived))
+            .collect();
         waiting.sort_unstable();
         waiting
     }
 
     /// Number of transactions that wait. O(sessions).
     pub(super) fn n_waiting(&self) -> usize {
-        self.sessions.iter().map(|session| session.queue.len()).sum()
+        self.sessions
+            .iter()
+            .map(|session| session.queue.len())
+            .sum()
     }
 
     /// The arrival of the oldest that waits. O(sessions).
     pub(super) fn oldest_waiting(&self) -> Option<u64> {
-        self.sessions.iter().filter_map(|session| Some(session.queue.front()?.arrived)).min()
+        self.sessions
+            .iter()
+            .filter_map(|session| Some(session.queue.front()?.arrived))
+            .min()
     }
 
     /// When the first of those that wait began, or may have begun if nothing has read from it; [`i64::MAX`] for none.
     /// O(what waits).
     pub(super) fn first_start(&self) -> i64 {
-        let waiting = self.sessions.iter().flat_map(|session| &session.queue).chain(self.unknown.values());
-        let starts = waiting.map(|waiting| waiting.record.interval.map_or(i64::MIN, |interval| interval.start));
+        let waiting = self
+            .sessions
+            .iter()
+            .flat_map(|session| &session.queue)
+            .chain(self.unknown.values());
+        let starts = waiting.map(|waiting| {
+            waiting
+                .record
+                .interval
+                .map_or(i64::MIN, |interval| interval.start)
+        });
         starts.min().unwrap_or(i64::MAX)
     }
 
     /// Why the oldest one waits.
     pub(super) fn why(&self) -> Option<WaitingFor> {
-        let fronts = self.sessions.iter().filter_map(|session| session.queue.front());
+        let fronts = self
+            .sessions
+            .iter()
+            .filter_map(|session| session.queue.front());
         let oldest = fronts.min_by_key(|waiting| waiting.arrived)?;
         let (_, version) = self.sources(oldest).blocked?;
         Some(WaitingFor {
@@ -270,7 +315,10 @@ impl Delivery {
     pub(super) fn take(&mut self, record: Record, out: &mut Vec<Arc<Delivered>>) {
         self.arrived += 1;
         if let Some(why) = record.foreign {
-            return self.end(format!("line {}: {why}, which cannot be followed", record.line));
+            return self.end(format!(
+                "line {}: {why}, which cannot be followed",
+                record.line
+            ));
         }
         let waiting = Waiting::new(self.arrived, record);
         let mut wake = self.register(&waiting);
@@ -290,7 +338,8 @@ impl Delivery {
     /// A session, made on first use.
     fn session(&mut self, session: u32) -> &mut SessionState {
         let session = session as usize;
-        self.sessions.resize_with(self.sessions.len().max(session + 1), SessionState::default);
+        self.sessions
+            .resize_with(self.sessions.len().max(session + 1), SessionState::default);
         &mut self.sessions[session]
     }
 
@@ -302,16 +351,25 @@ impl Delivery {
     /// Passes on what can be, beginning with these sessions.
     fn pump(&mut self, mut wake: Vec<u32>, out: &mut Vec<Arc<Delivered>>) {
         while let Some(session) = wake.pop() {
-            while let Some(waiting) = self.sessions.get(session as usize).and_then(|s| s.queue.front()) {
+            while let Some(waiting) = self
+                .sessions
+                .get(session as usize)
+                .and_then(|s| s.queue.front())
+            {
                 // What is promoted may be the next of the same session.
                 let read = self.unknown_read_by(waiting);
-                let promoted: Vec<u32> = read.iter().filter_map(|version| self.promote(version)).collect();
+                let promoted: Vec<u32> = read
+                    .iter()
+                    .filter_map(|version| self.promote(version))
+                    .collect();
                 if !promoted.is_empty() {
                     wake.push(session);
                     wake.extend(promoted);
                     break;
                 }
-                let Some(waiting) = self.sessions[session as usize].queue.front() else { break };
+                let Some(waiting) = self.sessions[session as usize].queue.front() else {
+                    break;
+                };
                 let sources = self.sources(waiting);
                 if let Some((_, version)) = sources.blocked {
                     let waiters = self.waiters.entry(version).or_default();
@@ -320,7 +378,9 @@ impl Delivery {
                     }
                     break;
                 }
-                let Some(waiting) = self.sessions[session as usize].queue.pop_front() else { break };
+                let Some(waiting) = self.sessions[session as usize].queue.pop_front() else {
+                    break;
+                };
                 let delivered = self.deliver(waiting, sources);
                 self.wake_waiters(&delivered.record, &mut wake);
                 out.push(delivered);
@@ -333,8 +393,16 @@ impl Delivery {
         if self.waiters.is_empty() {
             return;
         }
-        for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
-            wake.extend(self.waiters.remove(&(action.key, action.value.clone())).unwrap_or_default());
+        for action in record
+            .operations
+            .iter()
+            .filter(|action| action.kind == OperationKind::Write)
+        {
+            wake.extend(
+                self.waiters
+                    .remove(&(action.key, action.value.clone()))
+                    .unwrap_or_default(),
+            );
         }
     }
 
@@ -353,9 +421,16 @@ impl Delivery {
         };
         let record = &waiting.record;
         let elements = waiting.external.iter().flat_map(|&place| {
-            let Action { key, value, list, .. } = &record.operations[place as usize];
-            let outside = list.as_deref().map(|list| lists::from_outside(record, place as usize, list).unwrap_or(list));
-            outside.unwrap_or(std::slice::from_ref(value)).iter().map(|element| (*key, element.clone()))
+            let Action {
+                key, value, list, ..
+            } = &record.operations[place as usize];
+            let outside = list
+                .as_deref()
+                .map(|list| lists::from_outside(record, place as usize, list).unwrap_or(list));
+            outside
+                .unwrap_or(std::slice::from_ref(value))
+                .iter()
+                .map(|element| (*key, element.clone()))
         });
         elements.filter(is_unknown).collect()
     }
@@ -373,8 +448,17 @@ impl Delivery {
         let line = waiting.record.line;
         waiting.record.outcome = Outcome::Committed;
         // It may have committed at any time after it began.
-        waiting.record.interval.iter_mut().for_each(|interval| interval.end = i64::MAX);
-        for action in waiting.record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
+        waiting
+            .record
+            .interval
+            .iter_mut()
+            .for_each(|interval| interval.end = i64::MAX);
+        for action in waiting
+            .record
+            .operations
+            .iter()
+            .filter(|action| action.kind == OperationKind::Write)
+        {
             if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
                 && origin.arrived == arrived
             {
@@ -396,7 +480,12 @@ impl Delivery {
 
     /// Passes a transaction on.
     fn deliver(&mut self, waiting: Waiting, sources: Sources) -> Arc<Delivered> {
-        let Waiting { arrived, record, external, .. } = waiting;
+        let Waiting {
+            arrived,
+            record,
+            external,
+            ..
+        } = waiting;
         self.delivered += 1;
         self.undecided += sources.undecided;
         self.is_timed |= record.interval.is_some();
@@ -407,14 +496,23 @@ impl Delivery {
                 self.initial_read.insert(action.key);
                 continue;
             }
-            for element in action.list.iter().flat_map(|list| list.iter()).chain([&action.value]) {
+            for element in action
+                .list
+                .iter()
+                .flat_map(|list| list.iter())
+                .chain([&action.value])
+            {
                 if let Some(origin) = self.written.get_mut(&(action.key, element.clone())) {
                     origin.was_read = true;
                 }
             }
         }
         let mut writes: Vec<u32> = Vec::new();
-        for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
+        for action in record
+            .operations
+            .iter()
+            .filter(|action| action.kind == OperationKind::Write)
+        {
             writes.push(action.key);
             if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
                 && origin.arrived == arrived
@@ -447,7 +545,10 @@ impl Delivery {
         if !delivered.writes.is_empty() {
             of.last_writer = position;
         }
-        if self.barrier_key.is_some_and(|key| delivered.writes.contains(&key)) {
+        if self
+            .barrier_key
+            .is_some_and(|key| delivered.writes.contains(&key))
+        {
             self.barrier = Some(Arc::clone(&delivered));
         }
         self.recent.insert(seq, Arc::downgrade(&delivered));
@@ -462,11 +563,22 @@ impl Delivery {
         let mut pairs = Vec::new();
         for (place, writers) in read {
             let Action { key, list, .. } = &record.operations[*place as usize];
-            let outside = list.as_deref().and_then(|list| lists::from_outside(record, *place as usize, list));
-            self.lists.entry(*key).or_default().read(seq, outside.unwrap_or_default(), writers, &mut pairs);
+            let outside = list
+                .as_deref()
+                .and_then(|list| lists::from_outside(record, *place as usize, list));
+            self.lists.entry(*key).or_default().read(
+                seq,
+                outside.unwrap_or_default(),
+                writers,
+                &mut pairs,
+            );
         }
         let mut keys: Vec<u32> = Vec::new();
-        for action in record.operations.iter().filter(|o| o.kind == OperationKind::Write && o.list.is_some()) {
+        for action in record
+            .operations
+            .iter()
+            .filter(|o| o.kind == OperationKind::Write && o.list.is_some())
+        {
             if !keys.contains(&action.key) {
                 keys.push(action.key);
                 let list = self.lists.entry(action.key).or_default();
@@ -478,12 +590,25 @@ impl Delivery {
     }
 
     /// By session: the last position that a transaction follows.
-    fn seen(&self, session: u32, position: u32, before: Option<&Delivered>, reads: &[Read]) -> Box<[u32]> {
-        let mut seen = before.map(|before| before.seen.to_vec()).unwrap_or_default();
+    fn seen(
+        &self,
+        session: u32,
+        position: u32,
+        before: Option<&Delivered>,
+        reads: &[Read],
+    ) -> Box<[u32]> {
+        let mut seen = before
+            .map(|before| before.seen.to_vec())
+            .unwrap_or_default();
         for read in reads {
-            let Some(writer) = self.recent.get(&read.writer).and_then(Weak::upgrade) else { continue };
+            let Some(writer) = self.recent.get(&read.writer).and_then(Weak::upgrade) else {
+                continue;
+            };
             // What it has seen of a transaction includes what that one has seen.
-            if seen.get(writer.session as usize).is_none_or(|&last| last < writer.position) {
+            if seen
+                .get(writer.session as usize)
+                .is_none_or(|&last| last < writer.position)
+            {
                 delivered::merge(&mut seen, &writer.seen);
             }
         }

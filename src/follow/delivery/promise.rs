@@ -43,11 +43,21 @@ impl Delivery {
     /// By session: the position of the last transaction that everything to come of these many sessions, and of no
     /// other, has seen. None if some session has not shown itself.
     pub(in crate::follow) fn passed(&self, n_sessions: u32) -> Option<Vec<u32>> {
-        let lasts: Vec<&Arc<Delivered>> = self.sessions.iter().filter_map(|session| session.last.as_ref()).collect();
+        let lasts: Vec<&Arc<Delivered>> = self
+            .sessions
+            .iter()
+            .filter_map(|session| session.last.as_ref())
+            .collect();
         if lasts.len() < n_sessions as usize {
             return None;
         }
-        let seen = |s: usize| lasts.iter().map(|last| last.seen.get(s).copied().unwrap_or(0)).min().unwrap_or(0);
+        let seen = |s: usize| {
+            lasts
+                .iter()
+                .map(|last| last.seen.get(s).copied().unwrap_or(0))
+                .min()
+                .unwrap_or(0)
+        };
         Some((0..self.sessions.len()).map(seen).collect())
     }
 
@@ -56,11 +66,18 @@ impl Delivery {
     pub(in crate::follow) fn passed_by_barriers(&mut self) -> Option<Vec<u32>> {
         let mut passed = self.barrier.as_ref()?.seen.to_vec();
         passed.resize(self.sessions.len(), 0);
-        for session in self.sessions.iter().filter(|session| !session.has_ended || !session.queue.is_empty()) {
+        for session in self
+            .sessions
+            .iter()
+            .filter(|session| !session.has_ended || !session.queue.is_empty())
+        {
             match &session.last {
                 Some(last) => {
                     let seen = last.seen.iter().copied().chain(std::iter::repeat(0));
-                    passed.iter_mut().zip(seen).for_each(|(passed, seen)| *passed = (*passed).min(seen));
+                    passed
+                        .iter_mut()
+                        .zip(seen)
+                        .for_each(|(passed, seen)| *passed = (*passed).min(seen));
                 }
                 None if session.queue.is_empty() => {}
                 None => return None,
@@ -69,7 +86,10 @@ impl Delivery {
         self.relied_on.clone_from(&passed);
         let oldest_waiting = self.oldest_waiting().unwrap_or(u64::MAX);
         for (passed, session) in passed.iter_mut().zip(&self.sessions) {
-            let last = session.last.as_ref().filter(|last| last.arrived < oldest_waiting);
+            let last = session
+                .last
+                .as_ref()
+                .filter(|last| last.arrived < oldest_waiting);
             if let Some(last) = last.filter(|_| session.last_writer <= *passed) {
                 *passed = last.position;
             }
@@ -96,13 +116,20 @@ impl Delivery {
 
     /// Whether a write is of a transaction of unknown outcome that can no longer be delivered.
     pub(super) fn is_too_old(&self, origin: &Origin) -> bool {
-        let last = || self.sessions.get(origin.session as usize).and_then(|session| session.last.as_ref());
+        let last = || {
+            self.sessions
+                .get(origin.session as usize)
+                .and_then(|session| session.last.as_ref())
+        };
         origin.outcome == Outcome::Unknown
             && !self.relied_on.is_empty()
             && !self.has_seen_enough(last().map_or(&[], |last| &last.seen))
     }
 
     fn has_seen_enough(&self, seen: &[u32]) -> bool {
-        self.relied_on.iter().enumerate().all(|(s, &passed)| passed <= seen.get(s).copied().unwrap_or(0))
+        self.relied_on
+            .iter()
+            .enumerate()
+            .all(|(s, &passed)| passed <= seen.get(s).copied().unwrap_or(0))
     }
 }

@@ -30,21 +30,42 @@ struct Generation {
     first: Seq,
 }
 
-kept!(Written { young, old, memory, full, latest });
+kept!(Written {
+    young,
+    old,
+    memory,
+    full,
+    latest
+});
 kept!(Generation { origins, first });
 
 impl Written {
     pub(super) fn new(memory: usize) -> Written {
-        let empty = || Generation { origins: FxHashMap::default(), first: 1 };
-        Written { young: empty(), old: empty(), memory, full: memory, latest: Vec::new() }
+        let empty = || Generation {
+            origins: FxHashMap::default(),
+            first: 1,
+        };
+        Written {
+            young: empty(),
+            old: empty(),
+            memory,
+            full: memory,
+            latest: Vec::new(),
+        }
     }
 
     pub(super) fn get(&self, version: &Version) -> Option<&Origin> {
-        self.young.origins.get(version).or_else(|| self.old.origins.get(version))
+        self.young
+            .origins
+            .get(version)
+            .or_else(|| self.old.origins.get(version))
     }
 
     pub(super) fn get_mut(&mut self, version: &Version) -> Option<&mut Origin> {
-        self.young.origins.get_mut(version).or_else(|| self.old.origins.get_mut(version))
+        self.young
+            .origins
+            .get_mut(version)
+            .or_else(|| self.old.origins.get_mut(version))
     }
 
     pub(super) fn contains_key(&self, version: &Version) -> bool {
@@ -78,11 +99,15 @@ impl Written {
     /// Begins a new generation, whose writers have the number `next` or a higher one, and forgets the older one; what
     /// `is_needed` is taken over. What was forgotten. O(versions of the older one).
     fn turn(&mut self, next: Seq, is_needed: impl Fn(&Origin) -> bool) -> Vec<Origin> {
-        let young = Generation { origins: std::mem::take(&mut self.young.origins), first: self.young.first };
+        let young = Generation {
+            origins: std::mem::take(&mut self.young.origins),
+            first: self.young.first,
+        };
         let Generation { mut origins, .. } = std::mem::replace(&mut self.old, young);
         let (mut first, mut kept, mut forgotten) = (next, Vec::new(), Vec::new());
         for (version, origin) in origins.drain() {
-            let is_latest = origin.is_last && self.latest.get(version.0 as usize) == Some(&origin.arrived);
+            let is_latest =
+                origin.is_last && self.latest.get(version.0 as usize) == Some(&origin.arrived);
             match is_needed(&origin) {
                 true if origin.seq > 0 => first = first.min(origin.seq),
                 true => {}
@@ -106,21 +131,33 @@ impl Delivery {
     /// Remembers what a transaction wrote. The sessions that wait for it.
     pub(super) fn register(&mut self, waiting: &Waiting) -> Vec<u32> {
         let mut wake = Vec::new();
-        let Waiting { arrived, record, .. } = waiting;
-        let writes = record.operations.iter().enumerate().filter(|(_, action)| action.kind == OperationKind::Write);
+        let Waiting {
+            arrived, record, ..
+        } = waiting;
+        let writes = record
+            .operations
+            .iter()
+            .enumerate()
+            .filter(|(_, action)| action.kind == OperationKind::Write);
         for (place, action) in writes {
             if action.value == Atom::Initial {
                 self.initial_written.insert(action.key);
                 if self.initial_read.contains(&action.key) {
-                    self.end(format!("line {}: the initial value is written, which had been read", action.line));
+                    self.end(format!(
+                        "line {}: the initial value is written, which had been read",
+                        action.line
+                    ));
                 }
                 continue;
             }
             let version = (action.key, action.value.clone());
             let later = &record.operations[place + 1..];
-            let is_last = !later.iter().any(|other| other.kind == OperationKind::Write && other.key == action.key);
+            let is_last = !later
+                .iter()
+                .any(|other| other.kind == OperationKind::Write && other.key == action.key);
             let earlier = &record.operations[..place];
-            let is_same = |other: &&Action| other.kind == OperationKind::Write && other.key == action.key;
+            let is_same =
+                |other: &&Action| other.kind == OperationKind::Write && other.key == action.key;
             let place = earlier.iter().filter(is_same).count() as u32;
             self.note(version, action.line, waiting, (place, is_last));
         }
@@ -139,9 +176,22 @@ impl Delivery {
     }
 
     /// Remembers who wrote a version.
-    fn note(&mut self, version: Version, line: u32, waiting: &Waiting, (place, is_last): (u32, bool)) {
-        let Waiting { arrived, record, .. } = waiting;
-        let is_append = || record.operations.iter().any(|o| o.key == version.0 && o.list.is_some());
+    fn note(
+        &mut self,
+        version: Version,
+        line: u32,
+        waiting: &Waiting,
+        (place, is_last): (u32, bool),
+    ) {
+        let Waiting {
+            arrived, record, ..
+        } = waiting;
+        let is_append = || {
+            record
+                .operations
+                .iter()
+                .any(|o| o.key == version.0 && o.list.is_some())
+        };
         let origin = Origin {
             arrived: *arrived,
             session: record.session,
@@ -154,7 +204,9 @@ impl Delivery {
         };
         match self.written.get_mut(&version) {
             // An element appended twice by one transaction.
-            Some(origin) if origin.arrived == *arrived && is_append() => origin.others = Others::Several,
+            Some(origin) if origin.arrived == *arrived && is_append() => {
+                origin.others = Others::Several
+            }
             Some(origin) if origin.arrived == *arrived => origin.is_last = is_last,
             // Only what may have committed is read, if anything with this value did.
             Some(_) if record.outcome == Outcome::Aborted => {}
@@ -168,7 +220,9 @@ impl Delivery {
                     _ => Others::Several,
                 };
                 if earlier.was_read || waiting.wrong.is_some() {
-                    self.end(format!("line {line}: a value that had been read is written again"));
+                    self.end(format!(
+                        "line {line}: a value that had been read is written again"
+                    ));
                 }
             }
             None => self.written.add(version, origin),
@@ -183,16 +237,25 @@ impl Delivery {
         let recent = &self.recent;
         let forgotten = self.written.turn(self.delivered + 1, |origin| {
             let waits = origin.outcome == Outcome::Committed && origin.seq == 0;
-            waits || recent.get(&origin.seq).is_some_and(|t| t.strong_count() > 0)
+            waits
+                || recent
+                    .get(&origin.seq)
+                    .is_some_and(|t| t.strong_count() > 0)
         });
         self.was_dropped |= !forgotten.is_empty();
-        for origin in forgotten.iter().filter(|origin| origin.outcome == Outcome::Unknown) {
+        for origin in forgotten
+            .iter()
+            .filter(|origin| origin.outcome == Outcome::Unknown)
+        {
             self.unknown.remove(&origin.arrived);
         }
         let written = &self.written;
         self.aborted.retain(|arrived, record| {
             let version = |action: &Action| (action.key, action.value.clone());
-            let mut origins = record.operations.iter().filter_map(|action| written.get(&version(action)));
+            let mut origins = record
+                .operations
+                .iter()
+                .filter_map(|action| written.get(&version(action)));
             origins.any(|origin| origin.arrived == *arrived)
         });
     }

@@ -53,14 +53,20 @@ impl Engine {
         let mut first_start = u64::MAX;
         for place in (1..order.len()).rev() {
             first_start = first_start.min(self.order.position(self.residents[order[place]].start));
-            clean[place] = first_start > self.order.position(self.residents[order[place - 1]].commit);
+            clean[place] =
+                first_start > self.order.position(self.residents[order[place - 1]].commit);
         }
         clean
     }
 
     /// The largest cut, up to a limit, at which nothing is lost, and the versions that can no longer be read. `by_times`:
     /// times show which of two versions is older, too.
-    pub(super) fn lossless_cut(&self, order: &[Seq], limit: usize, by_times: bool) -> (usize, FxHashSet<(u32, Seq)>) {
+    pub(super) fn lossless_cut(
+        &self,
+        order: &[Seq],
+        limit: usize,
+        by_times: bool,
+    ) -> (usize, FxHashSet<(u32, Seq)>) {
         if limit == 0 {
             return (0, FxHashSet::default());
         }
@@ -69,8 +75,19 @@ impl Engine {
         // Differences of the number of keys that forbid a cut.
         let mut change = vec![0i64; order.len() + 2];
         for &key in &self.written_keys() {
-            if let Some(versions) = self.keys.get(key).map(|key| &key.versions).filter(|versions| versions.len() > 1) {
-                self.forbid_cuts(key, &KeyOrder::new(self, versions, &places, by_times), limit, &mut change, &mut dead);
+            if let Some(versions) = self
+                .keys
+                .get(key)
+                .map(|key| &key.versions)
+                .filter(|versions| versions.len() > 1)
+            {
+                self.forbid_cuts(
+                    key,
+                    &KeyOrder::new(self, versions, &places, by_times),
+                    limit,
+                    &mut change,
+                    &mut dead,
+                );
             }
         }
         if self.level == Level::ParallelSnapshotIsolation && Condition::LastRead.is_on() {
@@ -90,7 +107,11 @@ impl Engine {
 
     /// The keys that remembered transactions wrote.
     fn written_keys(&self) -> Vec<u32> {
-        let mut keys: Vec<u32> = self.residents.iter().flat_map(|resident| resident.t.writes.iter().copied()).collect();
+        let mut keys: Vec<u32> = self
+            .residents
+            .iter()
+            .flat_map(|resident| resident.t.writes.iter().copied())
+            .collect();
         keys.sort_unstable();
         keys.dedup();
         keys
@@ -125,9 +146,16 @@ impl Engine {
         // So far: not known to be replaced for everything to come.
         let mut alive: Vec<usize> = Vec::new();
         for (n, (version, &place)) in line.versions.iter().zip(&line.places).enumerate() {
-            let is_dead = passed.clone().any(|other| other != n && line.is_known(n, other));
-            let is_last = !Condition::OthersOlder.is_on() || alive.iter().all(|&other| line.is_known(other, n));
-            let next = line.places.get(n + 1).copied().unwrap_or(self.residents.len());
+            let is_dead = passed
+                .clone()
+                .any(|other| other != n && line.is_known(n, other));
+            let is_last = !Condition::OthersOlder.is_on()
+                || alive.iter().all(|&other| line.is_known(other, n));
+            let next = line
+                .places
+                .get(n + 1)
+                .copied()
+                .unwrap_or(self.residents.len());
             let is_newer = |other: usize| !Condition::LaterNewer.is_on() || line.is_known(n, other);
             // The first good cut behind this version, up to the next one.
             let good = match is_last {
@@ -184,10 +212,19 @@ struct KeyOrder<'a> {
 }
 
 impl KeyOrder<'_> {
-    fn new<'a>(engine: &'a Engine, versions: &'a [Version], places: &Places, by_times: bool) -> KeyOrder<'a> {
+    fn new<'a>(
+        engine: &'a Engine,
+        versions: &'a [Version],
+        places: &Places,
+        by_times: bool,
+    ) -> KeyOrder<'a> {
         let seen = |version: &Version| {
             let mut seen = engine.residents[version.t].t.seen.to_vec();
-            for reader in version.readers.iter().map(|&reader| &engine.residents[reader].t) {
+            for reader in version
+                .readers
+                .iter()
+                .map(|&reader| &engine.residents[reader].t)
+            {
                 let own = seen.get(reader.session as usize).copied().unwrap_or(0);
                 merge(&mut seen, &reader.seen);
                 // What a reader writes itself is newer.
@@ -196,13 +233,22 @@ impl KeyOrder<'_> {
             seen
         };
         let is_counted = !engine.level.is_weak() && Condition::Unread.is_on();
-        let last_reader =
-            |version: &Version| version.readers.iter().filter(|_| is_counted).map(|&reader| places.of(reader)).max();
+        let last_reader = |version: &Version| {
+            version
+                .readers
+                .iter()
+                .filter(|_| is_counted)
+                .map(|&reader| places.of(reader))
+                .max()
+        };
         KeyOrder {
             engine,
             by_times,
             versions,
-            places: versions.iter().map(|version| places.of(version.t)).collect(),
+            places: versions
+                .iter()
+                .map(|version| places.of(version.t))
+                .collect(),
             seen: versions.iter().map(seen).collect(),
             last_readers: versions.iter().map(last_reader).collect(),
         }
@@ -212,9 +258,14 @@ impl KeyOrder<'_> {
     fn is_known(&self, older: usize, newer: usize) -> bool {
         let (a, b) = (&self.versions[older], &self.versions[newer]);
         let is_before = || {
-            let times = self.by_times.then(|| [a.t, b.t].map(|t| &self.engine.residents[t].t));
+            let times = self
+                .by_times
+                .then(|| [a.t, b.t].map(|t| &self.engine.residents[t].t));
             times.is_some_and(|[a, b]| times::is_before(a, b))
         };
-        a.t != b.t && (a.is_among(&self.seen[newer]) || self.engine.known.contains(&(a.t, b.t)) || is_before())
+        a.t != b.t
+            && (a.is_among(&self.seen[newer])
+                || self.engine.known.contains(&(a.t, b.t))
+                || is_before())
     }
 }

@@ -29,7 +29,9 @@ impl Engine {
     /// gives way: decisions first, then reads of what was settled by age.
     pub(super) fn force(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Failure> {
         loop {
-            let Err(cycle) = self.add(from, to, owner) else { return Ok(()) };
+            let Err(cycle) = self.add(from, to, owner) else {
+                return Ok(());
+            };
             let mut loose = loose(&cycle);
             loose.sort_unstable_by_key(|owner| matches!(owner, Owner::Read(..)));
             match (loose.first(), owner) {
@@ -50,11 +52,15 @@ impl Engine {
     /// Adds an edge; what moves has to be looked at again.
     fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
         let added = self.order.add(from, to, owner);
-        let Moved { transactions, between } = std::mem::take(&mut self.order.moved);
+        let Moved {
+            transactions,
+            between,
+        } = std::mem::take(&mut self.order.moved);
         if !transactions.is_empty() {
             self.note_moved(&transactions, between);
             // At weak levels all that must be so is an edge.
-            self.dirty.extend(transactions.into_iter().filter(|_| !self.level.is_weak()));
+            self.dirty
+                .extend(transactions.into_iter().filter(|_| !self.level.is_weak()));
         }
         added
     }
@@ -62,13 +68,18 @@ impl Engine {
     /// Puts the versions of transactions that moved between two places where they belong.
     fn note_moved(&mut self, moved: &[Seq], between: (u64, u64)) {
         let residents = || moved.iter().filter_map(|&t| self.residents.get(t));
-        let mut keys: Vec<u32> = residents().flat_map(|resident| resident.t.writes.iter().copied()).collect();
+        let mut keys: Vec<u32> = residents()
+            .flat_map(|resident| resident.t.writes.iter().copied())
+            .collect();
         keys.sort_unstable();
         keys.dedup();
         let place = |t: Seq| self.order.position(self.residents[t].commit);
-        keys.into_iter().for_each(|key| self.keys.reorder(key, between, place));
+        keys.into_iter()
+            .for_each(|key| self.keys.reorder(key, between, place));
         if self.level == Level::ParallelSnapshotIsolation {
-            let first = residents().map(|resident| self.order.position(resident.start)).min();
+            let first = residents()
+                .map(|resident| self.order.position(resident.start))
+                .min();
             first.into_iter().for_each(|first| self.doubt_from(first));
         }
     }
@@ -96,7 +107,13 @@ impl Engine {
                 self.mend(wrong)?;
                 continue;
             }
-            let Wrong { key, older, newer, reader, .. } = wrong;
+            let Wrong {
+                key,
+                older,
+                newer,
+                reader,
+                ..
+            } = wrong;
             match (older, reader) {
                 (BASE, Some(reader)) => self.base_before(reader, key, newer)?,
                 _ => self.decide_on(wrong)?,
@@ -124,12 +141,18 @@ impl Engine {
 
     /// The order of two writers, if it is known.
     fn known_order(&self, a: Seq, b: Seq) -> Option<(Seq, Seq)> {
-        [(a, b), (b, a)].into_iter().find(|&(first, then)| self.is_known(first, then))
+        [(a, b), (b, a)]
+            .into_iter()
+            .find(|&(first, then)| self.is_known(first, then))
     }
 
     /// Neither order of a pair fits: takes back the decisions to blame and searches among them, as long as that blames
     /// further ones.
-    pub(super) fn reconsider(&mut self, wrong: Wrong, blamed: BTreeSet<Owner>) -> Result<(), Failure> {
+    pub(super) fn reconsider(
+        &mut self,
+        wrong: Wrong,
+        blamed: BTreeSet<Owner>,
+    ) -> Result<(), Failure> {
         let is_decision = |owner: &Owner| matches!(owner, Owner::Pair(..));
         if blamed.is_empty() {
             return Err(Failure::Contradiction);
@@ -164,8 +187,16 @@ impl Engine {
         mine: &mut BTreeSet<Owner>,
         depth: usize,
     ) -> Result<bool, Failure> {
-        let Some(wrong) = self.next_wrong() else { return Ok(true) };
-        let Wrong { key, older, newer, reader, .. } = wrong;
+        let Some(wrong) = self.next_wrong() else {
+            return Ok(true);
+        };
+        let Wrong {
+            key,
+            older,
+            newer,
+            reader,
+            ..
+        } = wrong;
         let is_by_paths = self.level == Level::ParallelSnapshotIsolation;
         self.searched += 1;
         if self.searched > MOST_TRIED || depth > DEEPEST {
@@ -173,9 +204,19 @@ impl Engine {
         }
         if let (BASE, Some(reader), false) = (older, reader, is_by_paths) {
             let owner = self.base_owner(reader, key);
-            let added = self.add(self.residents[reader].start, self.residents[newer].commit, owner);
-            let Err(cycle) = added else { return self.search(blamed, mine, depth + 1) };
-            blamed.extend(loose(&cycle).into_iter().filter(|owner| !mine.contains(owner)));
+            let added = self.add(
+                self.residents[reader].start,
+                self.residents[newer].commit,
+                owner,
+            );
+            let Err(cycle) = added else {
+                return self.search(blamed, mine, depth + 1);
+            };
+            blamed.extend(
+                loose(&cycle)
+                    .into_iter()
+                    .filter(|owner| !mine.contains(owner)),
+            );
             if owner != Owner::Forced {
                 blamed.insert(owner);
             }
@@ -184,7 +225,11 @@ impl Engine {
         if !is_by_paths && let Some((first, then)) = self.known_order(older, newer) {
             for (from, to) in self.edges_of_pair(first, then) {
                 if let Err(cycle) = self.add(from, to, Owner::Forced) {
-                    blamed.extend(loose(&cycle).into_iter().filter(|owner| !mine.contains(owner)));
+                    blamed.extend(
+                        loose(&cycle)
+                            .into_iter()
+                            .filter(|owner| !mine.contains(owner)),
+                    );
                     return Ok(false);
                 }
             }
@@ -232,7 +277,12 @@ impl Engine {
     /// The next thing that the order gets wrong, among what changed.
     fn next_wrong(&mut self) -> Option<Wrong> {
         while let Some(&t) = self.dirty.first() {
-            if let Some(wrong) = self.residents.contains(t).then(|| self.wrong_at(t)).flatten() {
+            if let Some(wrong) = self
+                .residents
+                .contains(t)
+                .then(|| self.wrong_at(t))
+                .flatten()
+            {
                 return Some(wrong);
             }
             self.dirty.remove(&t);
@@ -254,7 +304,13 @@ impl Engine {
         let begin = self.order.position(*start);
         reads.iter().find_map(|&(key, older)| {
             let newer = self.keys.get(key)?.in_force(begin, t);
-            (newer != older).then(|| Wrong { key, older, newer, reader: Some(t), path: Vec::new() })
+            (newer != older).then(|| Wrong {
+                key,
+                older,
+                newer,
+                reader: Some(t),
+                path: Vec::new(),
+            })
         })
     }
 
@@ -263,11 +319,16 @@ impl Engine {
     fn wrong_version(&self, t: Seq) -> Option<Wrong> {
         self.residents[t].t.writes.iter().find_map(|&key| {
             let versions = self.keys.get(key)?;
-            let before = versions.in_front(t).last().map_or(BASE, |version| version.t);
+            let before = versions
+                .in_front(t)
+                .last()
+                .map_or(BASE, |version| version.t);
             let behind = versions.behind(t).first().map(|version| version.t);
             let missed = self.missed_by_reader(key, versions, before, t);
             let missed = missed.or_else(|| self.missed_by_reader(key, versions, t, behind?));
-            missed.or_else(|| self.overlap(key, before, t)).or_else(|| self.overlap(key, t, behind?))
+            missed
+                .or_else(|| self.overlap(key, before, t))
+                .or_else(|| self.overlap(key, t, behind?))
         })
     }
 
@@ -276,21 +337,36 @@ impl Engine {
         let place = self.order.position(self.residents[newer].commit);
         let is_behind = |reader: &Seq| place < self.order.position(self.residents[*reader].start);
         let reader = versions.readers(older).iter().copied().find(is_behind)?;
-        Some(Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
+        Some(Wrong {
+            key,
+            older,
+            newer,
+            reader: Some(reader),
+            path: Vec::new(),
+        })
     }
 
     /// Snapshot isolation: two writers of a key, one after the other, that overlap.
     fn overlap(&self, key: u32, older: Seq, newer: Seq) -> Option<Wrong> {
         let is_overlap = self.level == Level::SnapshotIsolation
             && older != BASE
-            && self.order.position(self.residents[newer].start) < self.order.position(self.residents[older].commit);
-        is_overlap.then(|| Wrong { key, older, newer, reader: None, path: Vec::new() })
+            && self.order.position(self.residents[newer].start)
+                < self.order.position(self.residents[older].commit);
+        is_overlap.then(|| Wrong {
+            key,
+            older,
+            newer,
+            reader: None,
+            path: Vec::new(),
+        })
     }
 }
 
 /// What may give way so that a cycle is none: the owners of its edges that are not forced.
 fn loose(cycle: &Cycle) -> Vec<Owner> {
-    let edges = cycle.iter().filter(|owners| !owners.contains(&Owner::Forced));
+    let edges = cycle
+        .iter()
+        .filter(|owners| !owners.contains(&Owner::Forced));
     let mut loose: Vec<Owner> = edges.flatten().copied().collect();
     loose.sort_unstable();
     loose.dedup();

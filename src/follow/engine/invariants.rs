@@ -14,22 +14,52 @@ impl Engine {
         if self.residents.len() > MOST || self.stop.is_some() {
             return;
         }
-        assert!(self.order.is_forward(), "{}: an edge of the order points back", self.level);
-        assert!(self.dirty.is_empty(), "{}: {:?} may be wrong", self.level, self.dirty);
+        assert!(
+            self.order.is_forward(),
+            "{}: an edge of the order points back",
+            self.level
+        );
+        assert!(
+            self.dirty.is_empty(),
+            "{}: {:?} may be wrong",
+            self.level,
+            self.dirty
+        );
         for t in self.residents.numbers() {
-            let wrong = if self.level.is_weak() { None } else { self.wrong_at(t) };
+            let wrong = if self.level.is_weak() {
+                None
+            } else {
+                self.wrong_at(t)
+            };
             assert!(wrong.is_none(), "{}: {wrong:?}", self.level);
             let n_reads = self.residents[t].reads.len();
-            let behind = (0..n_reads).filter(|_| self.level.is_weak()).find_map(|n| self.counted_behind(t, n));
-            assert!(behind.is_none(), "{}: {t} has seen {behind:?} behind what it read", self.level);
+            let behind = (0..n_reads)
+                .filter(|_| self.level.is_weak())
+                .find_map(|n| self.counted_behind(t, n));
+            assert!(
+                behind.is_none(),
+                "{}: {t} has seen {behind:?} behind what it read",
+                self.level
+            );
         }
         for (number, key) in self.keys.iter() {
             let places: Vec<u64> = key.versions.iter().map(|version| version.place).collect();
-            let commits = key.versions.iter().map(|version| self.order.position(self.residents[version.t].commit));
-            assert!(places.is_sorted() && commits.eq(places.iter().copied()), "versions are not in the order");
-            let readers = key.versions.iter().flat_map(|version| version.readers.iter().map(|&r| (version.t, r)));
+            let commits = key
+                .versions
+                .iter()
+                .map(|version| self.order.position(self.residents[version.t].commit));
+            assert!(
+                places.is_sorted() && commits.eq(places.iter().copied()),
+                "versions are not in the order"
+            );
+            let readers = key
+                .versions
+                .iter()
+                .flat_map(|version| version.readers.iter().map(|&r| (version.t, r)));
             let mut readers = readers.chain(key.base_readers.iter().map(|&reader| (BASE, reader)));
-            let is_read = |(writer, reader): (Seq, Seq)| self.residents[reader].reads.contains(&(number, writer));
+            let is_read = |(writer, reader): (Seq, Seq)| {
+                self.residents[reader].reads.contains(&(number, writer))
+            };
             assert!(readers.all(is_read), "a reader has not read the version");
         }
     }
@@ -38,12 +68,19 @@ impl Engine {
     fn counted_behind(&self, reader: Seq, n: usize) -> Option<Seq> {
         let Resident { t, reads, .. } = &self.residents[reader];
         let (key, writer) = reads[n];
-        let is_read = |version: &Version, reads: &[(u32, Seq)]| reads.iter().any(|(_, other)| *other == version.t);
+        let is_read = |version: &Version, reads: &[(u32, Seq)]| {
+            reads.iter().any(|(_, other)| *other == version.t)
+        };
         let is_seen = |version: &&Version| match self.level {
             Level::ReadCommitted => is_read(version, &reads[..n]),
             Level::ReadAtomic => version.is_of_session_before(t) || is_read(version, reads),
             _ => version.is_seen_by(t),
         };
-        self.keys.get(key)?.behind(writer).iter().find(is_seen).map(|version| version.t)
+        self.keys
+            .get(key)?
+            .behind(writer)
+            .iter()
+            .find(is_seen)
+            .map(|version| version.t)
     }
 }

@@ -28,7 +28,13 @@ pub(super) struct Version {
 impl Version {
     /// The version that a transaction writes at a place of the order.
     pub(super) fn of(t: &Delivered, place: u64) -> Version {
-        Version { t: t.seq, session: t.session, position: t.position, place, readers: SmallVec::new() }
+        Version {
+            t: t.seq,
+            session: t.session,
+            position: t.position,
+            place,
+            readers: SmallVec::new(),
+        }
     }
 
     /// Whether session order and reads lead from its writer to another transaction.
@@ -44,7 +50,8 @@ impl Version {
 
     /// Whether its writer is among what was seen: by session, the last position.
     pub(super) fn is_among(&self, seen: &[u32]) -> bool {
-        seen.get(self.session as usize).is_some_and(|&last| self.position <= last)
+        seen.get(self.session as usize)
+            .is_some_and(|&last| self.position <= last)
     }
 }
 
@@ -69,7 +76,10 @@ impl Key {
         if writer == BASE {
             return Some(0);
         }
-        self.versions.iter().rposition(|version| version.t == writer).map(|n| n + 1)
+        self.versions
+            .iter()
+            .rposition(|version| version.t == writer)
+            .map(|n| n + 1)
     }
 
     /// The versions behind that of a writer.
@@ -79,7 +89,8 @@ impl Key {
 
     /// The versions in front of that of a writer.
     pub(super) fn in_front(&self, writer: Seq) -> &[Version] {
-        self.up_to(writer).map_or(&[], |n| &self.versions[..n.saturating_sub(1)])
+        self.up_to(writer)
+            .map_or(&[], |n| &self.versions[..n.saturating_sub(1)])
     }
 
     /// Who has read the version of a writer.
@@ -104,50 +115,68 @@ impl Key {
     /// The writer whose version is in force in front of a place, other than `t`.
     pub(super) fn in_force(&self, place: u64, t: Seq) -> Seq {
         let n = match self.versions.last() {
-            Some(last) if last.place >= place => self.versions.partition_point(|version| version.place < place),
+            Some(last) if last.place >= place => self
+                .versions
+                .partition_point(|version| version.place < place),
             _ => self.versions.len(),
         };
-        let version = self.versions[..n].iter().rev().find(|version| version.t != t);
+        let version = self.versions[..n]
+            .iter()
+            .rev()
+            .find(|version| version.t != t);
         version.map_or(BASE, |version| version.t)
     }
 
     /// Adds a version, mostly the last one.
     pub(super) fn insert(&mut self, version: Version) {
         let n = match self.versions.last() {
-            Some(last) if last.place > version.place => {
-                self.versions.partition_point(|other| other.place < version.place)
-            }
+            Some(last) if last.place > version.place => self
+                .versions
+                .partition_point(|other| other.place < version.place),
             _ => self.versions.len(),
         };
-        self.by_session.entry(version.session).or_default().push_back((version.position, version.t));
+        self.by_session
+            .entry(version.session)
+            .or_default()
+            .push_back((version.position, version.t));
         self.versions.insert(n, version);
     }
 
     /// Takes the versions in front of a place out. The order keeps those of a session in theirs.
     pub(super) fn take_before(&mut self, place: u64) -> Vec<Version> {
-        let n = self.versions.partition_point(|version| version.place < place);
+        let n = self
+            .versions
+            .partition_point(|version| version.place < place);
         let taken: Vec<Version> = self.versions.drain(..n).collect();
         for version in &taken {
-            self.by_session.get_mut(&version.session).and_then(VecDeque::pop_front);
+            self.by_session
+                .get_mut(&version.session)
+                .and_then(VecDeque::pop_front);
         }
         self.by_session.retain(|_, writers| !writers.is_empty());
         taken
     }
 
     /// By session: the last version of a writer that is among `seen` and not among what was `seen_before`.
-    pub(super) fn last_seen<'a>(&'a self, seen: &'a [u32], seen_before: &'a [u32]) -> impl Iterator<Item = Seq> + 'a {
-        self.by_session.iter().filter_map(move |(&session, writers)| {
-            let limit = |seen: &[u32]| seen.get(session as usize).copied().unwrap_or(0);
-            let (first, last) = (limit(seen_before), limit(seen));
-            let is_seen = |&(position, _): &(u32, Seq)| position <= last;
-            let n = match writers.back() {
-                _ if last <= first => 0,
-                Some(back) if is_seen(back) => writers.len(),
-                _ => writers.partition_point(is_seen),
-            };
-            let &(position, t) = writers.get(n.checked_sub(1)?)?;
-            (position > first).then_some(t)
-        })
+    pub(super) fn last_seen<'a>(
+        &'a self,
+        seen: &'a [u32],
+        seen_before: &'a [u32],
+    ) -> impl Iterator<Item = Seq> + 'a {
+        self.by_session
+            .iter()
+            .filter_map(move |(&session, writers)| {
+                let limit = |seen: &[u32]| seen.get(session as usize).copied().unwrap_or(0);
+                let (first, last) = (limit(seen_before), limit(seen));
+                let is_seen = |&(position, _): &(u32, Seq)| position <= last;
+                let n = match writers.back() {
+                    _ if last <= first => 0,
+                    Some(back) if is_seen(back) => writers.len(),
+                    _ => writers.partition_point(is_seen),
+                };
+                let &(position, t) = writers.get(n.checked_sub(1)?)?;
+                (position > first).then_some(t)
+            })
     }
 
     /// The last version of a writer of this session.
@@ -162,8 +191,20 @@ pub(super) struct Keys {
     all: Vec<Key>,
 }
 
-kept!(Version { t, session, position, place, readers });
-kept!(Key { versions, base_readers, settled, initial, by_session });
+kept!(Version {
+    t,
+    session,
+    position,
+    place,
+    readers
+});
+kept!(Key {
+    versions,
+    base_readers,
+    settled,
+    initial,
+    by_session
+});
 kept!(Keys { all });
 
 impl Keys {
@@ -188,14 +229,22 @@ impl Keys {
 
     /// What is settled of them, without their versions.
     pub(super) fn settled(&self) -> Keys {
-        let settled = |key: &Key| Key { settled: key.settled.clone(), initial: key.initial, ..Key::default() };
-        Keys { all: self.all.iter().map(settled).collect() }
+        let settled = |key: &Key| Key {
+            settled: key.settled.clone(),
+            initial: key.initial,
+            ..Key::default()
+        };
+        Keys {
+            all: self.all.iter().map(settled).collect(),
+        }
     }
 
     /// Counts everything settled as settled by age.
     pub(super) fn count_by_age(&mut self) {
         for key in &mut self.all {
-            key.settled.iter_mut().for_each(|settled| settled.by_age = true);
+            key.settled
+                .iter_mut()
+                .for_each(|settled| settled.by_age = true);
             key.initial.iter_mut().for_each(|tag| *tag = Tag::ByAge);
         }
     }
@@ -206,12 +255,19 @@ impl Keys {
     }
 
     /// Puts the versions of a key between two places where they belong, after some of their writers moved among these.
-    pub(super) fn reorder(&mut self, key: u32, (first, last): (u64, u64), place: impl Fn(Seq) -> u64) {
+    pub(super) fn reorder(
+        &mut self,
+        key: u32,
+        (first, last): (u64, u64),
+        place: impl Fn(Seq) -> u64,
+    ) {
         let versions = &mut self.entry(key).versions;
         let begin = versions.partition_point(|version| version.place < first);
         let end = versions.partition_point(|version| version.place <= last);
         let between = &mut versions[begin..end];
-        between.iter_mut().for_each(|version| version.place = place(version.t));
+        between
+            .iter_mut()
+            .for_each(|version| version.place = place(version.t));
         between.sort_by_key(|version| version.place);
     }
 }

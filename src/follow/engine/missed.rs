@@ -15,7 +15,10 @@ use std::collections::BTreeSet;
 impl Engine {
     /// After events at this position or behind it moved: all readers from there on have to be looked at again.
     pub(super) fn doubt_from(&mut self, position: u64) {
-        let readers = self.residents.iter().filter(|resident| !resident.reads.is_empty());
+        let readers = self
+            .residents
+            .iter()
+            .filter(|resident| !resident.reads.is_empty());
         let behind = readers.filter(|reader| self.order.position(reader.start) >= position);
         self.dirty.extend(behind.map(|reader| reader.t.seq));
     }
@@ -28,8 +31,16 @@ impl Engine {
             if newer == t || !is_before {
                 return None;
             }
-            let path = self.path(newer, t, true).or_else(|| self.path(newer, t, false))?;
-            Some(Wrong { key, older, newer, reader: Some(t), path })
+            let path = self
+                .path(newer, t, true)
+                .or_else(|| self.path(newer, t, false))?;
+            Some(Wrong {
+                key,
+                older,
+                newer,
+                reader: Some(t),
+                path,
+            })
         })
     }
 
@@ -39,7 +50,11 @@ impl Engine {
 
     /// The writer whose version of a key comes next in the order.
     pub(super) fn next_writer(&self, key: u32, older: Seq) -> Option<Seq> {
-        self.keys.get(key)?.behind(older).first().map(|version| version.t)
+        self.keys
+            .get(key)?
+            .behind(older)
+            .first()
+            .map(|version| version.t)
     }
 
     /// A path on which `to` depends on `from`: its pairs of writers of a key that nothing but the order orders. With
@@ -52,7 +67,13 @@ impl Engine {
         while let Some(at) = waiting.pop() {
             let mut before = self.order.forced_before(self.residents[at].start);
             if !is_forced {
-                before.extend(self.residents[at].t.writes.iter().filter_map(|&key| self.previous_writer(key, at)));
+                before.extend(
+                    self.residents[at]
+                        .t
+                        .writes
+                        .iter()
+                        .filter_map(|&key| self.previous_writer(key, at)),
+                );
             }
             for other in before {
                 if self.position(other) < limit || other == to || behind.contains_key(&other) {
@@ -70,7 +91,11 @@ impl Engine {
 
     /// The writer whose version of a key comes before that of `t` in the order.
     fn previous_writer(&self, key: u32, t: Seq) -> Option<Seq> {
-        self.keys.get(key)?.in_front(t).last().map(|version| version.t)
+        self.keys
+            .get(key)?
+            .in_front(t)
+            .last()
+            .map(|version| version.t)
     }
 
     fn loose_pairs(&self, from: Seq, to: Seq, behind: &FxHashMap<Seq, Seq>) -> Vec<(Seq, Seq)> {
@@ -78,7 +103,10 @@ impl Engine {
         let mut at = from;
         while at != to {
             let next = behind[&at];
-            if !self.order.is_forced(self.residents[at].commit, self.residents[next].start) && !self.is_known(at, next)
+            if !self
+                .order
+                .is_forced(self.residents[at].commit, self.residents[next].start)
+                && !self.is_known(at, next)
             {
                 pairs.push((at, next));
             }
@@ -89,7 +117,13 @@ impl Engine {
 
     /// Makes one decision, or more, so that a read no longer misses a version.
     pub(super) fn mend(&mut self, wrong: Wrong) -> Result<(), Failure> {
-        let Wrong { key, older, newer, reader, .. } = wrong;
+        let Wrong {
+            key,
+            older,
+            newer,
+            reader,
+            ..
+        } = wrong;
         match (wrong.path.is_empty(), older, reader) {
             (true, BASE, Some(reader)) if self.base_owner(reader, key) != Owner::Forced => {
                 self.give_up(reader, key);
@@ -117,13 +151,20 @@ impl Engine {
         mine: &BTreeSet<Owner>,
         blamed: &mut BTreeSet<Owner>,
     ) -> Vec<(Seq, Seq)> {
-        let Wrong { key, older, newer, reader, path } = wrong;
+        let Wrong {
+            key,
+            older,
+            newer,
+            reader,
+            path,
+        } = wrong;
         if let (BASE, Some(reader)) = (*older, *reader)
             && self.base_owner(reader, *key) != Owner::Forced
         {
             blamed.insert(self.base_owner(reader, *key));
         }
-        let own = Some((*older, *newer)).filter(|(older, newer)| *older != BASE && !self.is_known(*older, *newer));
+        let own = Some((*older, *newer))
+            .filter(|(older, newer)| *older != BASE && !self.is_known(*older, *newer));
         let mut ways = Vec::new();
         for (a, b) in own.into_iter().chain(path.iter().copied()) {
             let pair = Owner::pair(a, b);

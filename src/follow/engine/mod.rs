@@ -120,7 +120,12 @@ pub(super) struct Engine {
 }
 
 kept_enum!(Stop { 0 Violated { at, is_at_hand }, 1 Exhausted { at } });
-kept!(Resident { t, reads, start, commit });
+kept!(Resident {
+    t,
+    reads,
+    start,
+    commit
+});
 kept!(Engine {
     level,
     order,
@@ -210,7 +215,11 @@ impl Engine {
         if self.forgotten.is_remembered(t.seq) && !self.residents.contains(t.seq) {
             transactions.push(Arc::clone(t));
         }
-        Inheritance { settled: self.keys.settled(), forgotten: self.forgotten.clone(), transactions }
+        Inheritance {
+            settled: self.keys.settled(),
+            forgotten: self.forgotten.clone(),
+            transactions,
+        }
     }
 
     /// Goes on with what the engine of a stronger level knew. At RC and RA nothing is settled without loss: there all that
@@ -246,7 +255,10 @@ impl Engine {
     fn events(&self, transactions: &[Seq]) -> Vec<Event> {
         let mut events: Vec<(u64, Event)> = Vec::new();
         for resident in transactions.iter().map(|&t| &self.residents[t]) {
-            let (start, commit) = (self.order.position(resident.start), self.order.position(resident.commit));
+            let (start, commit) = (
+                self.order.position(resident.start),
+                self.order.position(resident.commit),
+            );
             match (start == commit, resident.t.arrived) {
                 (true, t) => events.push((start, Event::Whole(t))),
                 (false, t) => events.extend([(start, Event::Reads(t)), (commit, Event::Writes(t))]),
@@ -258,14 +270,21 @@ impl Engine {
 
     /// Ends the engine with a violation that needs no order.
     pub(super) fn violate(&mut self, at: Seq) {
-        self.stop = self.stop.or(Some(Stop::Violated { at, is_at_hand: true }));
+        self.stop = self.stop.or(Some(Stop::Violated {
+            at,
+            is_at_hand: true,
+        }));
     }
 
     /// Forgets everything but the verdict.
     pub(super) fn clear(&mut self) {
         if let Some(fresh) = Engine::new(self.level) {
             let total = self.n_settled();
-            *self = Engine { stop: self.stop, undecided: self.undecided, ..fresh };
+            *self = Engine {
+                stop: self.stop,
+                undecided: self.undecided,
+                ..fresh
+            };
             self.forgotten = Forgotten::of(total);
         }
     }
@@ -286,8 +305,14 @@ impl Engine {
 
     fn end(&mut self, failure: Failure, at: Seq) {
         self.stop = Some(match failure {
-            Failure::Contradiction => Stop::Violated { at, is_at_hand: true },
-            Failure::Passed => Stop::Violated { at, is_at_hand: false },
+            Failure::Contradiction => Stop::Violated {
+                at,
+                is_at_hand: true,
+            },
+            Failure::Passed => Stop::Violated {
+                at,
+                is_at_hand: false,
+            },
             Failure::TooLong => Stop::Exhausted { at },
         });
     }
@@ -310,7 +335,10 @@ impl Engine {
         if let Some(resident) = self.residents.get_mut(reader) {
             resident.reads.retain(|read| *read != (key, BASE));
         }
-        self.keys.entry(key).base_readers.retain(|other| *other != reader);
+        self.keys
+            .entry(key)
+            .base_readers
+            .retain(|other| *other != reader);
     }
 
     /// Whether `a` is known to be older than `b`, whatever the times: `b` or one of its readers has seen `a`.
@@ -318,9 +346,14 @@ impl Engine {
         let (older, newer) = (&self.residents[a].t, &self.residents[b].t);
         let is_seen_by_reader = |key: &u32| {
             let readers = self.keys.readers(*key, b).iter();
-            older.writes.contains(key) && readers.copied().any(|reader| older.is_seen_by(&self.residents[reader].t))
+            older.writes.contains(key)
+                && readers
+                    .copied()
+                    .any(|reader| older.is_seen_by(&self.residents[reader].t))
         };
-        self.known.contains(&(a, b)) || older.is_seen_by(newer) || newer.writes.iter().any(is_seen_by_reader)
+        self.known.contains(&(a, b))
+            || older.is_seen_by(newer)
+            || newer.writes.iter().any(is_seen_by_reader)
     }
 
     /// Whether `a` is known to be older than `b`.
@@ -356,16 +389,34 @@ impl Engine {
     fn edges_of_pair(&self, a: Seq, b: Seq) -> Vec<(Node, Node)> {
         let (older, newer) = (&self.residents[a], &self.residents[b]);
         // Under snapshot isolation writers of a key do not overlap.
-        let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
+        let begin = if self.level == Level::SnapshotIsolation {
+            newer.start
+        } else {
+            newer.commit
+        };
         // What session order and reads lead to needs no other edge.
         let is_implied = |before: &Resident| before.t.is_seen_by(&newer.t);
-        let mut edges: Vec<(Node, Node)> = (!is_implied(older)).then_some((older.commit, begin)).into_iter().collect();
+        let mut edges: Vec<(Node, Node)> = (!is_implied(older))
+            .then_some((older.commit, begin))
+            .into_iter()
+            .collect();
         if self.orders_writers_only() {
             return edges;
         }
-        for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {
-            let readers = self.keys.readers(*key, a).iter().filter(|reader| **reader != b);
-            let readers = readers.map(|&reader| &self.residents[reader]).filter(|reader| !is_implied(reader));
+        for key in older
+            .t
+            .writes
+            .iter()
+            .filter(|key| newer.t.writes.contains(key))
+        {
+            let readers = self
+                .keys
+                .readers(*key, a)
+                .iter()
+                .filter(|reader| **reader != b);
+            let readers = readers
+                .map(|&reader| &self.residents[reader])
+                .filter(|reader| !is_implied(reader));
             edges.extend(readers.map(|reader| (reader.start, newer.commit)));
         }
         edges

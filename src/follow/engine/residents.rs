@@ -21,7 +21,8 @@ impl Index<Seq> for Residents {
     type Output = Resident;
 
     fn index(&self, t: Seq) -> &Resident {
-        self.get(t).unwrap_or_else(|| unreachable!("T{t} is remembered"))
+        self.get(t)
+            .unwrap_or_else(|| unreachable!("T{t} is remembered"))
     }
 }
 

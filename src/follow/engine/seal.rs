@@ -55,7 +55,11 @@ pub(super) fn found(key: Option<&Key>, forgotten: &Forgotten, read: &Read) -> Wr
         Some(_) if read.writer == BASE => key.and_then(|key| key.initial).unwrap_or(Tag::ByAge),
         Some(_) => forgotten.tag(read.writer),
     };
-    if tag == Tag::Passed { WriterFate::Passed } else { WriterFate::TooOld }
+    if tag == Tag::Passed {
+        WriterFate::Passed
+    } else {
+        WriterFate::TooOld
+    }
 }
 
 /// What an engine has to know about the stream to settle anything.
@@ -77,8 +81,13 @@ pub(in crate::follow) struct Surroundings<'a> {
 
 impl Surroundings<'_> {
     fn is_passed(&self, t: &Delivered) -> bool {
-        let limit = self.passed.and_then(|passed| passed.get(t.session as usize));
-        let ended = self.begun.zip(t.record.interval).is_some_and(|(begun, interval)| interval.end < begun);
+        let limit = self
+            .passed
+            .and_then(|passed| passed.get(t.session as usize));
+        let ended = self
+            .begun
+            .zip(t.record.interval)
+            .is_some_and(|(begun, interval)| interval.end < begun);
         ended || limit.is_some_and(|&limit| t.position <= limit)
     }
 }
@@ -91,9 +100,11 @@ impl Engine {
             return;
         }
         let mut order = self.in_order();
-        let is_lossless = !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
+        let is_lossless =
+            !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
         if (around.passed.is_some() || around.begun.is_some()) && is_lossless {
-            let is_seen = |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[*t].t);
+            let is_seen =
+                |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[*t].t);
             let limit = order.iter().take_while(|t| is_seen(t)).count();
             let (cut, dead) = self.lossless_cut(&order, limit, around.begun.is_some());
             if cut > 0 {
@@ -106,7 +117,10 @@ impl Engine {
             let is_old = |t: &Seq| oldest.saturating_sub(self.residents[*t].t.arrived) > horizon;
             let limit = order.iter().take_while(|t| is_old(t)).count();
             let clean = self.clean_cuts(&order);
-            let cut = (0..=limit).rev().find(|&cut| cut == 0 || clean[cut]).unwrap_or(0);
+            let cut = (0..=limit)
+                .rev()
+                .find(|&cut| cut == 0 || clean[cut])
+                .unwrap_or(0);
             if cut > 0 {
                 self.settle(&order[..cut], Tag::ByAge, &FxHashSet::default());
             }
@@ -125,20 +139,29 @@ impl Engine {
 
     /// The settled versions that may be relied on, with the lines of their writes.
     pub(in crate::follow) fn settled_state(&self) -> Vec<(u32, &Atom, u32)> {
-        let settled = self.keys.iter().filter_map(|(number, key)| Some((number, key.settled.as_ref()?)));
+        let settled = self
+            .keys
+            .iter()
+            .filter_map(|(number, key)| Some((number, key.settled.as_ref()?)));
         let certain = settled.filter(|(_, settled)| settled.writer.is_some() && !settled.by_age);
-        certain.map(|(number, settled)| (number, &settled.value.0, settled.value.1)).collect()
+        certain
+            .map(|(number, settled)| (number, &settled.value.0, settled.value.1))
+            .collect()
     }
 
     /// Whether what a remembered transaction read counts for certain, and is remembered or settled for certain.
     pub(in crate::follow) fn counts(&self, t: Seq, read: &Read) -> bool {
-        let Some(resident) = self.residents.get(t) else { return false };
+        let Some(resident) = self.residents.get(t) else {
+            return false;
+        };
         if self.residents.contains(read.writer) {
             return resident.reads.contains(&(read.key, read.writer));
         }
         let key = self.keys.get(read.key);
         let is_certain = found(key, &self.forgotten, read) == WriterFate::Settled
-            && key.and_then(|key| key.settled.as_ref()).is_none_or(|settled| !settled.by_age);
+            && key
+                .and_then(|key| key.settled.as_ref())
+                .is_none_or(|settled| !settled.by_age);
         is_certain && resident.reads.contains(&(read.key, BASE))
     }
 
@@ -152,7 +175,9 @@ impl Engine {
 
     /// Replaces a beginning of the order by the state that it left.
     fn settle(&mut self, beginning: &[Seq], tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
-        let Some(&last) = beginning.last() else { return };
+        let Some(&last) = beginning.last() else {
+            return;
+        };
         if self.log.is_some() {
             let events = self.events(beginning);
             self.log.get_or_insert_default().extend(events);
@@ -161,13 +186,18 @@ impl Engine {
         let end = self.order.position(self.residents[last].commit) + 1;
         for &t in beginning {
             let t = Arc::clone(&self.residents[t].t);
-            t.writes.iter().for_each(|&key| self.settle_key(key, end, tag, dead));
+            t.writes
+                .iter()
+                .for_each(|&key| self.settle_key(key, end, tag, dead));
         }
         beginning.iter().for_each(|&t| self.forget(t, end, tag));
-        let is_gone = |(a, b): &(Seq, Seq)| !self.residents.contains(*a) || !self.residents.contains(*b);
+        let is_gone =
+            |(a, b): &(Seq, Seq)| !self.residents.contains(*a) || !self.residents.contains(*b);
         let mut pairs: Vec<(Seq, Seq)> = self.decided.keys().copied().filter(is_gone).collect();
         pairs.sort_unstable();
-        pairs.into_iter().for_each(|(a, b)| self.take_back(Owner::Pair(a, b)));
+        pairs
+            .into_iter()
+            .for_each(|(a, b)| self.take_back(Owner::Pair(a, b)));
         self.dirty.retain(|&t| self.residents.contains(t));
     }
 
@@ -179,21 +209,36 @@ impl Engine {
         let base = std::mem::take(&mut self.keys.entry(number).base_readers);
         let is_behind = |reader: &Seq| self.order.position(self.residents[*reader].start) >= end;
         let readers: Vec<Seq> = last.readers.iter().copied().filter(is_behind).collect();
-        let of_older = older.iter().flat_map(|version| &version.readers).chain(&base);
+        let of_older = older
+            .iter()
+            .flat_map(|version| &version.readers)
+            .chain(&base);
         let lost: Vec<Seq> = of_older.copied().filter(is_behind).collect();
-        let is_older = |writer: Seq| writer == BASE || older.iter().any(|version| version.t == writer);
+        let is_older =
+            |writer: Seq| writer == BASE || older.iter().any(|version| version.t == writer);
         for &reader in &lost {
-            let Some(resident) = self.residents.get_mut(reader) else { continue };
-            resident.reads.retain(|&(key, writer)| key != number || !is_older(writer));
+            let Some(resident) = self.residents.get_mut(reader) else {
+                continue;
+            };
+            resident
+                .reads
+                .retain(|&(key, writer)| key != number || !is_older(writer));
         }
         // After those: one transaction may have read two versions.
         for &reader in &readers {
-            let reads = self.residents.get_mut(reader).map(|resident| resident.reads.iter_mut());
-            let of_last = reads.into_iter().flatten().filter(|read| **read == (number, last.t));
+            let reads = self
+                .residents
+                .get_mut(reader)
+                .map(|resident| resident.reads.iter_mut());
+            let of_last = reads
+                .into_iter()
+                .flatten()
+                .filter(|read| **read == (number, last.t));
             of_last.for_each(|read| read.1 = BASE);
         }
         if !self.level.is_weak() {
-            lost.iter().for_each(|&reader| self.order.take_back(Owner::Read(reader, number)));
+            lost.iter()
+                .for_each(|&reader| self.order.take_back(Owner::Read(reader, number)));
             self.undecided += lost.len() as u64;
         }
         // Weaker levels may have to go on from here: what a remembered transaction read must be found then, even if
@@ -207,23 +252,37 @@ impl Engine {
     fn replace_settled(&mut self, number: u32, t: Seq, tag: Tag, is_found: bool) {
         let by_age = tag == Tag::ByAge;
         let writes = self.residents[t].t.record.operations.iter().rev();
-        let mut writes = writes.filter(|action| action.kind == OperationKind::Write && action.key == number);
-        let value = writes.next().map_or((Atom::Initial, 0), |action| (action.value.clone(), action.line));
+        let mut writes =
+            writes.filter(|action| action.kind == OperationKind::Write && action.key == number);
+        let value = writes.next().map_or((Atom::Initial, 0), |action| {
+            (action.value.clone(), action.line)
+        });
         let key = self.keys.entry(number);
         match &key.settled {
-            Some(Settled { writer: Some(old), .. }) if by_age => self.forgotten.set(*old, Tag::ByAge),
+            Some(Settled {
+                writer: Some(old), ..
+            }) if by_age => self.forgotten.set(*old, Tag::ByAge),
             Some(_) => {}
             None => key.initial = Some(tag),
         }
-        key.settled = Some(Settled { writer: Some(t).filter(|_| is_found), by_age, value });
+        key.settled = Some(Settled {
+            writer: Some(t).filter(|_| is_found),
+            by_age,
+            value,
+        });
     }
 
     /// Removes a transaction in front of a place, whose versions are settled.
     fn forget(&mut self, t: Seq, end: u64, tag: Tag) {
         self.forgotten.add(t, tag);
-        let Some(resident) = self.residents.remove(t) else { return };
+        let Some(resident) = self.residents.remove(t) else {
+            return;
+        };
         for &(key, _) in resident.reads.iter().filter(|(_, writer)| *writer == BASE) {
-            self.keys.entry(key).base_readers.retain(|other| *other != t);
+            self.keys
+                .entry(key)
+                .base_readers
+                .retain(|other| *other != t);
             self.order.take_back(Owner::Read(t, key));
         }
         for pair in self.partners.remove(&t).unwrap_or_default() {

@@ -16,7 +16,11 @@ pub(super) struct Settled {
     pub(super) value: (Atom, u32),
 }
 
-kept!(Settled { writer, by_age, value });
+kept!(Settled {
+    writer,
+    by_age,
+    value
+});
 kept_enum!(Tag { 0 Remembered, 1 Passed, 2 ByAge });
 kept!(Forgotten { first, tags, total });
 
@@ -43,7 +47,10 @@ pub(super) struct Forgotten {
 impl Forgotten {
     /// Nothing but the number of transactions forgotten.
     pub(super) fn of(total: u64) -> Forgotten {
-        Forgotten { total, ..Forgotten::default() }
+        Forgotten {
+            total,
+            ..Forgotten::default()
+        }
     }
 
     /// Number of transactions forgotten.
@@ -54,7 +61,9 @@ impl Forgotten {
     /// How a transaction was forgotten. What is no longer recorded counts as forgotten by age.
     pub(super) fn tag(&self, t: Seq) -> Tag {
         let place = t.checked_sub(self.first).map(|place| place as usize);
-        place.map_or(Tag::ByAge, |place| self.tags.get(place).copied().unwrap_or(Tag::Remembered))
+        place.map_or(Tag::ByAge, |place| {
+            self.tags.get(place).copied().unwrap_or(Tag::Remembered)
+        })
     }
 
     /// Whether a transaction was not forgotten.
@@ -64,7 +73,9 @@ impl Forgotten {
 
     /// Notes how a transaction was forgotten.
     pub(super) fn set(&mut self, t: Seq, tag: Tag) {
-        let Some(place) = t.checked_sub(self.first).map(|place| place as usize) else { return };
+        let Some(place) = t.checked_sub(self.first).map(|place| place as usize) else {
+            return;
+        };
         if place >= self.tags.len() {
             self.tags.resize(place + 1, Tag::Remembered);
         }
@@ -82,7 +93,10 @@ impl Forgotten {
 
     /// Counts everything forgotten as forgotten by age.
     pub(super) fn count_by_age(&mut self) {
-        self.tags.iter_mut().filter(|tag| **tag == Tag::Passed).for_each(|tag| *tag = Tag::ByAge);
+        self.tags
+            .iter_mut()
+            .filter(|tag| **tag == Tag::Passed)
+            .for_each(|tag| *tag = Tag::ByAge);
     }
 
     /// Drops what is recorded of transactions before this one.

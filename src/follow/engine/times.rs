@@ -25,11 +25,19 @@ pub(super) struct Moments {
     settled: i64,
 }
 
-kept!(Moments { chain, passed, settled });
+kept!(Moments {
+    chain,
+    passed,
+    settled
+});
 
 impl Default for Moments {
     fn default() -> Moments {
-        Moments { chain: BTreeMap::new(), passed: i64::MIN, settled: i64::MIN }
+        Moments {
+            chain: BTreeMap::new(),
+            passed: i64::MIN,
+            settled: i64::MIN,
+        }
     }
 }
 
@@ -37,7 +45,10 @@ impl Moments {
     /// The moments next to one.
     fn around(&self, moment: Moment) -> (Option<Node>, Option<Node>) {
         let before = self.chain.range(..moment).next_back();
-        let behind = self.chain.range(moment..).find(|(other, _)| **other != moment);
+        let behind = self
+            .chain
+            .range(moment..)
+            .find(|(other, _)| **other != moment);
         (before.map(|(_, &node)| node), behind.map(|(_, &node)| node))
     }
 }
@@ -46,7 +57,10 @@ impl Engine {
     /// Enters the times of a transaction, where they count. It has seen what everything to come has seen, and cannot have
     /// ended before that began; what ended before something settled by age began is not judged.
     pub(super) fn enter_times(&mut self, t: &Delivered) -> Result<(), Failure> {
-        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.level == Level::StrictSerializability)
+        let Some(Interval { start, end }) = t
+            .record
+            .interval
+            .filter(|_| self.level == Level::StrictSerializability)
         else {
             return Ok(());
         };
@@ -82,14 +96,23 @@ impl Engine {
 
     /// Removes the moments of a transaction that is settled.
     pub(super) fn forget_times(&mut self, t: &Delivered, by_age: bool) {
-        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.level == Level::StrictSerializability)
+        let Some(Interval { start, end }) = t
+            .record
+            .interval
+            .filter(|_| self.level == Level::StrictSerializability)
         else {
             return;
         };
-        let last = if by_age { &mut self.moments.settled } else { &mut self.moments.passed };
+        let last = if by_age {
+            &mut self.moments.settled
+        } else {
+            &mut self.moments.passed
+        };
         *last = start.max(*last);
         for moment in [(start, false, t.seq), (end, true, t.seq)] {
-            let Some(node) = self.moments.chain.remove(&moment) else { continue };
+            let Some(node) = self.moments.chain.remove(&moment) else {
+                continue;
+            };
             if let (Some(before), Some(behind)) = self.moments.around(moment) {
                 // They were in this order before.
                 let _ = self.order.add(before, behind, Owner::Forced);
@@ -101,5 +124,8 @@ impl Engine {
 
 /// Whether one transaction ended before another began.
 pub(super) fn is_before(a: &Delivered, b: &Delivered) -> bool {
-    a.record.interval.zip(b.record.interval).is_some_and(|(a, b)| a.end < b.start)
+    a.record
+        .interval
+        .zip(b.record.interval)
+        .is_some_and(|(a, b)| a.end < b.start)
 }

@@ -29,7 +29,9 @@ impl Stream {
         for calls in calls.chunks(TOGETHER) {
             match self.read_together(calls) {
                 Some(records) => out.extend(records),
-                None => calls.iter().try_for_each(|call| self.read_call(call, out))?,
+                None => calls
+                    .iter()
+                    .try_for_each(|call| self.read_call(call, out))?,
             }
         }
         self.began |= !out.is_empty();
@@ -44,7 +46,9 @@ impl Stream {
         }
         let mut lines = self.declared();
         let mut calls_of_lines: Vec<usize> = vec![0; lines.numbers.len()];
-        lines.bytes.reserve(calls.iter().map(|call| call.lines.bytes.len()).sum());
+        lines
+            .bytes
+            .reserve(calls.iter().map(|call| call.lines.bytes.len()).sum());
         for (n, call) in calls.iter().enumerate() {
             lines.append(&call.lines);
             calls_of_lines.resize(lines.numbers.len(), n);
@@ -54,12 +58,19 @@ impl Stream {
             let line = history.line_of(history.operations_of(t).next()?) as usize;
             calls_of_lines.get(line.checked_sub(1)?).copied()
         };
-        let mut places: Vec<(usize, TransactionId)> =
-            history.transactions().map(|t| Some((call_of(t)?, t))).collect::<Option<_>>()?;
+        let mut places: Vec<(usize, TransactionId)> = history
+            .transactions()
+            .map(|t| Some((call_of(t)?, t)))
+            .collect::<Option<_>>()?;
         // In the order in which they ended, so that names get the same numbers as one by one.
         places.sort_by_key(|(call, _)| *call);
-        let is_plain = history.transactions().all(|t| history.outcome(t) != Outcome::Unknown);
-        let is_each_there = places.chunk_by(|(a, _), (b, _)| a == b).map(|of_call| of_call[0].0).eq(0..calls.len());
+        let is_plain = history
+            .transactions()
+            .all(|t| history.outcome(t) != Outcome::Unknown);
+        let is_each_there = places
+            .chunk_by(|(a, _), (b, _)| a == b)
+            .map(|of_call| of_call[0].0)
+            .eq(0..calls.len());
         if !is_plain || !is_each_there {
             return None;
         }
@@ -84,13 +95,31 @@ impl Stream {
     /// In Jepsen's notation the order of the lines is real time.
     fn of_call(&mut self, call: &Call, record: Record) -> Record {
         let line = call.lines.last();
-        let gone = call.gone.iter().map(|session| self.names.sessions.place(session)).collect();
-        let record = Record { gone, begun: call.begun, ..self.placed(record, line) };
+        let gone = call
+            .gone
+            .iter()
+            .map(|session| self.names.sessions.place(session))
+            .collect();
+        let record = Record {
+            gone,
+            begun: call.begun,
+            ..self.placed(record, line)
+        };
         if self.format.is_none_or(|format| format.name != "elle-edn") {
             return record;
         }
-        let end = if record.outcome == Outcome::Unknown { i64::MAX } else { i64::from(line) };
-        Record { interval: Some(Interval { start: call.start.min(end), end }), ..record }
+        let end = if record.outcome == Outcome::Unknown {
+            i64::MAX
+        } else {
+            i64::from(line)
+        };
+        Record {
+            interval: Some(Interval {
+                start: call.start.min(end),
+                end,
+            }),
+            ..record
+        }
     }
 
     /// What is read in front of the lines of each transaction.
@@ -104,8 +133,15 @@ impl Stream {
 
     /// The lines as a history.
     pub(super) fn history(&self, lines: &Lines) -> Result<History, ReadError> {
-        let request = Request { format: self.format.map(|format| format.name), rules: None };
-        let read = formats::read(&Input::new(&self.name, &lines.bytes), request, &Control::new());
+        let request = Request {
+            format: self.format.map(|format| format.name),
+            rules: None,
+        };
+        let read = formats::read(
+            &Input::new(&self.name, &lines.bytes),
+            request,
+            &Control::new(),
+        );
         read.map_err(|error| at_line(error, |line| lines.number(line)))
     }
 
@@ -114,16 +150,21 @@ impl Stream {
         let position = self.positions.entry(record.session).or_default();
         let called = record.called.unwrap_or(Called::Position(*position));
         *position += 1;
-        Record { line, called: Some(called), ..record }
+        Record {
+            line,
+            called: Some(called),
+            ..record
+        }
     }
 }
 
 /// The same error, on the line of the stream that `number` says.
 pub(super) fn at_line(error: ReadError, number: impl Fn(u32) -> u32) -> ReadError {
     let place = match error.place {
-        Place::Line { line, column } => {
-            Place::Line { line: u64::from(number(u32::try_from(line).unwrap_or(u32::MAX))), column }
-        }
+        Place::Line { line, column } => Place::Line {
+            line: u64::from(number(u32::try_from(line).unwrap_or(u32::MAX))),
+            column,
+        },
         place => place,
     };
     ReadError { place, ..error }

@@ -24,7 +24,10 @@ impl Lines {
     /// The number of a line of these in the stream.
     pub(super) fn number(&self, line: u32) -> u32 {
         let place = (line as usize).checked_sub(1);
-        place.and_then(|place| self.numbers.get(place)).copied().unwrap_or(0)
+        place
+            .and_then(|place| self.numbers.get(place))
+            .copied()
+            .unwrap_or(0)
     }
 
     /// The number of the first one.

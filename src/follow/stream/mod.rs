@@ -68,7 +68,10 @@ impl Stream {
     /// A stream of this name, in this format or in whichever its beginning shows. Error: a format that cannot be
     /// followed.
     pub fn new(name: &str, format: Option<&str>) -> Result<Stream, ReadError> {
-        let mut stream = Stream { name: name.to_owned(), ..Stream::default() };
+        let mut stream = Stream {
+            name: name.to_owned(),
+            ..Stream::default()
+        };
         if let Some(format) = format.and_then(formats::format) {
             stream.choose(format)?;
         }
@@ -116,7 +119,12 @@ impl Stream {
         if self.rest.len() > LONGEST {
             let message = format!("this line is longer than {} MiB", LONGEST >> 20);
             let format = self.format.map_or("", |format| format.name);
-            return Err(ReadError::at(format, u64::from(self.lines()) + 1, 0, Problem::Other(message)));
+            return Err(ReadError::at(
+                format,
+                u64::from(self.lines()) + 1,
+                0,
+                Problem::Other(message),
+            ));
         }
         Ok(())
     }
@@ -141,7 +149,14 @@ impl Stream {
         }
         let growing = self.growing.drain().map(|(_, (_, lines))| lines);
         let open = growing.chain(self.invoked.drain().map(|(_, lines)| lines));
-        self.calls = open.map(|lines| Call { start: lines.first(), lines, gone: Vec::new(), begun: None }).collect();
+        self.calls = open
+            .map(|lines| Call {
+                start: lines.first(),
+                lines,
+                gone: Vec::new(),
+                begun: None,
+            })
+            .collect();
         self.calls.sort_unstable_by_key(|call| call.start);
         self.read_calls(out)
     }
@@ -149,16 +164,25 @@ impl Stream {
     /// Takes a whole line.
     fn take(&mut self, line: &[u8], is_last: bool, out: &mut Vec<Record>) -> Result<(), ReadError> {
         let is_first = self.lines() == 0;
-        let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| is_first).unwrap_or(line);
+        let line = line
+            .strip_prefix(b"\xef\xbb\xbf")
+            .filter(|_| is_first)
+            .unwrap_or(line);
         if self.format.is_some() {
             return self.take_known(line, out);
         }
         self.head.push(line.to_vec());
-        if self.recognise(is_last)? { self.take_head(out) } else { Ok(()) }
+        if self.recognise(is_last)? {
+            self.take_head(out)
+        } else {
+            Ok(())
+        }
     }
 
     fn take_head(&mut self, out: &mut Vec<Record>) -> Result<(), ReadError> {
-        std::mem::take(&mut self.head).iter().try_for_each(|line| self.take_known(line, out))
+        std::mem::take(&mut self.head)
+            .iter()
+            .try_for_each(|line| self.take_known(line, out))
     }
 
     /// Whether the format is known by now. Error: it is none, or none that can be followed.
@@ -178,7 +202,11 @@ impl Stream {
 
     fn choose(&mut self, format: &'static Format) -> Result<(), ReadError> {
         if !FORMATS.contains(&format.name) {
-            let message = format!("the format {} cannot be followed, only {}", format.name, FORMATS.join(", "));
+            let message = format!(
+                "the format {} cannot be followed, only {}",
+                format.name,
+                FORMATS.join(", ")
+            );
             return Err(ReadError::whole(format.name, Problem::Other(message)));
         }
         self.format = Some(format);
@@ -196,28 +224,50 @@ impl Stream {
         }
     }
 
-    fn text_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+    fn text_line(
+        &mut self,
+        line: &[u8],
+        one: Lines,
+        out: &mut Vec<Record>,
+    ) -> Result<(), ReadError> {
         if line.trim_ascii_start().starts_with(b"initial") {
             return self.text_declaration(line, one, out);
         }
-        let is_comment = line.trim_ascii_start().first().is_none_or(|&first| first == b'#');
+        let is_comment = line
+            .trim_ascii_start()
+            .first()
+            .is_none_or(|&first| first == b'#');
         if !is_comment {
-            self.calls.push(Call { start: 0, lines: one, gone: Vec::new(), begun: None });
+            self.calls.push(Call {
+                start: 0,
+                lines: one,
+                gone: Vec::new(),
+                begun: None,
+            });
         }
         Ok(())
     }
 
     /// A line that may declare the initial value, or else holds transactions of a session whose name begins like that.
-    fn text_declaration(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+    fn text_declaration(
+        &mut self,
+        line: &[u8],
+        one: Lines,
+        out: &mut Vec<Record>,
+    ) -> Result<(), ReadError> {
         self.read_calls(out)?;
         let history = self.history(&one)?;
         if history.n_sessions() > 0 {
-            self.calls.push(Call { start: 0, lines: one, gone: Vec::new(), begun: None });
+            self.calls.push(Call {
+                start: 0,
+                lines: one,
+                gone: Vec::new(),
+                begun: None,
+            });
             return Ok(());
         }
         if self.began {
-            let message =
-                "the initial value is declared after the first transaction: such a file can be checked, not followed";
+            let message = "the initial value is declared after the first transaction: such a file can be checked, not followed";
             return Err(self.problem(message));
         }
         self.declaration = line.to_vec();
@@ -233,7 +283,12 @@ impl Stream {
             }
             Glimpse::Begins(process) => {
                 if let Some(lines) = self.invoked.insert(process, one) {
-                    self.calls.push(Call { start: lines.first(), lines, gone: Vec::new(), begun: None });
+                    self.calls.push(Call {
+                        start: lines.first(),
+                        lines,
+                        gone: Vec::new(),
+                        begun: None,
+                    });
                 }
                 Ok(())
             }
@@ -243,14 +298,21 @@ impl Stream {
                     None => {
                         self.has_unasked = true;
                         // It began after the previous answer to its process.
-                        self.answered.get(&process).map_or(0, |&line| i64::from(line))
+                        self.answered
+                            .get(&process)
+                            .map_or(0, |&line| i64::from(line))
                     }
                 };
                 let mut lines = self.invoked.remove(&process).unwrap_or_default();
                 lines.append(&one);
                 let gone = std::mem::take(&mut self.gone);
                 let begun = self.begun();
-                self.calls.push(Call { start, lines, gone, begun });
+                self.calls.push(Call {
+                    start,
+                    lines,
+                    gone,
+                    begun,
+                });
                 self.answered.insert(process, self.line);
                 Ok(())
             }
@@ -260,7 +322,12 @@ impl Stream {
     /// With which line the first began of all that end later; none if operations end of which the file does not say when
     /// they began. O(open transactions).
     fn begun(&self) -> Option<i64> {
-        let first = self.invoked.values().map(Lines::first).min().unwrap_or(i64::from(self.line) + 1);
+        let first = self
+            .invoked
+            .values()
+            .map(Lines::first)
+            .min()
+            .unwrap_or(i64::from(self.line) + 1);
         (!self.has_unasked).then_some(first)
     }
 
@@ -283,13 +350,21 @@ impl Stream {
             // The reader says what is wrong with it.
             return self.history(&one).map(drop);
         };
-        if self.growing.get(&session).is_some_and(|(other, _)| *other != transaction)
+        if self
+            .growing
+            .get(&session)
+            .is_some_and(|(other, _)| *other != transaction)
             && let Some((other, lines)) = self.growing.remove(&session)
         {
             if other != -1 {
                 self.over.insert(other);
             }
-            self.calls.push(Call { start: 0, lines, gone: Vec::new(), begun: None });
+            self.calls.push(Call {
+                start: 0,
+                lines,
+                gone: Vec::new(),
+                begun: None,
+            });
         }
         if transaction != -1 && self.over.contains(transaction) {
             let message = format!(
@@ -298,7 +373,10 @@ impl Stream {
             return Err(self.problem(&message));
         }
         let number = self.line;
-        let (_, lines) = self.growing.entry(session).or_insert_with(|| (transaction, Lines::default()));
+        let (_, lines) = self
+            .growing
+            .entry(session)
+            .or_insert_with(|| (transaction, Lines::default()));
         lines.push(number, line);
         Ok(())
     }
@@ -306,7 +384,12 @@ impl Stream {
     /// A problem with the current line.
     fn problem(&self, message: &str) -> ReadError {
         let format = self.format.map_or("", |format| format.name);
-        ReadError::at(format, u64::from(self.line), 0, Problem::Other(message.to_owned()))
+        ReadError::at(
+            format,
+            u64::from(self.line),
+            0,
+            Problem::Other(message.to_owned()),
+        )
     }
 }
 
@@ -331,7 +414,10 @@ kept!(Stream {
 
 /// Session and transaction of a line of Plume's text.
 fn plume_numbers(line: &[u8]) -> Option<(i64, i64)> {
-    let text = std::str::from_utf8(line).ok()?.trim_ascii().strip_suffix(')')?;
+    let text = std::str::from_utf8(line)
+        .ok()?
+        .trim_ascii()
+        .strip_suffix(')')?;
     let mut fields = text.rsplit(',');
     let transaction = fields.next()?.trim().parse().ok()?;
     Some((fields.next()?.trim().parse().ok()?, transaction))

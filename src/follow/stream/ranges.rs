@@ -14,14 +14,20 @@ kept!(Ranges { ends });
 
 impl Ranges {
     pub(super) fn contains(&self, number: i64) -> bool {
-        self.ends.range(..=number).next_back().is_some_and(|(_, &end)| number <= end)
+        self.ends
+            .range(..=number)
+            .next_back()
+            .is_some_and(|(_, &end)| number <= end)
     }
 
     pub(super) fn insert(&mut self, number: i64) {
         if self.contains(number) {
             return;
         }
-        let end = number.checked_add(1).and_then(|next| self.ends.remove(&next)).unwrap_or(number);
+        let end = number
+            .checked_add(1)
+            .and_then(|next| self.ends.remove(&next))
+            .unwrap_or(number);
         match self.ends.range_mut(..number).next_back() {
             Some((_, last)) if last.checked_add(1) == Some(number) => *last = end,
             _ => drop(self.ends.insert(number, end)),

@@ -35,7 +35,9 @@ mod write;
 
 use super::{FilePart, Format, Input, Likelihood, Problem, ReadError, Writer, name};
 use crate::control::Control;
-use crate::history::{Builder, Draft, History, Interval, KeyId, OperationKind, Outcome, SessionId, Unit, Value};
+use crate::history::{
+    Builder, Draft, History, Interval, KeyId, OperationKind, Outcome, SessionId, Unit, Value,
+};
 use rayon::prelude::*;
 use records::{Bad, Ending, Record, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -88,9 +90,15 @@ fn sniff(input: &Input<'_>) -> Likelihood {
             (false, false) => Likelihood::No,
         };
     }
-    let logs = input.parts().iter().filter(|part| is_log(part.name)).count();
+    let logs = input
+        .parts()
+        .iter()
+        .filter(|part| is_log(part.name))
+        .count();
     match input.parts().iter().find(|part| !part.bytes.is_empty()) {
-        Some(part) if logs == input.parts().len() && looks_right(part.bytes).1 => Likelihood::Likely,
+        Some(part) if logs == input.parts().len() && looks_right(part.bytes).1 => {
+            Likelihood::Likely
+        }
         _ if logs > 0 => Likelihood::Perhaps,
         _ => Likelihood::No,
     }
@@ -98,13 +106,23 @@ fn sniff(input: &Input<'_>) -> Likelihood {
 
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", input.len() as u64);
-    let name = Path::new(input.ending_of).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let single = [FilePart { name, bytes: input.bytes() }];
+    let name = Path::new(input.ending_of)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let single = [FilePart {
+        name,
+        bytes: input.bytes(),
+    }];
     let is_folder = !input.parts().is_empty();
     let logs = if is_folder { input.parts() } else { &single };
     let error = |log: &FilePart<'_>, bad: Bad| {
         let error = ReadError::at_byte(FORMAT.name, bad.byte as u64, bad.problem);
-        if is_folder { error.in_part(log.name) } else { error }
+        if is_folder {
+            error.in_part(log.name)
+        } else {
+            error
+        }
     };
     let (timed, survey) = survey(logs, control).map_err(|(log, bad)| error(&logs[log], bad))?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
@@ -112,29 +130,46 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     builder.reserve_operations(survey.operations);
     let versions = match survey.withheld {
         true => Versions::Values,
-        false => Versions::Writes(writes(logs, timed, control).map_err(|(log, bad)| error(&logs[log], bad))?),
+        false => Versions::Writes(
+            writes(logs, timed, control).map_err(|(log, bad)| error(&logs[log], bad))?,
+        ),
     };
-    let mut reading = Reading { builder, versions, open: None, died: Vec::new(), backwards: None };
+    let mut reading = Reading {
+        builder,
+        versions,
+        open: None,
+        died: Vec::new(),
+        backwards: None,
+    };
     let mut names = FxHashSet::default();
     for log in logs {
         if !names.insert(log.name) {
-            let problem = Problem::Other("another file of this history has the same name".to_owned());
+            let problem =
+                Problem::Other("another file of this history has the same name".to_owned());
             return Err(ReadError::whole(FORMAT.name, problem).in_part(log.name));
         }
         let session = name::session(&mut reading.builder, number_of(log.name).unwrap_or("0"));
         if is_folder {
             reading.builder.session_part(session, log.name);
         }
-        reading.log(log, session, timed, control).map_err(|bad| error(log, bad))?;
+        reading
+            .log(log, session, timed, control)
+            .map_err(|bad| error(log, bad))?;
         control.advance(log.bytes.len() as u64);
     }
     if reading.builder.n_transactions() == 0 {
         let found = "a record that is cut off".to_owned();
-        let problem = Problem::Expected { expected: "at least one transaction", found };
+        let problem = Problem::Expected {
+            expected: "at least one transaction",
+            found,
+        };
         return Err(ReadError::whole(FORMAT.name, problem));
     }
     reading.tell_who_died();
-    reading.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    reading
+        .builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 /// What must be known about all logs before any can be interpreted.
@@ -149,8 +184,10 @@ struct Survey {
 /// its log.
 fn survey(logs: &[FilePart<'_>], control: &Control) -> Result<(bool, Survey), (usize, Bad)> {
     let attempt = |timed: bool| {
-        let surveys: Vec<Result<Survey, Bad>> =
-            logs.par_iter().map(|log| survey_log(log.bytes, timed, control)).collect();
+        let surveys: Vec<Result<Survey, Bad>> = logs
+            .par_iter()
+            .map(|log| survey_log(log.bytes, timed, control))
+            .collect();
         let mut all = Survey::default();
         for (log, survey) in surveys.into_iter().enumerate() {
             let survey = survey.map_err(|bad| (log, bad))?;
@@ -165,7 +202,11 @@ fn survey(logs: &[FilePart<'_>], control: &Control) -> Result<(bool, Survey), (u
     };
     attempt(true).map_err(|timed| {
         let place = |(log, bad): &(usize, Bad)| (*log, bad.records);
-        if place(&timed) > place(&untimed) { timed } else { untimed }
+        if place(&timed) > place(&untimed) {
+            timed
+        } else {
+            untimed
+        }
     })
 }
 
@@ -194,7 +235,9 @@ fn writes(logs: &[FilePart<'_>], timed: bool, control: &Control) -> Result<Write
             Record::Start { id, .. } => transaction = id,
             Record::Write { write, key, value } => {
                 let entry = writes.entry((key, write));
-                entry.and_modify(|known| *known = None).or_insert(Some((transaction, value)));
+                entry
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some((transaction, value)));
             }
             _ => {}
         });
@@ -223,19 +266,40 @@ struct Reading {
 }
 
 impl Reading {
-    fn log(&mut self, log: &FilePart<'_>, session: SessionId, timed: bool, control: &Control) -> Result<(), Bad> {
-        let ending = walk(log.bytes, timed, control, |byte, record| self.record(byte, record, session))?;
+    fn log(
+        &mut self,
+        log: &FilePart<'_>,
+        session: SessionId,
+        timed: bool,
+        control: &Control,
+    ) -> Result<(), Bad> {
+        let ending = walk(log.bytes, timed, control, |byte, record| {
+            self.record(byte, record, session)
+        })?;
         if let Some(bad) = self.backwards.take() {
             return Err(bad);
         }
         match (ending, self.open.take()) {
             (Ending::Complete, _) => return Ok(()),
             (Ending::Open, Some((draft, start))) if timed => {
-                self.builder.set_interval(draft, Interval { start, end: i64::MAX });
+                self.builder.set_interval(
+                    draft,
+                    Interval {
+                        start,
+                        end: i64::MAX,
+                    },
+                );
             }
             _ => {}
         }
-        self.died.push(if log.name.is_empty() { "The log" } else { log.name }.to_owned());
+        self.died.push(
+            if log.name.is_empty() {
+                "The log"
+            } else {
+                log.name
+            }
+            .to_owned(),
+        );
         Ok(())
     }
 
@@ -252,12 +316,30 @@ impl Reading {
                 self.open = Some((draft, time.unwrap_or_default()));
                 return;
             }
-            (Record::End { committed, time, .. }, Some((draft, start))) => {
-                builder.set_outcome(draft, if committed { Outcome::Committed } else { Outcome::Aborted });
+            (
+                Record::End {
+                    committed, time, ..
+                },
+                Some((draft, start)),
+            ) => {
+                builder.set_outcome(
+                    draft,
+                    if committed {
+                        Outcome::Committed
+                    } else {
+                        Outcome::Aborted
+                    },
+                );
                 if let Some(end) = time {
                     if end < start && self.backwards.is_none() {
-                        let message = format!("expected an end that is not before the start {start}, found {end}");
-                        self.backwards = Some(Bad { byte, records: 0, problem: Problem::Other(message) });
+                        let message = format!(
+                            "expected an end that is not before the start {start}, found {end}"
+                        );
+                        self.backwards = Some(Bad {
+                            byte,
+                            records: 0,
+                            problem: Problem::Other(message),
+                        });
                     }
                     builder.set_interval(draft, Interval { start, end });
                 }
@@ -265,12 +347,26 @@ impl Reading {
                 return;
             }
             (Record::Write { write, key, value }, _) => {
-                let version = if matches!(self.versions, Versions::Values) { value } else { write };
+                let version = if matches!(self.versions, Versions::Values) {
+                    value
+                } else {
+                    write
+                };
                 (OperationKind::Write, key, value_of(builder, version))
             }
-            (Record::Read { writer, write, key, value }, _) => {
-                (OperationKind::Read, key, self.versions.read(builder, writer, write, key, value))
-            }
+            (
+                Record::Read {
+                    writer,
+                    write,
+                    key,
+                    value,
+                },
+                _,
+            ) => (
+                OperationKind::Read,
+                key,
+                self.versions.read(builder, writer, write, key, value),
+            ),
             (Record::End { .. }, None) => return,
         };
         if let Some((draft, _)) = self.open {
@@ -288,10 +384,18 @@ impl Reading {
             return;
         }
         let names: Vec<&str> = logs.iter().take(SHOWN).map(String::as_str).collect();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let rest = match n {
-            1 => "ends inside a transaction, as if its client died: the outcome of that transaction is unknown.",
-            _ => "end inside a transaction, as if their clients died: the outcome of those transactions is unknown.",
+            1 => {
+                "ends inside a transaction, as if its client died: the outcome of that transaction is unknown."
+            }
+            _ => {
+                "end inside a transaction, as if their clients died: the outcome of those transactions is unknown."
+            }
         };
         let sentence = format!("{}{more} {rest}", super::error::escape(&names.join(", ")));
         self.builder.assume(sentence);

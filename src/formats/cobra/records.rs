@@ -6,10 +6,25 @@ use crate::formats::Problem;
 /// A record of a log. Times are there if the logs have any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    Start { id: i64, time: Option<i64> },
-    Write { write: i64, key: i64, value: i64 },
-    Read { writer: i64, write: i64, key: i64, value: i64 },
-    End { committed: bool, time: Option<i64> },
+    Start {
+        id: i64,
+        time: Option<i64>,
+    },
+    Write {
+        write: i64,
+        key: i64,
+        value: i64,
+    },
+    Read {
+        writer: i64,
+        write: i64,
+        key: i64,
+        value: i64,
+    },
+    End {
+        committed: bool,
+        time: Option<i64>,
+    },
 }
 
 /// How a log ends.
@@ -50,7 +65,11 @@ pub(super) fn walk(
     let mut next_check = 0;
     while let Some(&tag) = bytes.get(at) {
         if at >= next_check {
-            control.check().map_err(|interrupt| Bad { byte: at, records, problem: interrupt.into() })?;
+            control.check().map_err(|interrupt| Bad {
+                byte: at,
+                records,
+                problem: interrupt.into(),
+            })?;
             next_check = at + BYTES_PER_CHECK;
         }
         let numbers = match (tag, open) {
@@ -63,11 +82,22 @@ pub(super) fn walk(
                     None => "`S` for the start of a transaction",
                     Some(_) => "`R`, `W`, or `C` for the end of the transaction",
                 };
-                return Err(Bad { byte: at, records, problem: Problem::Expected { expected, found: shown(tag) } });
+                return Err(Bad {
+                    byte: at,
+                    records,
+                    problem: Problem::Expected {
+                        expected,
+                        found: shown(tag),
+                    },
+                });
             }
         };
         let Some(fields) = bytes.get(at + 1..at + 1 + 8 * numbers) else {
-            return Ok(if open.is_some() { Ending::Open } else { Ending::Begun });
+            return Ok(if open.is_some() {
+                Ending::Open
+            } else {
+                Ending::Begun
+            });
         };
         let number = |place: usize| match fields[8 * place..].first_chunk() {
             Some(&field) => i64::from_be_bytes(field),
@@ -77,25 +107,49 @@ pub(super) fn walk(
         let record = match tag {
             b'S' => {
                 open = Some(number(0));
-                Record::Start { id: number(0), time }
+                Record::Start {
+                    id: number(0),
+                    time,
+                }
             }
-            b'W' => Record::Write { write: number(0), key: number(1), value: number(2) },
-            b'R' => Record::Read { writer: number(0), write: number(1), key: number(2), value: number(3) },
+            b'W' => Record::Write {
+                write: number(0),
+                key: number(1),
+                value: number(2),
+            },
+            b'R' => Record::Read {
+                writer: number(0),
+                write: number(1),
+                key: number(2),
+                value: number(3),
+            },
             _ => {
                 if let Some(id) = open.take_if(|id| *id != number(0)) {
                     let found = format!("`{}` of transaction {}", char::from(tag), number(0));
-                    let problem = Problem::Other(format!("transaction {id} is open, found {found}"));
-                    return Err(Bad { byte: at, records, problem });
+                    let problem =
+                        Problem::Other(format!("transaction {id} is open, found {found}"));
+                    return Err(Bad {
+                        byte: at,
+                        records,
+                        problem,
+                    });
                 }
                 open = None;
-                Record::End { committed: tag == b'C', time }
+                Record::End {
+                    committed: tag == b'C',
+                    time,
+                }
             }
         };
         visit(at, record);
         records += 1;
         at += 1 + 8 * numbers;
     }
-    Ok(if open.is_some() { Ending::Open } else { Ending::Complete })
+    Ok(if open.is_some() {
+        Ending::Open
+    } else {
+        Ending::Complete
+    })
 }
 
 /// A byte, for messages.

@@ -10,23 +10,39 @@ fn log(name: &'static str, records: &[(char, &[i64])]) -> Log {
     let mut bytes = Vec::new();
     for (tag, fields) in records {
         bytes.push(*tag as u8);
-        fields.iter().for_each(|field| bytes.extend(field.to_be_bytes()));
+        fields
+            .iter()
+            .for_each(|field| bytes.extend(field.to_be_bytes()));
     }
     (name, bytes)
 }
 
 fn parse(logs: &[Log]) -> Result<History, String> {
-    let parts: Vec<FilePart<'_>> = logs.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
-    formats::read(&Input::folder("", &parts), Some("cobra"), &Control::new()).map_err(|error| error.to_string())
+    let parts: Vec<FilePart<'_>> = logs
+        .iter()
+        .map(|(name, bytes)| FilePart { name, bytes })
+        .collect();
+    formats::read(&Input::folder("", &parts), Some("cobra"), &Control::new())
+        .map_err(|error| error.to_string())
 }
 
 /// Everything the history says: a line per transaction.
 fn told(history: &History) -> Vec<String> {
     let line = |t: TransactionId| {
-        let operations: Vec<String> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
-        let times = history.interval(t).map_or(String::new(), |i| format!("@{}..{}", i.start, i.end));
+        let operations: Vec<String> = history
+            .operations_of(t)
+            .map(|o| history.operation_text(o))
+            .collect();
+        let times = history
+            .interval(t)
+            .map_or(String::new(), |i| format!("@{}..{}", i.start, i.end));
         let session = history.session_name(history.session_of(t));
-        format!("{session} {} {:?}{times}: {}", history.transaction_name(t), history.outcome(t), operations.join(" "))
+        format!(
+            "{session} {} {:?}{times}: {}",
+            history.transaction_name(t),
+            history.outcome(t),
+            operations.join(" ")
+        )
     };
     history.transactions().map(line).collect()
 }
@@ -78,10 +94,19 @@ fn sessions_versions_and_outcomes_are_those_of_the_logs() {
     assert_eq!(history.n_sessions(), 3);
     assert_eq!(
         history.assumptions(),
-        ["T20.log ends inside a transaction, as if its client died: the outcome of that transaction is unknown."]
+        [
+            "T20.log ends inside a transaction, as if its client died: the outcome of that transaction is unknown."
+        ]
     );
     let spot = history.spot_of(OperationId(3)).expect("read from a file");
-    assert_eq!(spot, Spot { part: Some(2), unit: Unit::Byte, number: 10 });
+    assert_eq!(
+        spot,
+        Spot {
+            part: Some(2),
+            unit: Unit::Byte,
+            number: 10
+        }
+    );
     assert_eq!(spot.text(history.origin()), "T20.log byte 9");
     // A single log is a history, too.
     let (name, bytes) = &specimen()[0];
@@ -89,14 +114,30 @@ fn sessions_versions_and_outcomes_are_those_of_the_logs() {
     assert_eq!(sniff(&input), Likelihood::Likely);
     let single = formats::read(&input, None, &Control::new()).expect("valid");
     assert_eq!(told(&single), told(&history)[..2]);
-    assert_eq!(single.spot_of(OperationId(0)).map(|spot| (spot.part, spot.number)), Some((None, 10)));
+    assert_eq!(
+        single
+            .spot_of(OperationId(0))
+            .map(|spot| (spot.part, spot.number)),
+        Some((None, 10))
+    );
 }
 
 #[test]
 fn times_are_found_by_trying() {
     let timed = [
-        log("T0.log", &[('S', &[1, 500]), ('W', &[10, 1, 1]), ('C', &[1, 520]), ('S', &[3, 530])]),
-        log("T1.log", &[('S', &[2, 510]), ('R', &[1, 10, 1, 1]), ('C', &[2, 540])]),
+        log(
+            "T0.log",
+            &[
+                ('S', &[1, 500]),
+                ('W', &[10, 1, 1]),
+                ('C', &[1, 520]),
+                ('S', &[3, 530]),
+            ],
+        ),
+        log(
+            "T1.log",
+            &[('S', &[2, 510]), ('R', &[1, 10, 1, 1]), ('C', &[2, 540])],
+        ),
     ];
     let history = parse(&timed).expect("valid");
     let open = i64::MAX;
@@ -108,7 +149,10 @@ fn times_are_found_by_trying() {
             "1 T2 Committed@510..540: r(1) = 10".to_owned()
         ]
     );
-    let mixed = [timed[0].clone(), log("T1.log", &[('S', &[2]), ('R', &[1, 10, 1, 1]), ('C', &[2])])];
+    let mixed = [
+        timed[0].clone(),
+        log("T1.log", &[('S', &[2]), ('R', &[1, 10, 1, 1]), ('C', &[2])]),
+    ];
     let error = "T1.log: byte 17: expected `R`, `W`, or `C` for the end of the transaction, found the byte 0x01";
     assert_eq!(parse(&mixed).map(|_| ()), Err(error.to_owned()));
 }
@@ -117,11 +161,33 @@ fn times_are_found_by_trying() {
 fn withheld_ids_leave_the_hash_of_the_value() {
     let u = WITHHELD;
     let logs = [
-        log("T0.log", &[('S', &[1]), ('W', &[u, 5, -4]), ('R', &[u, u, 5, -4]), ('C', &[1])]),
-        log("T1.log", &[('S', &[2]), ('W', &[u, 5, -4]), ('R', &[INITIAL, INITIAL, 6, 9]), ('C', &[2])]),
+        log(
+            "T0.log",
+            &[
+                ('S', &[1]),
+                ('W', &[u, 5, -4]),
+                ('R', &[u, u, 5, -4]),
+                ('C', &[1]),
+            ],
+        ),
+        log(
+            "T1.log",
+            &[
+                ('S', &[2]),
+                ('W', &[u, 5, -4]),
+                ('R', &[INITIAL, INITIAL, 6, 9]),
+                ('C', &[2]),
+            ],
+        ),
     ];
     let history = parse(&logs).expect("valid");
-    assert_eq!(told(&history), ["0 T1 Committed: w(5) = -4 r(5) = -4", "1 T2 Committed: w(5) = -4 r(6) = initial"]);
+    assert_eq!(
+        told(&history),
+        [
+            "0 T1 Committed: w(5) = -4 r(5) = -4",
+            "1 T2 Committed: w(5) = -4 r(6) = initial"
+        ]
+    );
 }
 
 #[test]
@@ -132,18 +198,30 @@ fn errors_say_where_and_what() {
             one(&[('S', &[1]), ('W', &[2, 3, 4]), ('S', &[5])]),
             "T1.log: byte 34: expected `R`, `W`, or `C` for the end of the transaction, found `S`",
         ),
-        (one(&[('S', &[1]), ('C', &[2])]), "T1.log: byte 9: transaction 1 is open, found `C` of transaction 2"),
+        (
+            one(&[('S', &[1]), ('C', &[2])]),
+            "T1.log: byte 9: transaction 1 is open, found `C` of transaction 2",
+        ),
         (
             one(&[('S', &[1]), ('C', &[1]), ('C', &[1])]),
             "T1.log: byte 18: expected `S` for the start of a transaction, found `C`",
         ),
-        (one(&[('W', &[1, 1, 1])]), "T1.log: byte 0: expected `S` for the start of a transaction, found `W`"),
-        (vec![("T1.log", b"S\0".to_vec())], "file: expected at least one transaction, found a record that is cut off"),
+        (
+            one(&[('W', &[1, 1, 1])]),
+            "T1.log: byte 0: expected `S` for the start of a transaction, found `W`",
+        ),
+        (
+            vec![("T1.log", b"S\0".to_vec())],
+            "file: expected at least one transaction, found a record that is cut off",
+        ),
         (
             vec![specimen()[0].clone(), specimen()[0].clone()],
             "T3.log: file: another file of this history has the same name",
         ),
-        (vec![("J1.log", b"{}".to_vec())], "J1.log: byte 0: expected `S` for the start of a transaction, found `{`"),
+        (
+            vec![("J1.log", b"{}".to_vec())],
+            "J1.log: byte 0: expected `S` for the start of a transaction, found `{`",
+        ),
     ];
     for (logs, message) in cases {
         let error = parse(&logs).map(|_| ()).expect_err(message);
@@ -182,19 +260,47 @@ fn what_is_written_is_what_was_read() {
 #[test]
 fn the_writer_names_what_logs_cannot_say() {
     let cases = [
-        ("a: [w x 1]", "the key `x`, which is no signed number of 64 bits"),
-        ("a: [w 9223372036854775808 1]", "the key `9223372036854775808`, which is no signed number of 64 bits"),
-        ("a: [w 1 9223372036854775808]", "the value 9223372036854775808, which is no signed number of 64 bits"),
-        ("a: [w 1 x]", "the value `x`, which is no signed number of 64 bits"),
-        ("a: [w 1 1]? []", "that the outcome of a1 is unknown: it is not the last of its session"),
-        ("a: [r 1 ?]", "the read r(1) = ?, whose result was not recorded"),
-        ("a: [r 1 0] [w 1 0]", "the read r(1) = 0, whose value is initial and was also written"),
+        (
+            "a: [w x 1]",
+            "the key `x`, which is no signed number of 64 bits",
+        ),
+        (
+            "a: [w 9223372036854775808 1]",
+            "the key `9223372036854775808`, which is no signed number of 64 bits",
+        ),
+        (
+            "a: [w 1 9223372036854775808]",
+            "the value 9223372036854775808, which is no signed number of 64 bits",
+        ),
+        (
+            "a: [w 1 x]",
+            "the value `x`, which is no signed number of 64 bits",
+        ),
+        (
+            "a: [w 1 1]? []",
+            "that the outcome of a1 is unknown: it is not the last of its session",
+        ),
+        (
+            "a: [r 1 ?]",
+            "the read r(1) = ?, whose result was not recorded",
+        ),
+        (
+            "a: [r 1 0] [w 1 0]",
+            "the read r(1) = 0, whose value is initial and was also written",
+        ),
         ("a:", "a history without transactions"),
     ];
     for (text, what) in cases {
         let history = formats::text::parse(text).expect("valid");
-        let error = write::write(&history).map(|_| ()).expect_err(what).to_string();
-        assert_eq!(error, format!("the format cobra cannot express {what}"), "{text}");
+        let error = write::write(&history)
+            .map(|_| ())
+            .expect_err(what)
+            .to_string();
+        assert_eq!(
+            error,
+            format!("the format cobra cannot express {what}"),
+            "{text}"
+        );
     }
 }
 
@@ -221,16 +327,40 @@ fn cut_or_damaged_logs_are_read_or_refused() {
             }
         }
         if let Err(error) = parse(&logs) {
-            assert!(error.starts_with('T') && error.len() < 300 && !error.contains('\n'), "{error}");
+            assert!(
+                error.starts_with('T') && error.len() < 300 && !error.contains('\n'),
+                "{error}"
+            );
         }
     }
 }
 
 #[test]
 fn other_files_do_not_look_like_it() {
-    for bytes in [&b"S1: [w x 1]\n"[..], b"Some text W and more of it\n", b"", b"S", &[0; 64]] {
-        assert_eq!(sniff(&Input::new("T1.log", bytes)), Likelihood::No, "{bytes:?}");
+    for bytes in [
+        &b"S1: [w x 1]\n"[..],
+        b"Some text W and more of it\n",
+        b"",
+        b"S",
+        &[0; 64],
+    ] {
+        assert_eq!(
+            sniff(&Input::new("T1.log", bytes)),
+            Likelihood::No,
+            "{bytes:?}"
+        );
     }
     assert!(["T1.log", "T20.log", "T007.log"].into_iter().all(is_log));
-    assert!(!["T.log", "T1.log.gz", "t1.log", "J1.log", "Test.log", "T1.wlog"].into_iter().any(is_log));
+    assert!(
+        ![
+            "T.log",
+            "T1.log.gz",
+            "t1.log",
+            "J1.log",
+            "Test.log",
+            "T1.wlog"
+        ]
+        .into_iter()
+        .any(is_log)
+    );
 }

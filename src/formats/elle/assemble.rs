@@ -6,7 +6,9 @@ use super::log::{Access, Content, Log, MicroOperation, Operand, Payload, Verb};
 use super::scan::content_of;
 use crate::formats::error::escape;
 use crate::formats::{Problem, ReadError};
-use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Prefix, Value, cut};
+use crate::history::{
+    Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Prefix, Value, cut,
+};
 
 /// The name of the only register.
 const REGISTER: &str = "register";
@@ -34,7 +36,9 @@ pub(in crate::formats) fn history(
             builder.assume(left_out(&log.others));
         }
         incidents(&log, &mut builder, &Clock::Order(String::new()));
-        return builder.finish().map_err(|error| ReadError::whole(format, error));
+        return builder
+            .finish()
+            .map_err(|error| ReadError::whole(format, error));
     }
     log.take_vectors_as_values();
     let calls = calls::pair(&log.events);
@@ -42,7 +46,15 @@ pub(in crate::formats) fn history(
     let is_list = lists(&log, format)?;
     let key_ids = vec![None; log.keys.len()];
     let values = vec![Vec::new(); log.lists.n_stems()];
-    let mut assembly = Assembly { log, builder, format, is_list, key_ids, values, are_names: false };
+    let mut assembly = Assembly {
+        log,
+        builder,
+        format,
+        is_list,
+        key_ids,
+        values,
+        are_names: false,
+    };
     assembly.remark(&calls, &clock);
     if matches!(clock, Clock::Order(_)) {
         assembly.builder.times_are_events();
@@ -59,7 +71,10 @@ pub(in crate::formats) fn history(
     assembly.nodes();
     drop(assembly.log);
     assembly.builder.sort_sessions();
-    assembly.builder.finish().map_err(|error| ReadError::whole(format, error))
+    assembly
+        .builder
+        .finish()
+        .map_err(|error| ReadError::whole(format, error))
 }
 
 /// Which keys hold lists: those that are appended to or from which a list is read. A key cannot also be a register.
@@ -74,14 +89,26 @@ fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
         match &mut kinds[operation.key as usize] {
             kind @ None => *kind = Some((is_list, operation.line)),
             Some((before, line)) if *before != is_list => {
-                let (here, there) = if is_list { ("a list", "a register") } else { ("a register", "a list") };
+                let (here, there) = if is_list {
+                    ("a list", "a register")
+                } else {
+                    ("a register", "a list")
+                };
                 let message = format!("here this key is {here}, on line {line} it is {there}");
-                return Err(ReadError::at(format, u64::from(operation.line), 0, Problem::Other(message)));
+                return Err(ReadError::at(
+                    format,
+                    u64::from(operation.line),
+                    0,
+                    Problem::Other(message),
+                ));
             }
             Some(_) => {}
         }
     }
-    Ok(kinds.into_iter().map(|kind| kind.is_some_and(|(is_list, _)| is_list)).collect())
+    Ok(kinds
+        .into_iter()
+        .map(|kind| kind.is_some_and(|(is_list, _)| is_list))
+        .collect())
 }
 
 /// Adds what the nemesis did.
@@ -97,14 +124,18 @@ fn incidents(log: &Log<'_>, builder: &mut Builder, clock: &Clock) {
             text => text.to_owned(),
         };
         let what = incident.what.unwrap_or("something");
-        let what = incident.part.map_or_else(|| what.to_owned(), |part| format!("{what} {part}"));
+        let what = incident
+            .part
+            .map_or_else(|| what.to_owned(), |part| format!("{what} {part}"));
         builder.incident(Incident { time, what, detail });
     }
 }
 
 /// The remark on operations that do not belong to clients.
 fn left_out((n, name): &(u32, String)) -> String {
-    format!("Operations of processes that are no clients, such as `{name}`: {n}; no verdict depends on them.")
+    format!(
+        "Operations of processes that are no clients, such as `{name}`: {n}; no verdict depends on them."
+    )
 }
 
 struct Assembly<'a> {
@@ -132,7 +163,9 @@ impl Assembly<'_> {
         }
         let open = calls.iter().filter(|call| call.completed.is_none()).count();
         if open > 0 {
-            self.builder.assume(format!("Invocations without completion: {open}, their outcome is unknown."));
+            self.builder.assume(format!(
+                "Invocations without completion: {open}, their outcome is unknown."
+            ));
         }
         if !self.log.unread_fields.is_empty() {
             const SHOWN: usize = 10;
@@ -143,7 +176,11 @@ impl Assembly<'_> {
                 .take(SHOWN)
                 .map(|name| format!("`{}`", escape(&cut(name, SHOWN * 4))))
                 .collect();
-            let more = if self.log.unread_fields.len() > SHOWN { ", …" } else { "" };
+            let more = if self.log.unread_fields.len() > SHOWN {
+                ", …"
+            } else {
+                ""
+            };
             self.builder.assume(format!(
                 "Fields of operations that are not read: {}{more}; no verdict depends on them.",
                 names.join(", ")
@@ -151,7 +188,9 @@ impl Assembly<'_> {
         }
         if calls.iter().any(|call| call.process.is_none()) {
             self.builder.lacks_sessions();
-            self.builder.assume("Transactions without a process count as one session, in the order of the file.");
+            self.builder.assume(
+                "Transactions without a process count as one session, in the order of the file.",
+            );
         }
         if let Clock::Order(why) = clock
             && !why.is_empty()
@@ -173,7 +212,9 @@ impl Assembly<'_> {
             }
         }
         if several > 0 {
-            self.builder.assume(format!("Processes that name several nodes: {several}; their nodes are left out."));
+            self.builder.assume(format!(
+                "Processes that name several nodes: {several}; their nodes are left out."
+            ));
         }
     }
 
@@ -188,17 +229,36 @@ impl Assembly<'_> {
             self.transaction(draft, invoked, completed, outcome);
             return Ok(());
         }
-        let touch = |event: Option<&Event<Content>>| match event.map(|event| (event.content, event.line)) {
-            Some((Content::Register { access, operand, key, error }, line)) => {
-                Some(Touch { access, operand, key, error, line })
-            }
-            _ => None,
-        };
+        let touch =
+            |event: Option<&Event<Content>>| match event.map(|event| (event.content, event.line)) {
+                Some((
+                    Content::Register {
+                        access,
+                        operand,
+                        key,
+                        error,
+                    },
+                    line,
+                )) => Some(Touch {
+                    access,
+                    operand,
+                    key,
+                    error,
+                    line,
+                }),
+                _ => None,
+            };
         let touches = (touch(invocation), touch(completion));
-        let Some(last) = touches.1.or(touches.0) else { return Ok(()) };
+        let Some(last) = touches.1.or(touches.0) else {
+            return Ok(());
+        };
         let key = self.register(touches, last.line)?;
         match last.access {
-            Access::Read => self.read_register(draft, key, touches.1.filter(|_| outcome == Outcome::Committed)),
+            Access::Read => self.read_register(
+                draft,
+                key,
+                touches.1.filter(|_| outcome == Outcome::Committed),
+            ),
             Access::Write => self.write_register(draft, key, touches, outcome)?,
             Access::CompareAndSet => self.compare_and_set(draft, key, touches, outcome)?,
         }
@@ -208,7 +268,14 @@ impl Assembly<'_> {
     /// The register of a call: the one it names, or the only one of a file in which none is named.
     fn register(&mut self, (invoked, completed): Touches, line: u32) -> Result<KeyId, ReadError> {
         let named = [completed, invoked].map(|touch| touch.and_then(|touch| touch.key));
-        let other = |message: String| Err(ReadError::at(self.format, u64::from(line), 0, Problem::Other(message)));
+        let other = |message: String| {
+            Err(ReadError::at(
+                self.format,
+                u64::from(line),
+                0,
+                Problem::Other(message),
+            ))
+        };
         match named {
             [Some(one), Some(another)] if one != another => {
                 other("this operation has another `key` than its invocation".to_owned())
@@ -236,22 +303,40 @@ impl Assembly<'_> {
         let (begin, end) = useful.or(invoked).unwrap_or_default();
         for place in begin..end {
             let operation = self.log.operations[place];
-            let expected = invoked.map(|(first, last)| (first + (place - begin), last)).filter(|(at, last)| at < last);
-            let foretold = expected.is_some_and(|(at, _)| self.log.operations[at].payload != Payload::Nothing);
+            let expected = invoked
+                .map(|(first, last)| (first + (place - begin), last))
+                .filter(|(at, last)| at < last);
+            let foretold =
+                expected.is_some_and(|(at, _)| self.log.operations[at].payload != Payload::Nothing);
             match operation.verb {
-                Verb::Read if !recorded || (!committed && (foretold || operation.payload == Payload::Nothing)) => {}
+                Verb::Read
+                    if !recorded
+                        || (!committed && (foretold || operation.payload == Payload::Nothing)) => {}
                 _ => self.operation(draft, operation),
             }
         }
     }
 
     fn operation(&mut self, draft: Draft, operation: MicroOperation) {
-        let MicroOperation { verb, key: place, payload, line } = operation;
+        let MicroOperation {
+            verb,
+            key: place,
+            payload,
+            line,
+        } = operation;
         let key = self.key(place as usize);
-        let kind = if verb == Verb::Read { OperationKind::Read } else { OperationKind::Write };
+        let kind = if verb == Verb::Read {
+            OperationKind::Read
+        } else {
+            OperationKind::Write
+        };
         match payload {
-            Payload::Nothing if self.is_list[place as usize] => self.builder.list_read(draft, key, &[], line),
-            Payload::Nothing => self.builder.operation(draft, kind, key, Value::INITIAL, line),
+            Payload::Nothing if self.is_list[place as usize] => {
+                self.builder.list_read(draft, key, &[], line)
+            }
+            Payload::Nothing => self
+                .builder
+                .operation(draft, kind, key, Value::INITIAL, line),
             Payload::One(atom) => {
                 let value = self.log.atoms.value(&mut self.builder, atom);
                 self.builder.operation(draft, kind, key, value, line);
@@ -269,12 +354,17 @@ impl Assembly<'_> {
         let (atoms, stem) = (self.log.lists.of(list), list.stem as usize);
         let made = self.values[stem].len().min(atoms.len());
         // The first name turns numbers into names as well: let it come before them.
-        self.log.atoms.intern_names(&mut self.builder, &atoms[made..]);
-        if std::mem::replace(&mut self.are_names, self.builder.has_named_values()) != self.are_names {
+        self.log
+            .atoms
+            .intern_names(&mut self.builder, &atoms[made..]);
+        if std::mem::replace(&mut self.are_names, self.builder.has_named_values()) != self.are_names
+        {
             self.values.iter_mut().for_each(Vec::clear);
         }
         let made = self.values[stem].len().min(atoms.len());
-        let new = atoms[made..].iter().map(|&atom| self.log.atoms.value(&mut self.builder, atom));
+        let new = atoms[made..]
+            .iter()
+            .map(|&atom| self.log.atoms.value(&mut self.builder, atom));
         self.values[stem].extend(new);
     }
 
@@ -305,7 +395,8 @@ impl Assembly<'_> {
         touches: Touches,
         outcome: Outcome,
     ) -> Result<(), ReadError> {
-        let [invoked, completed] = [touches.0, touches.1].map(|touch| touch.and_then(|touch| touch.operand.one()));
+        let [invoked, completed] =
+            [touches.0, touches.1].map(|touch| touch.and_then(|touch| touch.operand.one()));
         // The value of an `info` may be its reason instead: `:timed-out`.
         let atom = match (outcome, touches.0) {
             (Outcome::Committed, _) => completed.or(invoked),
@@ -313,7 +404,9 @@ impl Assembly<'_> {
             (_, None) => completed,
         };
         let line = line_of(touches);
-        let Some(atom) = atom else { return self.fail(line, "a value to write") };
+        let Some(atom) = atom else {
+            return self.fail(line, "a value to write");
+        };
         self.write(draft, key, atom, line);
         Ok(())
     }
@@ -335,7 +428,10 @@ impl Assembly<'_> {
         if outcome != Outcome::Aborted {
             self.read(draft, key, old, line);
             self.write(draft, key, new, line);
-        } else if touches.1.is_some_and(|answer| !answer.error && answer.operand.one().is_none()) {
+        } else if touches
+            .1
+            .is_some_and(|answer| !answer.error && answer.operand.one().is_none())
+        {
             let value = self.log.atoms.value(&mut self.builder, old);
             self.builder.read_of_other(draft, key, value, line);
         }
@@ -344,16 +440,21 @@ impl Assembly<'_> {
 
     fn write(&mut self, draft: Draft, key: KeyId, atom: Atom, line: u32) {
         let value = self.log.atoms.value(&mut self.builder, atom);
-        self.builder.operation(draft, OperationKind::Write, key, value, line);
+        self.builder
+            .operation(draft, OperationKind::Write, key, value, line);
     }
 
     fn read(&mut self, draft: Draft, key: KeyId, atom: Atom, line: u32) {
         let value = self.log.atoms.value(&mut self.builder, atom);
-        self.builder.operation(draft, OperationKind::Read, key, value, line);
+        self.builder
+            .operation(draft, OperationKind::Read, key, value, line);
     }
 
     fn fail(&self, line: u32, expected: &'static str) -> Result<(), ReadError> {
-        let problem = Problem::Expected { expected, found: "none".to_owned() };
+        let problem = Problem::Expected {
+            expected,
+            found: "none".to_owned(),
+        };
         Err(ReadError::at(self.format, u64::from(line), 0, problem))
     }
 }

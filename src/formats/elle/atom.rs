@@ -47,10 +47,14 @@ impl<'a> Atoms<'a> {
             Token::Number(number) => self.named(Cow::Owned(number.to_string())),
             Token::Keyword(name) | Token::Name(name) => self.named(Cow::Borrowed(name)),
             Token::Text(text) if JSON => self.named(match content_of(text) {
-                content if is_json_number(&content) || is_wrapped(&content) => Cow::Owned(format!("\"{content}\"")),
+                content if is_json_number(&content) || is_wrapped(&content) => {
+                    Cow::Owned(format!("\"{content}\""))
+                }
                 content => content,
             }),
-            Token::Text(text) if text.contains('\\') => self.named(Cow::Owned(quoted(&content_of(text)))),
+            Token::Text(text) if text.contains('\\') => {
+                self.named(Cow::Owned(quoted(&content_of(text))))
+            }
             Token::Text(text) => self.named(Cow::Borrowed(text)),
         }
     }
@@ -62,7 +66,10 @@ impl<'a> Atoms<'a> {
 
     /// Whether this is a vector that is itself a key or value.
     pub(super) fn is_vector(&self, atom: Atom) -> bool {
-        atom != Atom::NIL && atom.name().is_some_and(|place| self.names[place].starts_with('['))
+        atom != Atom::NIL
+            && atom
+                .name()
+                .is_some_and(|place| self.names[place].starts_with('['))
     }
 
     /// The vector of these atoms.

@@ -68,7 +68,10 @@ impl Call {
         &self,
         events: &'e [Event<C>],
     ) -> (Option<&'e Event<C>>, Option<&'e Event<C>>) {
-        (self.invoked.map(|e| &events[e]), self.completed.map(|e| &events[e]))
+        (
+            self.invoked.map(|e| &events[e]),
+            self.completed.map(|e| &events[e]),
+        )
     }
 }
 
@@ -91,10 +94,18 @@ pub(in crate::formats) fn pair<C>(events: &[Event<C>]) -> Vec<Call> {
         match (stage, open.remove(&process)) {
             (Stage::Invoke, _) => {
                 open.insert(process, calls.len());
-                calls.push(Call { process, invoked: Some(e), completed: None });
+                calls.push(Call {
+                    process,
+                    invoked: Some(e),
+                    completed: None,
+                });
             }
             (_, Some(call)) => calls[call].completed = Some(e),
-            (_, None) => calls.push(Call { process, invoked: None, completed: Some(e) }),
+            (_, None) => calls.push(Call {
+                process,
+                invoked: None,
+                completed: Some(e),
+            }),
         }
     }
     calls
@@ -123,7 +134,10 @@ pub(in crate::formats) fn clock<C>(events: &[Event<C>]) -> Clock {
         return Clock::Order("all operations have the same time".to_owned());
     }
     let (mut last_invocation, mut last_completion) = (i64::MIN, i64::MIN);
-    for Event { time, stage, line, .. } in events {
+    for Event {
+        time, stage, line, ..
+    } in events
+    {
         let time = time.unwrap_or_default();
         let contradicts = match stage {
             Stage::Invoke => time <= last_completion,
@@ -134,7 +148,11 @@ pub(in crate::formats) fn clock<C>(events: &[Event<C>]) -> Clock {
         if contradicts {
             return Clock::Order(format!("the time on line {line} contradicts it"));
         }
-        let last = if *stage == Stage::Invoke { &mut last_invocation } else { &mut last_completion };
+        let last = if *stage == Stage::Invoke {
+            &mut last_invocation
+        } else {
+            &mut last_completion
+        };
         *last = time.max(*last);
     }
     Clock::Recorded
@@ -142,7 +160,11 @@ pub(in crate::formats) fn clock<C>(events: &[Event<C>]) -> Clock {
 
 /// When each call ran. One without invocation began after the previous answer to its process; one of unknown outcome
 /// lasts to the end of the history.
-pub(in crate::formats) fn intervals<C>(events: &[Event<C>], calls: &[Call], clock: &Clock) -> Vec<Interval> {
+pub(in crate::formats) fn intervals<C>(
+    events: &[Event<C>],
+    calls: &[Call],
+    clock: &Clock,
+) -> Vec<Interval> {
     let time = |event: &Event<C>| match clock {
         Clock::Recorded => event.time.unwrap_or_default(),
         Clock::Order(_) => i64::from(event.place),
@@ -159,7 +181,10 @@ pub(in crate::formats) fn intervals<C>(events: &[Event<C>], calls: &[Call], cloc
         };
         let before = ended.and_then(|ended| answered.insert(call.process, ended));
         let start = invocation.map(time).or(before).unwrap_or(first);
-        Interval { start: start.min(end), end }
+        Interval {
+            start: start.min(end),
+            end,
+        }
     };
     calls.iter().map(interval).collect()
 }

@@ -40,7 +40,11 @@ impl<'a> Lists<'a> {
     #[inline]
     pub(super) fn begun(&self, key: u32, rest: &[u8], close: u8) -> Option<Begun> {
         self.stems.latest(key).find_map(|stem| {
-            let Text { bytes, ends, is_whole } = &self.texts[stem as usize];
+            let Text {
+                bytes,
+                ends,
+                is_whole,
+            } = &self.texts[stem as usize];
             let n_bytes = n_common(bytes, rest);
             let next = *rest.get(n_bytes)?;
             let is_all = n_bytes == bytes.len();
@@ -49,7 +53,11 @@ impl<'a> Lists<'a> {
                 false => ends.binary_search(&(n_bytes as u32)).ok()? + 1,
             };
             let goes_on = is_all && *is_whole && matches!(next, b' ' | b',');
-            (length > 0 && (next == close || goes_on)).then_some(Begun { stem, length, n_bytes })
+            (length > 0 && (next == close || goes_on)).then_some(Begun {
+                stem,
+                length,
+                n_bytes,
+            })
         })
     }
 
@@ -63,7 +71,9 @@ impl<'a> Lists<'a> {
         text: Option<&'a [u8]>,
         ends: &[u32],
     ) -> Prefix {
-        let prefix = self.stems.extend(key, begun.stem, begun.length + new.len(), new);
+        let prefix = self
+            .stems
+            .extend(key, begun.stem, begun.length + new.len(), new);
         if !new.is_empty() {
             let known = &mut self.texts[begun.stem as usize];
             known.is_whole = text.is_some();
@@ -76,12 +86,23 @@ impl<'a> Lists<'a> {
     }
 
     /// Keeps a list; the last two as for [`go_on`](Self::go_on).
-    pub(super) fn keep(&mut self, key: u32, list: &[Atom], text: Option<&'a [u8]>, ends: &[u32]) -> Prefix {
+    pub(super) fn keep(
+        &mut self,
+        key: u32,
+        list: &[Atom],
+        text: Option<&'a [u8]>,
+        ends: &[u32],
+    ) -> Prefix {
         let prefix = self.stems.keep(key, list);
-        self.texts.resize_with(self.stems.lists().len(), Text::default);
+        self.texts
+            .resize_with(self.stems.lists().len(), Text::default);
         let known = &mut self.texts[prefix.stem as usize];
         if let Some(bytes) = text.filter(|_| ends.len() > known.ends.len()) {
-            *known = Text { bytes, ends: ends.to_vec(), is_whole: false };
+            *known = Text {
+                bytes,
+                ends: ends.to_vec(),
+                is_whole: false,
+            };
         }
         known.is_whole = known.ends.len() == self.stems.lists()[prefix.stem as usize].len();
         prefix
@@ -102,6 +123,16 @@ impl<'a> Lists<'a> {
 #[inline]
 fn n_common(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 32;
-    let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
-    steps + a[steps..].iter().zip(&b[steps..]).take_while(|(a, b)| a == b).count()
+    let steps = a
+        .chunks_exact(STEP)
+        .zip(b.chunks_exact(STEP))
+        .take_while(|(a, b)| a == b)
+        .count()
+        * STEP;
+    steps
+        + a[steps..]
+            .iter()
+            .zip(&b[steps..])
+            .take_while(|(a, b)| a == b)
+            .count()
 }

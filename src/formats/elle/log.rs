@@ -55,11 +55,19 @@ pub(in crate::formats) enum Operand {
 
 impl Operand {
     pub(super) fn one(self) -> Option<Atom> {
-        if let Operand::One(atom) = self { Some(atom) } else { None }
+        if let Operand::One(atom) = self {
+            Some(atom)
+        } else {
+            None
+        }
     }
 
     pub(super) fn pair(self) -> Option<(Atom, Atom)> {
-        if let Operand::Pair(old, new) = self { Some((old, new)) } else { None }
+        if let Operand::Pair(old, new) = self {
+            Some((old, new))
+        } else {
+            None
+        }
     }
 }
 
@@ -132,8 +140,16 @@ impl<'a> Log<'a> {
     /// Notes that a field of an operation is not read, unless such fields never say what was done.
     #[inline]
     pub(super) fn unread_field(&mut self, name: &'a str) {
-        const MEANINGLESS: [&str; 8] =
-            ["index", "exception", "msg", "debug", "latency", "completion-time", "sub-via", "clock-offsets"];
+        const MEANINGLESS: [&str; 8] = [
+            "index",
+            "exception",
+            "msg",
+            "debug",
+            "latency",
+            "completion-time",
+            "sub-via",
+            "clock-offsets",
+        ];
         if !MEANINGLESS.contains(&name) && !self.unread_fields.contains(&name) {
             self.unread_fields.push(name);
         }
@@ -153,7 +169,8 @@ impl<'a> Log<'a> {
     /// Turns vectors read from keys to which vectors were written, and nothing appended, into values: there a vector is
     /// no list of elements.
     pub(super) fn take_vectors_as_values(&mut self) {
-        let (mut holds_vectors, mut is_appended) = (vec![false; self.keys.len()], vec![false; self.keys.len()]);
+        let (mut holds_vectors, mut is_appended) =
+            (vec![false; self.keys.len()], vec![false; self.keys.len()]);
         for operation in &self.operations {
             match (operation.verb, operation.payload) {
                 (Verb::Write, Payload::One(atom)) if self.atoms.is_vector(atom) => {
@@ -164,12 +181,15 @@ impl<'a> Log<'a> {
             }
         }
         for place in 0..self.operations.len() {
-            let MicroOperation { verb, key, payload, .. } = self.operations[place];
+            let MicroOperation {
+                verb, key, payload, ..
+            } = self.operations[place];
             if let (Verb::Read, Payload::List(list)) = (verb, payload)
                 && holds_vectors[key as usize]
                 && !is_appended[key as usize]
             {
-                self.operations[place].payload = Payload::One(self.atoms.vector(self.lists.of(list)));
+                self.operations[place].payload =
+                    Payload::One(self.atoms.vector(self.lists.of(list)));
             }
         }
     }
@@ -177,6 +197,9 @@ impl<'a> Log<'a> {
     /// Number of operations in the file, including those of processes other than clients.
     pub(in crate::formats) fn n_operations(&self) -> u32 {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        self.others.0.saturating_add(count(self.events.len())).saturating_add(count(self.incidents.len()))
+        self.others
+            .0
+            .saturating_add(count(self.events.len()))
+            .saturating_add(count(self.incidents.len()))
     }
 }

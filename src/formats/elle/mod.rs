@@ -66,25 +66,53 @@ use crate::control::Control;
 use crate::history::{Builder, FailedCasRule, History, Suggestions};
 
 /// The row of EDN.
-pub const EDN: Format = Format::file("elle-edn", &["edn", "jepsen", "elle"], &["edn"], sniff_edn, read_edn, write::edn);
+pub const EDN: Format = Format::file(
+    "elle-edn",
+    &["edn", "jepsen", "elle"],
+    &["edn"],
+    sniff_edn,
+    read_edn,
+    write::edn,
+);
 
 /// The row of JSON.
-pub const JSON: Format =
-    Format::file("elle-json", &["elle-cli", "jepsen-json"], &["json"], sniff_json, read_json, write::json);
+pub const JSON: Format = Format::file(
+    "elle-json",
+    &["elle-cli", "jepsen-json"],
+    &["json"],
+    sniff_json,
+    read_json,
+    write::json,
+);
 
 /// Fields that operations begin with.
 const FIELDS: [&[u8]; 6] = [b"type", b"process", b"f", b"value", b"time", b"index"];
 
 fn sniff_edn(input: &Input<'_>) -> Likelihood {
-    let Some(inside) = first_map::<false>(input.head()) else { return Likelihood::No };
+    let Some(inside) = first_map::<false>(input.head()) else {
+        return Likelihood::No;
+    };
     let Some(keyword) = inside.strip_prefix(b":") else {
-        return if inside.is_empty() { Likelihood::Perhaps } else { Likelihood::No };
+        return if inside.is_empty() {
+            Likelihood::Perhaps
+        } else {
+            Likelihood::No
+        };
     };
     let typed = |(word, rest): (&[u8], &[u8])| {
-        word == b":type" && [&b":invoke"[..], b":ok", b":fail", b":info"].iter().any(|t| rest.starts_with(t))
+        word == b":type"
+            && [&b":invoke"[..], b":ok", b":fail", b":info"]
+                .iter()
+                .any(|t| rest.starts_with(t))
     };
-    let name = keyword.split(|b| !b.is_ascii_alphanumeric() && *b != b'-').next().unwrap_or_default();
-    match (mentions(inside, b":type").any(typed), FIELDS.contains(&name)) {
+    let name = keyword
+        .split(|b| !b.is_ascii_alphanumeric() && *b != b'-')
+        .next()
+        .unwrap_or_default();
+    match (
+        mentions(inside, b":type").any(typed),
+        FIELDS.contains(&name),
+    ) {
         (true, _) => Likelihood::Certain,
         (false, true) => Likelihood::Likely,
         (false, false) => Likelihood::Perhaps,
@@ -93,17 +121,24 @@ fn sniff_edn(input: &Input<'_>) -> Likelihood {
 
 fn sniff_json(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();
-    let Some(inside) = first_map::<true>(head) else { return Likelihood::No };
+    let Some(inside) = first_map::<true>(head) else {
+        return Likelihood::No;
+    };
     let types: [&[u8]; 4] = [b"\"invoke\"", b"\"ok\"", b"\"fail\"", b"\"info\""];
     let typed = |(_, rest): (&[u8], &[u8])| {
-        let value = rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start).unwrap_or_default();
+        let value = rest
+            .strip_prefix(b":")
+            .map(<[u8]>::trim_ascii_start)
+            .unwrap_or_default();
         types.iter().any(|t| value.starts_with(t))
     };
     match mentions(inside, b"\"type\"").any(typed) {
         true => Likelihood::Certain,
         // The type may follow a long value.
         false if head.starts_with(b"[") => {
-            let name = inside.strip_prefix(b"\"").and_then(|rest| rest.split(|b| *b == b'"').next());
+            let name = inside
+                .strip_prefix(b"\"")
+                .and_then(|rest| rest.split(|b| *b == b'"').next());
             match name.is_some_and(|name| FIELDS.contains(&name)) {
                 true => Likelihood::Likely,
                 false => Likelihood::No,
@@ -134,8 +169,12 @@ fn first_map<const JSON: bool>(head: &[u8]) -> Option<&[u8]> {
 }
 
 /// The occurrences of a word, each with the text that follows it after blanks.
-fn mentions<'h>(head: &'h [u8], word: &'static [u8]) -> impl Iterator<Item = (&'static [u8], &'h [u8])> {
-    memchr::memmem::find_iter(head, word).map(move |at| (word, head[at + word.len()..].trim_ascii_start()))
+fn mentions<'h>(
+    head: &'h [u8],
+    word: &'static [u8],
+) -> impl Iterator<Item = (&'static [u8], &'h [u8])> {
+    memchr::memmem::find_iter(head, word)
+        .map(move |at| (word, head[at + word.len()..].trim_ascii_start()))
 }
 
 fn read_edn(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
@@ -146,13 +185,19 @@ fn read_json(input: &Input<'_>, control: &Control) -> Result<History, ReadError>
     read::<true>(input, JSON.name, control)
 }
 
-fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Control) -> Result<History, ReadError> {
+fn read<const JSON: bool>(
+    input: &Input<'_>,
+    format: &'static str,
+    control: &Control,
+) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let log = match Reader::new(Scanner::<JSON>::new(format, bytes)).file(control) {
         Ok(log) => log,
         Err(error) => {
-            let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else { return Err(error) };
+            let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
+                return Err(error);
+            };
             // An error in the earlier lines takes precedence.
             let mut log = Reader::new(Scanner::<JSON>::new(format, whole)).file(control)?;
             log.remarks.push(format!(
@@ -162,7 +207,10 @@ fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Con
         }
     };
     let mut builder = Builder::new(input.origin(format));
-    builder.suggest(Suggestions { failed_cas: FailedCasRule::Dropped, ..Suggestions::default() });
+    builder.suggest(Suggestions {
+        failed_cas: FailedCasRule::Dropped,
+        ..Suggestions::default()
+    });
     history(log, builder, format, calls::clock)
 }
 
@@ -184,7 +232,12 @@ pub fn glimpse(line: &[u8]) -> Result<Glimpse, ReadError> {
         [] => Ok(Glimpse::Nothing),
         [event] if event.stage == calls::Stage::Invoke => Ok(Glimpse::Begins(event.process)),
         [event] => Ok(Glimpse::Ends(event.process)),
-        _ => Err(ReadError::at(EDN.name, 1, 0, Problem::Other("expected one operation on a line".to_owned()))),
+        _ => Err(ReadError::at(
+            EDN.name,
+            1,
+            0,
+            Problem::Other("expected one operation on a line".to_owned()),
+        )),
     }
 }
 

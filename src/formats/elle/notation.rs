@@ -48,7 +48,9 @@ pub(super) fn tokens<const JSON: bool>(
     format: &'static str,
     what: &str,
 ) -> Result<Vec<String>, WriteError> {
-    let tokens: Vec<String> = (0..names.len()).map(|index| token::<JSON>(&names.text(index))).collect();
+    let tokens: Vec<String> = (0..names.len())
+        .map(|index| token::<JSON>(&names.text(index)))
+        .collect();
     if matches!(names, Names::Strings(_)) {
         let mut first = FxHashMap::default();
         for (index, token) in tokens.iter().enumerate() {

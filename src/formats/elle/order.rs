@@ -26,16 +26,31 @@ pub(super) fn steps(history: &History) -> Result<Vec<Step>, String> {
 fn untimed(history: &History) -> Vec<Step> {
     let mut transactions: Vec<TransactionId> = history.transactions().collect();
     transactions.sort_by_key(|&t| history.position_of(t));
-    let step = |completes| move |&transaction: &TransactionId| Step { transaction, completes, time: None };
+    let step = |completes| {
+        move |&transaction: &TransactionId| Step {
+            transaction,
+            completes,
+            time: None,
+        }
+    };
     let rounds = transactions.chunk_by(|&a, &b| history.position_of(a) == history.position_of(b));
-    rounds.flat_map(|round| round.iter().map(step(false)).chain(round.iter().map(step(true)))).collect()
+    rounds
+        .flat_map(|round| {
+            round
+                .iter()
+                .map(step(false))
+                .chain(round.iter().map(step(true)))
+        })
+        .collect()
 }
 
 fn timed(history: &History) -> Result<Vec<Step>, String> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(history.n_transactions());
     for t in history.transactions() {
         let name = || history.transaction_name(t);
-        let interval = history.interval(t).ok_or_else(|| format!("that {} has no times but others have", name()))?;
+        let interval = history
+            .interval(t)
+            .ok_or_else(|| format!("that {} has no times but others have", name()))?;
         if interval.end < interval.start {
             return Err(format!("that {} ended before it began", name()));
         }
@@ -59,18 +74,35 @@ fn timed(history: &History) -> Result<Vec<Step>, String> {
         let Interval { start, end } = intervals[t.index()];
         if follows(t) && start < intervals[t.index() - 1].end {
             let before = TransactionId::new(t.index() - 1);
-            let (one, other) = (history.transaction_name(before), history.transaction_name(t));
-            return Err(format!("that {one} and {other} of one session overlap in time"));
+            let (one, other) = (
+                history.transaction_name(before),
+                history.transaction_name(t),
+            );
+            return Err(format!(
+                "that {one} and {other} of one session overlap in time"
+            ));
         }
         // Within a moment, beginnings come before ends, and where one of a session follows the other, between.
         let begins = (start, u8::from(joined(t)), 2 * t.index());
-        let ends = (end, if joined(TransactionId::new(t.index() + 1)) { 1 } else { 2 }, 2 * t.index() + 1);
+        let ends = (
+            end,
+            if joined(TransactionId::new(t.index() + 1)) {
+                1
+            } else {
+                2
+            },
+            2 * t.index() + 1,
+        );
         steps.extend([(begins, false, t), (ends, true, t)]);
     }
     steps.sort_unstable_by_key(|(key, ..)| *key);
     let steps: Vec<Step> = steps
         .into_iter()
-        .map(|((time, ..), completes, transaction)| Step { transaction, completes, time: Some(time) })
+        .map(|((time, ..), completes, transaction)| Step {
+            transaction,
+            completes,
+            time: Some(time),
+        })
         .collect();
     match false_order(history, &steps) {
         Some((one, other)) => Err(format!(
@@ -95,15 +127,15 @@ fn false_order(history: &History, steps: &[Step]) -> Option<(TransactionId, Tran
                 continue;
             }
             let others = ended.into_iter().flatten();
-            let other =
-                others.filter(|(_, e)| history.session_of(*e) != history.session_of(t)).max_by_key(|(at, _)| *at);
+            let other = others
+                .filter(|(_, e)| history.session_of(*e) != history.session_of(t))
+                .max_by_key(|(at, _)| *at);
             ended = [Some((time, t)), other];
             continue;
         }
-        let before = ended
-            .into_iter()
-            .flatten()
-            .find(|&(at, e)| at == time && history.session_of(e) != history.session_of(step.transaction));
+        let before = ended.into_iter().flatten().find(|&(at, e)| {
+            at == time && history.session_of(e) != history.session_of(step.transaction)
+        });
         if let Some((_, before)) = before {
             return Some((before, step.transaction));
         }

@@ -47,7 +47,13 @@ pub(in crate::formats) struct Reader<'a, const JSON: bool> {
 
 impl<'a, const JSON: bool> Reader<'a, JSON> {
     pub(in crate::formats) fn new(scan: Scanner<'a, JSON>) -> Reader<'a, JSON> {
-        Reader { scan, log: Log::default(), kind: None, elements: Vec::new(), ends: Vec::new() }
+        Reader {
+            scan,
+            log: Log::default(),
+            kind: None,
+            elements: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// All operations of the file: one after the other, or within vectors or lists. Only the first array of JSON
@@ -60,7 +66,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 None => return Ok(self.log),
                 Some(b'{') => self.checked_operation(&watch)?,
                 _ => {
-                    let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten() else {
+                    let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten()
+                    else {
                         return self.scan.fail(Self::AN_OPERATION);
                     };
                     let mut first = true;
@@ -89,9 +96,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         self.scan.blanks()?;
         if self.scan.peek().is_some() {
             let line = self.scan.line();
-            self.log
-                .remarks
-                .push(format!("Only the first JSON array is read; what follows from line {line} on is not."));
+            self.log.remarks.push(format!(
+                "Only the first JSON array is read; what follows from line {line} on is not."
+            ));
         }
         Ok(self.log)
     }
@@ -112,7 +119,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let (mut node, mut part, mut detail) = (None, None, (0, 0));
         let (mut key, mut client) = (None, Process::Missing);
         let n_unread = self.log.unread_fields.len();
-        let Some(close) = self.scan.open() else { return self.scan.fail(Self::AN_OPERATION) };
+        let Some(close) = self.scan.open() else {
+            return self.scan.fail(Self::AN_OPERATION);
+        };
         let mut first = true;
         while self.scan.more(close, &mut first)? {
             match self.scan.field()? {
@@ -164,7 +173,13 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     self.pass_over(name);
                 } else {
                     let detail = self.scan.between(detail.0, detail.1);
-                    self.log.incidents.push(Incident { time, place, what: function, part, detail });
+                    self.log.incidents.push(Incident {
+                        time,
+                        place,
+                        what: function,
+                        part,
+                        detail,
+                    });
                 }
                 return Ok(());
             }
@@ -174,7 +189,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
         let Some(stage) = stage else {
             let field = if JSON { "\"type\"" } else { ":type" };
-            return self.scan.fail_line(line, format!("expected an operation with {field}, found none in this one"));
+            return self.scan.fail_line(
+                line,
+                format!("expected an operation with {field}, found none in this one"),
+            );
         };
         let place = self.log.n_operations();
         let mut content = self.content(function, shape, line, begin, error)?;
@@ -183,7 +201,14 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             (_, Some(_)) => self.log.unread_field("key"),
             (_, None) => {}
         }
-        self.log.events.push(Event { process, stage, time, place, line, content });
+        self.log.events.push(Event {
+            process,
+            stage,
+            time,
+            place,
+            line,
+            content,
+        });
         Ok(())
     }
 
@@ -191,9 +216,15 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     fn key_field(&mut self, field: Mark) -> Result<Option<u32>, ReadError> {
         let end = self.scan.mark();
         self.scan.back_to(field);
-        let is_nil = !self.scan.at_sequence() && !self.scan.at_map_or_set() && self.scan.token("a key")? == Token::Nil;
+        let is_nil = !self.scan.at_sequence()
+            && !self.scan.at_map_or_set()
+            && self.scan.token("a key")? == Token::Nil;
         self.scan.back_to(field);
-        let key = if is_nil { None } else { Some(self.one(Self::A_KEY)?) };
+        let key = if is_nil {
+            None
+        } else {
+            Some(self.one(Self::A_KEY)?)
+        };
         self.scan.back_to(end);
         Ok(key.map(|key| self.log.key_place(key)))
     }
@@ -236,7 +267,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Token::Number(number) => i64::try_from(number).ok(),
             Token::Name(text) if text.starts_with('-') && text.len() > 1 => text.parse().ok(),
             Token::Name(text) if text.bytes().all(|b| b.is_ascii_digit()) => None,
-            Token::Keyword(text) | Token::Text(text) | Token::Name(text) => return Ok(Process::Other(text)),
+            Token::Keyword(text) | Token::Text(text) | Token::Name(text) => {
+                return Ok(Process::Other(text));
+            }
         };
         match number {
             Some(number) => Ok(Process::Client(number)),
@@ -327,7 +360,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     fn element(&mut self) -> Result<Option<String>, ReadError> {
         let other = || Ok(Some("a collection of collections".to_owned()));
         let line = self.scan.line();
-        let Some(close) = self.scan.open() else { return other() };
+        let Some(close) = self.scan.open() else {
+            return other();
+        };
         let mut first = true;
         if !self.scan.more(close, &mut first)? {
             return other();
@@ -344,7 +379,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Some(name) => {
                 let name = shown(name);
                 self.rest_after_first(close)?;
-                return Ok(Some(format!("a vector of micro-operations with `{name}`, which is none of r, w, append")));
+                return Ok(Some(format!(
+                    "a vector of micro-operations with `{name}`, which is none of r, w, append"
+                )));
             }
             None => {
                 self.rest_after_first(close)?;
@@ -363,7 +400,12 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 payload
             }
         };
-        self.log.operations.push(MicroOperation { verb, key, payload, line });
+        self.log.operations.push(MicroOperation {
+            verb,
+            key,
+            payload,
+            line,
+        });
         Ok(None)
     }
 
@@ -396,7 +438,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
         let expected = "nil, a value or a list of values";
         if self.scan.at_map_or_set() {
-            let Some(collection) = self.collection()? else { return self.scan.fail(expected) };
+            let Some(collection) = self.collection()? else {
+                return self.scan.fail(expected);
+            };
             self.scan.close(close)?;
             return Ok(Payload::One(collection));
         }
@@ -428,7 +472,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let last = self.ends.last().copied().unwrap_or(0);
         let text = (self.scan.line() == line).then(|| &rest[..last as usize]);
         Ok(match begun {
-            Some(begun) => self.log.lists.go_on(key, begun, &self.elements, text, &self.ends),
+            Some(begun) => self
+                .log
+                .lists
+                .go_on(key, begun, &self.elements, text, &self.ends),
             None => self.log.lists.keep(key, &self.elements, text, &self.ends),
         })
     }
@@ -481,7 +528,12 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             _ => None,
         };
         let transaction = matches!(function, None | Some("txn"));
-        let register = |access, operand| Content::Register { access, operand, key: None, error };
+        let register = |access, operand| Content::Register {
+            access,
+            operand,
+            key: None,
+            error,
+        };
         let content = match (access, shape) {
             (_, Shape::Micro) if transaction || begin < end => Content::Transaction { begin, end },
             (None, Shape::Nothing) if transaction => return Ok(Content::Nothing),
@@ -500,7 +552,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     true => ("a transaction", "an operation on a single register"),
                     false => ("an operation on a single register", "a transaction"),
                 };
-                let message = format!("not a transactional workload: this is {here}, but line {before} has {there}");
+                let message = format!(
+                    "not a transactional workload: this is {here}, but line {before} has {there}"
+                );
                 return self.scan.fail_line(line, message);
             }
             Some(_) => {}
@@ -509,7 +563,12 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     }
 
     #[cold]
-    fn no_transaction<T>(&self, function: Option<&str>, shape: &Shape, line: u32) -> Result<T, ReadError> {
+    fn no_transaction<T>(
+        &self,
+        function: Option<&str>,
+        shape: &Shape,
+        line: u32,
+    ) -> Result<T, ReadError> {
         let value = match shape {
             Shape::Nothing => "nothing",
             Shape::One(_) => "a single value",
@@ -519,11 +578,19 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         };
         let what = match function {
             None | Some("txn") => format!("the value of this operation is {value}"),
-            Some(name @ ("read" | "write" | "cas")) => format!("the value of this `{name}` is {value}"),
+            Some(name @ ("read" | "write" | "cas")) => {
+                format!("the value of this `{name}` is {value}")
+            }
             Some(name) => format!("`{}` is no transaction", shown(name)),
         };
-        let example = if JSON { "[[\"r\", \"x\", 1]]" } else { "[[:r x 1]]" };
-        let message = format!("not a transactional workload: {what}; expected micro-operations like {example}");
+        let example = if JSON {
+            "[[\"r\", \"x\", 1]]"
+        } else {
+            "[[:r x 1]]"
+        };
+        let message = format!(
+            "not a transactional workload: {what}; expected micro-operations like {example}"
+        );
         self.scan.fail_line(line, message)
     }
 }

@@ -54,12 +54,32 @@ pub(in crate::formats) struct Scanner<'a, const JSON: bool> {
 
 impl<'a, const JSON: bool> Scanner<'a, JSON> {
     pub(in crate::formats) fn new(format: &'static str, bytes: &'a [u8]) -> Scanner<'a, JSON> {
-        Scanner { format, bytes, at: 0, line: 1, line_start: 0, depth: 0 }
+        Scanner {
+            format,
+            bytes,
+            at: 0,
+            line: 1,
+            line_start: 0,
+            depth: 0,
+        }
     }
 
     /// Continues at byte `at` of `bytes`, which is on this line.
-    pub(in crate::formats) fn move_to(&mut self, bytes: &'a [u8], at: usize, line: u64, line_start: usize) {
-        *self = Scanner { format: self.format, bytes, at, line, line_start, depth: 0 };
+    pub(in crate::formats) fn move_to(
+        &mut self,
+        bytes: &'a [u8],
+        at: usize,
+        line: u64,
+        line_start: usize,
+    ) {
+        *self = Scanner {
+            format: self.format,
+            bytes,
+            at,
+            line,
+            line_start,
+            depth: 0,
+        };
     }
 
     pub(in crate::formats) fn format(&self) -> &'static str {
@@ -74,16 +94,28 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
     /// This place, to return to.
     #[inline]
     pub(in crate::formats) fn mark(&self) -> Mark {
-        Mark { at: self.at, line: self.line, line_start: self.line_start }
+        Mark {
+            at: self.at,
+            line: self.line,
+            line_start: self.line_start,
+        }
     }
 
     /// Goes back to a place.
     pub(in crate::formats) fn back_to(&mut self, mark: Mark) {
-        Mark { at: self.at, line: self.line, line_start: self.line_start } = mark;
+        Mark {
+            at: self.at,
+            line: self.line,
+            line_start: self.line_start,
+        } = mark;
     }
 
     /// The bytes between two places, as text.
-    pub(in crate::formats) fn between(&self, begin: usize, end: usize) -> std::borrow::Cow<'a, str> {
+    pub(in crate::formats) fn between(
+        &self,
+        begin: usize,
+        end: usize,
+    ) -> std::borrow::Cow<'a, str> {
         String::from_utf8_lossy(&self.bytes[begin..end])
     }
 
@@ -148,7 +180,9 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
             }
             // `#:name{…}` puts a namespace in front of the keywords of a map; ours have none.
             [b'#', b':', ..] => self.at += 2 + self.bare_len(self.at + 2),
-            [b'#', next, ..] if next.is_ascii_alphabetic() => self.at += 1 + self.bare_len(self.at + 1),
+            [b'#', next, ..] if next.is_ascii_alphabetic() => {
+                self.at += 1 + self.bare_len(self.at + 1)
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -156,7 +190,9 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
 
     fn bare_len(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
-        rest.iter().position(|&b| !is_bare::<JSON>(b)).unwrap_or(rest.len())
+        rest.iter()
+            .position(|&b| !is_bare::<JSON>(b))
+            .unwrap_or(rest.len())
     }
 
     /// Takes the beginning of a collection, if that is next, and returns the byte that ends it.
@@ -190,7 +226,11 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
 
     /// Moves to the next element of a collection that ends with `close`, or past its end.
     #[inline]
-    pub(in crate::formats) fn more(&mut self, close: u8, first: &mut bool) -> Result<bool, ReadError> {
+    pub(in crate::formats) fn more(
+        &mut self,
+        close: u8,
+        first: &mut bool,
+    ) -> Result<bool, ReadError> {
         self.blanks()?;
         let was_first = std::mem::replace(first, false);
         match self.peek() {
@@ -203,7 +243,11 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         }
         if JSON && !was_first {
             if self.peek() != Some(b',') {
-                return self.fail(if close == b']' { "`,` or `]`" } else { "`,` or `}`" });
+                return self.fail(if close == b']' {
+                    "`,` or `]`"
+                } else {
+                    "`,` or `}`"
+                });
             }
             self.at += 1;
             self.blanks()?;
@@ -230,7 +274,11 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
             self.blanks()?;
             return Ok(None);
         }
-        let token = self.token(if JSON { "the name of a field" } else { "a keyword" })?;
+        let token = self.token(if JSON {
+            "the name of a field"
+        } else {
+            "a keyword"
+        })?;
         let word = self.word(token);
         if JSON {
             if word.is_none() {
@@ -324,14 +372,19 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
 
     /// Takes something that is no collection; no separator may precede it.
     #[inline]
-    pub(in crate::formats) fn token(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
+    pub(in crate::formats) fn token(
+        &mut self,
+        expected: &'static str,
+    ) -> Result<Token<'a>, ReadError> {
         match self.peek() {
             Some(b'1'..=b'9') => {
                 // Nineteen digits always fit; longer numbers take the slow path.
                 let mut number = 0u64;
                 let mut at = self.at;
                 while let Some(digit @ b'0'..=b'9') = self.bytes.get(at) {
-                    number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+                    number = number
+                        .wrapping_mul(10)
+                        .wrapping_add(u64::from(digit - b'0'));
                     at += 1;
                 }
                 if at - self.at < 20 && self.bytes.get(at).is_none_or(|&b| !is_bare::<JSON>(b)) {
@@ -380,7 +433,13 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         self.at += 1;
         match self.peek() {
             None | Some(b' ' | b'\t' | b'\r' | b'\n') => return self.fail("a character"),
-            Some(byte) => self.at += if is_bare::<JSON>(byte) { self.bare_len(self.at) } else { 1 },
+            Some(byte) => {
+                self.at += if is_bare::<JSON>(byte) {
+                    self.bare_len(self.at)
+                } else {
+                    1
+                }
+            }
         }
         Ok(Token::Name(self.utf8(begin)?))
     }
@@ -393,7 +452,11 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         }
         self.at += len;
         let text = self.utf8(begin)?;
-        let token = if JSON { json_atom(text) } else { edn_atom(text) };
+        let token = if JSON {
+            json_atom(text)
+        } else {
+            edn_atom(text)
+        };
         match token {
             Some(token) => Ok(token),
             None => {
@@ -419,14 +482,30 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         let found = excerpt(self.bytes.get(self.at..).unwrap_or_default());
         // After the first line of a string the column counts from the beginning of its last line.
         let column = (self.at - self.line_start.min(self.at) + 1) as u64;
-        let place = Place::Line { line: self.line, column };
-        Err(ReadError::new(self.format, place, Problem::Expected { expected, found }))
+        let place = Place::Line {
+            line: self.line,
+            column,
+        };
+        Err(ReadError::new(
+            self.format,
+            place,
+            Problem::Expected { expected, found },
+        ))
     }
 
     /// An error of the whole line.
     #[cold]
-    pub(in crate::formats) fn fail_line<T>(&self, line: u32, message: String) -> Result<T, ReadError> {
-        Err(ReadError::at(self.format, u64::from(line), 0, Problem::Other(message)))
+    pub(in crate::formats) fn fail_line<T>(
+        &self,
+        line: u32,
+        message: String,
+    ) -> Result<T, ReadError> {
+        Err(ReadError::at(
+            self.format,
+            u64::from(line),
+            0,
+            Problem::Other(message),
+        ))
     }
 }
 
@@ -449,7 +528,20 @@ fn is_bare<const JSON: bool>(byte: u8) -> bool {
             let b = byte as u8;
             let delimiter = matches!(
                 b,
-                b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b';' | b',' | b'\\' | b'@' | b'^' | b'`' | b'~' | 0x7f
+                b'(' | b')'
+                    | b'['
+                    | b']'
+                    | b'{'
+                    | b'}'
+                    | b'"'
+                    | b';'
+                    | b','
+                    | b'\\'
+                    | b'@'
+                    | b'^'
+                    | b'`'
+                    | b'~'
+                    | 0x7f
             );
             table[0][byte] = b > b' ' && !delimiter;
             table[1][byte] = b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
@@ -477,7 +569,8 @@ fn edn_number(text: &str) -> Token<'_> {
     let unsigned = text.strip_prefix('+').unwrap_or(text);
     let integer = unsigned.strip_suffix('N').unwrap_or(unsigned);
     let digits = integer.strip_prefix('-').unwrap_or(integer);
-    let canonical = digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+    let canonical = digits.bytes().all(|b| b.is_ascii_digit())
+        && (digits.len() == 1 || !digits.starts_with('0'));
     match (canonical, digits.parse::<u64>()) {
         (true, Ok(number)) if !negative || number == 0 => Token::Number(number),
         (true, _) => Token::Name(integer),
@@ -492,7 +585,8 @@ fn json_atom(text: &str) -> Option<Token<'_>> {
         "true" | "false" => return Some(Token::Name(text)),
         _ => {}
     }
-    let integer = text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
+    let integer =
+        text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
     match text.parse::<u64>() {
         Ok(number) if integer => Some(Token::Number(number)),
         _ => is_json_number(text).then_some(Token::Name(text)),
@@ -501,13 +595,16 @@ fn json_atom(text: &str) -> Option<Token<'_>> {
 
 /// Whether JSON would read this as a number.
 pub(super) fn is_json_number(text: &str) -> bool {
-    serde_json::from_str::<&serde_json::value::RawValue>(text)
-        .is_ok_and(|raw| raw.get().len() == text.len() && text.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
+    serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok_and(|raw| {
+        raw.get().len() == text.len() && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+    })
 }
 
 /// The content of a string with its quotes.
 pub(in crate::formats) fn content_of(text: &str) -> Cow<'_, str> {
-    let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    let inside = text
+        .get(1..text.len().saturating_sub(1))
+        .unwrap_or_default();
     match inside.contains('\\') {
         false => Cow::Borrowed(inside),
         // The escapes of EDN are those of JSON. A string that has others, or line breaks, is taken verbatim.

@@ -14,23 +14,36 @@ fn parse_json(text: &str) -> Result<History, String> {
 /// A line per transaction: name, `!` or `?`, operations.
 fn shown(history: &History) -> Vec<String> {
     let text = |t: TransactionId| {
-        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
+        let operations: Vec<_> = history
+            .operations_of(t)
+            .map(|o| history.operation_text(o))
+            .collect();
         let mark = match history.outcome(t) {
             Outcome::Committed => "",
             Outcome::Aborted => "!",
             Outcome::Unknown => "?",
         };
-        format!("{}{mark}: {}", history.transaction_name(t), operations.join(", "))
+        format!(
+            "{}{mark}: {}",
+            history.transaction_name(t),
+            operations.join(", ")
+        )
     };
     history.transactions().map(text).collect()
 }
 
 fn lines(history: &History) -> Vec<u32> {
-    (0..history.n_operations()).map(|o| history.line_of(OperationId::new(o))).collect()
+    (0..history.n_operations())
+        .map(|o| history.line_of(OperationId::new(o)))
+        .collect()
 }
 
 fn times(history: &History) -> Vec<(i64, i64)> {
-    history.transactions().filter_map(|t| history.interval(t)).map(|Interval { start, end }| (start, end)).collect()
+    history
+        .transactions()
+        .filter_map(|t| history.interval(t))
+        .map(|Interval { start, end }| (start, end))
+        .collect()
 }
 
 fn written(history: &History, format: &'static str) -> Result<String, String> {
@@ -95,7 +108,19 @@ fn an_invocation_is_completed_by_the_next_operation_of_its_process() {
         ]
     );
     assert_eq!(lines(&history), [6, 7, 7, 4, 5, 8, 10, 12]);
-    assert_eq!(times(&history), [(2, 14), (4, 5), (0, 3), (6, 7), (8, 14), (9, 10), (13, 14), (11, 14)]);
+    assert_eq!(
+        times(&history),
+        [
+            (2, 14),
+            (4, 5),
+            (0, 3),
+            (6, 7),
+            (8, 14),
+            (9, 10),
+            (13, 14),
+            (11, 14)
+        ]
+    );
     assert_eq!(
         history.assumptions(),
         [
@@ -109,25 +134,43 @@ fn an_invocation_is_completed_by_the_next_operation_of_its_process() {
 #[test]
 fn times_count_where_they_agree_with_the_order() {
     let file = |times: [&str; 4]| {
-        let [a, b, c, d] = times.map(|time| format!(":time {time} :value [[:append 1 {}]]}}\n", time.len()));
+        let [a, b, c, d] =
+            times.map(|time| format!(":time {time} :value [[:append 1 {}]]}}\n", time.len()));
         format!(
             "{{:type :invoke :process 1 {a}{{:type :ok :process 1 {b}{{:type :invoke :process 2 {c}{{:type :ok :process 2 {d}"
         )
     };
     let parsed = |times| {
         let history = parse(&file(times)).expect("valid");
-        let why =
-            history.assumptions().first().and_then(|text| Some(text.split_once(": ")?.1.split_once('.')?.0.to_owned()));
+        let why = history
+            .assumptions()
+            .first()
+            .and_then(|text| Some(text.split_once(": ")?.1.split_once('.')?.0.to_owned()));
         (super::tests::times(&history), why)
     };
     assert_eq!(parsed(["-5", "7", "8", "9"]), (vec![(-5, 7), (8, 9)], None));
     assert_eq!(parsed(["5", "7", "8", "8"]), (vec![(5, 7), (8, 8)], None));
     let order = |why: &str| (vec![(0, 1), (2, 3)], Some(why.to_owned()));
-    assert_eq!(parsed(["5", "7", "7", "8"]), order("the time on line 3 contradicts it"));
-    assert_eq!(parsed(["5", "7", "9", "8"]), order("the time on line 4 contradicts it"));
-    assert_eq!(parsed(["0", "0", "0", "0"]), order("all operations have the same time"));
-    assert_eq!(parsed(["5", "7", "nil", "8"]), order("the operation on line 3 has no time"));
-    assert_eq!(parsed(["5", "7", "1.5", "8"]), order("the operation on line 3 has no time"));
+    assert_eq!(
+        parsed(["5", "7", "7", "8"]),
+        order("the time on line 3 contradicts it")
+    );
+    assert_eq!(
+        parsed(["5", "7", "9", "8"]),
+        order("the time on line 4 contradicts it")
+    );
+    assert_eq!(
+        parsed(["0", "0", "0", "0"]),
+        order("all operations have the same time")
+    );
+    assert_eq!(
+        parsed(["5", "7", "nil", "8"]),
+        order("the operation on line 3 has no time")
+    );
+    assert_eq!(
+        parsed(["5", "7", "1.5", "8"]),
+        order("the operation on line 3 has no time")
+    );
 }
 
 #[test]
@@ -135,7 +178,15 @@ fn a_completion_without_invocation_began_after_the_answer_before() {
     let text = "{:type :ok :process 1 :value [[:w x 1]]} {:type :ok :process 2 :value [[:r x 1]]}\n\
                 {:type :ok :process 2 :value [[:r x 1]]} {:type :ok :value []}";
     let history = parse(text).expect("valid");
-    assert_eq!(shown(&history), ["S1#1: w(x) = 1", "S2#1: r(x) = 1", "S2#2: r(x) = 1", "none#1: "]);
+    assert_eq!(
+        shown(&history),
+        [
+            "S1#1: w(x) = 1",
+            "S2#1: r(x) = 1",
+            "S2#2: r(x) = 1",
+            "none#1: "
+        ]
+    );
     assert_eq!(times(&history), [(0, 0), (0, 1), (1, 2), (0, 3)]);
     assert_eq!(lines(&history), [1, 1, 2]);
 }
@@ -145,38 +196,80 @@ fn names_keep_their_form() {
     let edn = "{:type :ok :value [[:w :x 1] [:w x 1] [:w \"x\" 1] [:w \"x\\u0041\\n\" \"1\"] [:w -7 -1] [:w 007 +1] [:w \
                18446744073709551615 18446744073709551615] [:w 18446744073709551616N 9223372036854775808] [:w \\a true] [:r ü/b nil]]}";
     let history = parse(edn).expect("valid");
-    let keys: Vec<_> = (0..history.n_keys()).map(|key| history.key_names().get(key)).collect();
+    let keys: Vec<_> = (0..history.n_keys())
+        .map(|key| history.key_names().get(key))
+        .collect();
     assert_eq!(
         keys,
-        [":x", "x", "\"x\"", "\"xA\\n\"", "-7", "007", "18446744073709551615", "18446744073709551616", "\\a", "ü/b"]
+        [
+            ":x",
+            "x",
+            "\"x\"",
+            "\"xA\\n\"",
+            "-7",
+            "007",
+            "18446744073709551615",
+            "18446744073709551616",
+            "\\a",
+            "ü/b"
+        ]
     );
-    let values: Vec<_> = history.values().iter().map(|&value| history.value_name(value)).collect();
+    let values: Vec<_> = history
+        .values()
+        .iter()
+        .map(|&value| history.value_name(value))
+        .collect();
     assert_eq!(
         values,
-        ["1", "1", "1", "\"1\"", "-1", "1", "18446744073709551615", "9223372036854775808", "true", "initial"]
+        [
+            "1",
+            "1",
+            "1",
+            "\"1\"",
+            "-1",
+            "1",
+            "18446744073709551615",
+            "9223372036854775808",
+            "true",
+            "initial"
+        ]
     );
     let again = written(&history, "elle-edn").expect("sayable");
-    assert_eq!(shown(&parse(&again).expect("valid")), [shown(&history)[0].replace("none#1", "S0#1")]);
-    let key_names =
-        |history: &History| -> Vec<String> { (0..history.n_keys()).map(|k| history.key_names().get(k)).collect() };
+    assert_eq!(
+        shown(&parse(&again).expect("valid")),
+        [shown(&history)[0].replace("none#1", "S0#1")]
+    );
+    let key_names = |history: &History| -> Vec<String> {
+        (0..history.n_keys())
+            .map(|k| history.key_names().get(k))
+            .collect()
+    };
     assert_eq!(key_names(&parse(&again).expect("valid")), keys);
 
     let json = r#"[{"type":"ok","value":[["w","x",1],["w",7,1],["w","7",1],["w","\"7\"","-1"],["w",-7,1.50],["r","",null],["r","a\nü",true]]}]"#;
     let history = parse_json(json).expect("valid");
-    assert_eq!(key_names(&history), ["x", "7", "\"7\"", "\"\"7\"\"", "-7", "", "a\nü"]);
+    assert_eq!(
+        key_names(&history),
+        ["x", "7", "\"7\"", "\"\"7\"\"", "-7", "", "a\nü"]
+    );
     let again = written(&history, "elle-json").expect("sayable");
-    assert_eq!(key_names(&parse_json(&again).expect("valid")), key_names(&history));
+    assert_eq!(
+        key_names(&parse_json(&again).expect("valid")),
+        key_names(&history)
+    );
     let edn = written(&history, "elle-edn").map(|_| ());
     assert_eq!(edn, Ok(()));
 }
 
 #[test]
 fn numbers_that_come_before_names_stay_the_same_values() {
-    let text =
-        "{:type :ok :value [[:append x 1] [:r x [1 2 :three]]]}\n{:type :ok :value [[:append x 2] [:r x [1 2]]]}";
+    let text = "{:type :ok :value [[:append x 1] [:r x [1 2 :three]]]}\n{:type :ok :value [[:append x 2] [:r x [1 2]]]}";
     assert_eq!(
         shown(&parse(text).expect("valid")),
-        ["none#1: append(x) 1, r(x) = [1 2 :three]", "none#2: append(x) 2, r(x) = [1 2]"]
+        [
+            "none#1: append(x) 1, r(x) = [1 2 :three]",
+            "none#2: append(x) 2, r(x) = [1 2]"
+        ]
     );
 }
 
@@ -218,24 +311,51 @@ fn what_is_no_transaction_is_refused() {
     let cases = [
         (":f :add :value 1", "`add` is no transaction"),
         (":f :add :value nil", "`add` is no transaction"),
-        (":f :transfer :value {:from 1}", "`transfer` is no transaction"),
+        (
+            ":f :transfer :value {:from 1}",
+            "`transfer` is no transaction",
+        ),
         (":f :acquire", "`acquire` is no transaction"),
-        (":f :read :value {0 10}", "the value of this `read` is a map"),
-        (":f :read :value #{1 2}", "the value of this `read` is a set"),
-        (":f :read :value [1 2 3]", "the value of this `read` is a collection of values"),
-        (":f :read :value []", "the value of this `read` is an empty vector"),
-        (":f :read :value [5 nil]", "the value of this `read` is a pair of values"),
-        (":f :cas :value [5 [1 2]]", "the value of this `cas` is a collection of values and collections"),
-        (":f :txn :value 7", "the value of this operation is a single value"),
+        (
+            ":f :read :value {0 10}",
+            "the value of this `read` is a map",
+        ),
+        (
+            ":f :read :value #{1 2}",
+            "the value of this `read` is a set",
+        ),
+        (
+            ":f :read :value [1 2 3]",
+            "the value of this `read` is a collection of values",
+        ),
+        (
+            ":f :read :value []",
+            "the value of this `read` is an empty vector",
+        ),
+        (
+            ":f :read :value [5 nil]",
+            "the value of this `read` is a pair of values",
+        ),
+        (
+            ":f :cas :value [5 [1 2]]",
+            "the value of this `cas` is a collection of values and collections",
+        ),
+        (
+            ":f :txn :value 7",
+            "the value of this operation is a single value",
+        ),
         (
             ":value [[:r 1 nil] [:inc 1 2]]",
             "the value of this operation is a vector of micro-operations with `inc`, which is none of r, w, append",
         ),
     ];
     for (operation, what) in cases {
-        let text = format!("{{:type :info :process :nemesis :f :start}}\n{{:type :invoke :process 0 {operation}}}");
-        let message =
-            format!("line 2: not a transactional workload: {what}; expected micro-operations like [[:r x 1]]");
+        let text = format!(
+            "{{:type :info :process :nemesis :f :start}}\n{{:type :invoke :process 0 {operation}}}"
+        );
+        let message = format!(
+            "line 2: not a transactional workload: {what}; expected micro-operations like [[:r x 1]]"
+        );
         assert_eq!(parse(&text).map(|_| ()), Err(message), "{operation}");
     }
     let mixed = "{:type :ok :f :read :value 1}\n{:type :ok :f :txn :value [[:r x 1]]}";
@@ -247,26 +367,62 @@ fn what_is_no_transaction_is_refused() {
 #[test]
 fn errors_say_where_and_what() {
     let cases = [
-        ("{:type :ok :value [[:w x 1]]", "line 1, column 29: expected `}`, found the end of the file"),
-        ("{:type :okay}", "line 1, column 8: expected :invoke, :ok, :fail or :info, found `:okay}`"),
-        ("{:type}", "line 1, column 7: expected :invoke, :ok, :fail or :info, found `}`"),
-        ("{:f :txn}", "line 1: expected an operation with :type, found none in this one"),
+        (
+            "{:type :ok :value [[:w x 1]]",
+            "line 1, column 29: expected `}`, found the end of the file",
+        ),
+        (
+            "{:type :okay}",
+            "line 1, column 8: expected :invoke, :ok, :fail or :info, found `:okay}`",
+        ),
+        (
+            "{:type}",
+            "line 1, column 7: expected :invoke, :ok, :fail or :info, found `}`",
+        ),
+        (
+            "{:f :txn}",
+            "line 1: expected an operation with :type, found none in this one",
+        ),
         (
             "{:type :ok\n :value [[:w nil 1]]}",
             "line 2, column 14: expected a key: an integer, a keyword, a symbol, a string or a collection, found `nil 1]]}`",
         ),
-        ("{:type :ok\n :value [[:w x]]}", "line 2, column 16: expected a value in front of the end, found `]}`"),
-        ("{:type :ok\n :value [[:w x nil]]}", "line 2, column 16: expected a value to write, found `nil]]}`"),
-        ("{:type :ok\n :value [[:w x 1 2]]}", "line 2, column 18: expected `]`, found `2]]}`"),
-        ("{:type :ok\n :value [[:r x #{1]]}", "line 2, column 19: expected a value, found `]]}`"),
-        ("{:type :ok\n :value [[:r {:a} 1]]}", "line 2, column 17: expected a value, found `} 1]]}`"),
-        ("{:type :ok\n :value [[:r x [nil]]]}", "line 2, column 17: expected an element of a list, found `nil]]]}`"),
-        ("{:type :ok :value [[:r x 1}]", "line 1, column 27: expected `]`, found `}]`"),
+        (
+            "{:type :ok\n :value [[:w x]]}",
+            "line 2, column 16: expected a value in front of the end, found `]}`",
+        ),
+        (
+            "{:type :ok\n :value [[:w x nil]]}",
+            "line 2, column 16: expected a value to write, found `nil]]}`",
+        ),
+        (
+            "{:type :ok\n :value [[:w x 1 2]]}",
+            "line 2, column 18: expected `]`, found `2]]}`",
+        ),
+        (
+            "{:type :ok\n :value [[:r x #{1]]}",
+            "line 2, column 19: expected a value, found `]]}`",
+        ),
+        (
+            "{:type :ok\n :value [[:r {:a} 1]]}",
+            "line 2, column 17: expected a value, found `} 1]]}`",
+        ),
+        (
+            "{:type :ok\n :value [[:r x [nil]]]}",
+            "line 2, column 17: expected an element of a list, found `nil]]]}`",
+        ),
+        (
+            "{:type :ok :value [[:r x 1}]",
+            "line 1, column 27: expected `]`, found `}]`",
+        ),
         (
             "{:type :ok :process 99999999999999999999}",
             "line 1, column 21: expected a process: an integer of 64 bits, found `99999999999999999999}`",
         ),
-        ("{:type :ok :error \"a\nb", "line 2, column 2: expected the end of a string, found the end of the file"),
+        (
+            "{:type :ok :error \"a\nb",
+            "line 2, column 2: expected the end of a string, found the end of the file",
+        ),
         (
             "{:type :ok :value [[:w x 1]]}\n[[1]]",
             "line 2, column 2: expected an operation like {:type :invoke, …}, found `[1]]`",
@@ -275,8 +431,14 @@ fn errors_say_where_and_what() {
             "{:type :ok :value [[:w x 1]]}\n{:type :ok :value [[:append x 2]]}",
             "line 2: here this key is a list, on line 1 it is a register",
         ),
-        ("{:type :ok :value [[:w x @1]]}", "line 1, column 26: expected a value to write, found `@1]]}`"),
-        ("; nothing", "empty file: a history with at least one operation or session was expected"),
+        (
+            "{:type :ok :value [[:w x @1]]}",
+            "line 1, column 26: expected a value to write, found `@1]]}`",
+        ),
+        (
+            "; nothing",
+            "empty file: a history with at least one operation or session was expected",
+        ),
         (
             "{:type :info :process :nemesis :f :start}\n{:type :ok :process :n1 :value [[:r x 1]]}",
             "expected operations of clients, whose processes are integers; found only such as `:n1`",
@@ -286,9 +448,18 @@ fn errors_say_where_and_what() {
         assert_eq!(parse(text).map(|_| ()), Err(message.to_owned()), "{text}");
     }
     let cases = [
-        ("[{\"type\":\"ok\" \"f\":\"txn\"}]", "line 1, column 15: expected `,` or `}`, found `\"f\":\"txn\"}]`"),
-        ("[{\"type\":\"ok\",}]", "line 1, column 15: expected the name of a field, found `}]`"),
-        ("[{\"type\" \"ok\"}]", "line 1, column 10: expected `:`, found `\"ok\"}]`"),
+        (
+            "[{\"type\":\"ok\" \"f\":\"txn\"}]",
+            "line 1, column 15: expected `,` or `}`, found `\"f\":\"txn\"}]`",
+        ),
+        (
+            "[{\"type\":\"ok\",}]",
+            "line 1, column 15: expected the name of a field, found `}]`",
+        ),
+        (
+            "[{\"type\" \"ok\"}]",
+            "line 1, column 10: expected `:`, found `\"ok\"}]`",
+        ),
         (
             "[{\"type\":\"ok\",\"value\":[[\"r\",\"x\",01]]}]",
             "line 1, column 33: expected nil, a value or a list of values, found `01]]}]`",
@@ -297,18 +468,38 @@ fn errors_say_where_and_what() {
             "[{\"type\":\"ok\",\"value\":[[\"r\",[1],1]]}]",
             "line 1, column 29: expected a key: a number or a string, found `[1],1]]}]`",
         ),
-        ("[{\"type\":\"ok\",\"value\":[[:r x]]}]", "line 1, column 25: expected a value, found `:r x]]}]`"),
-        ("[{\"type\":\"ok\"}\n", "line 2: expected `]`, found the end of the file"),
-        ("[]", "empty file: a history with at least one operation or session was expected"),
+        (
+            "[{\"type\":\"ok\",\"value\":[[:r x]]}]",
+            "line 1, column 25: expected a value, found `:r x]]}]`",
+        ),
+        (
+            "[{\"type\":\"ok\"}\n",
+            "line 2: expected `]`, found the end of the file",
+        ),
+        (
+            "[]",
+            "empty file: a history with at least one operation or session was expected",
+        ),
     ];
     for (text, message) in cases {
-        assert_eq!(parse_json(text).map(|_| ()), Err(message.to_owned()), "{text}");
+        assert_eq!(
+            parse_json(text).map(|_| ()),
+            Err(message.to_owned()),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn deep_nesting_is_an_error_and_no_overflow() {
-    for begin in ["[", "{:a ", "{:type :ok :x ", "#_ ", "#a ", "{:type :ok :value [[:r x [1 "] {
+    for begin in [
+        "[",
+        "{:a ",
+        "{:type :ok :x ",
+        "#_ ",
+        "#a ",
+        "{:type :ok :value [[:r x [1 ",
+    ] {
         assert!(parse(&begin.repeat(200_000)).is_err(), "{begin}");
     }
     for begin in ["[", "{\"a\":", "{\"type\":\"ok\",\"x\":"] {
@@ -318,14 +509,26 @@ fn deep_nesting_is_an_error_and_no_overflow() {
 
 #[test]
 fn json_is_one_array_or_an_object_a_line() {
-    let operation =
-        r#"{"type":"ok","f":"txn","value":[["append","x",1],["r","x",[1,2]],["r","y",null]],"process":5,"time":9}"#;
-    for text in [format!("[{operation}]"), format!(" [ {operation} ]\n[{operation}]"), format!("{operation}\n")] {
+    let operation = r#"{"type":"ok","f":"txn","value":[["append","x",1],["r","x",[1,2]],["r","y",null]],"process":5,"time":9}"#;
+    for text in [
+        format!("[{operation}]"),
+        format!(" [ {operation} ]\n[{operation}]"),
+        format!("{operation}\n"),
+    ] {
         let history = parse_json(&text).expect("valid");
-        assert_eq!(shown(&history), ["S5#1: append(x) 1, r(x) = [1 2], r(y) = initial"]);
-        assert_eq!(sniff_json(&Input::new("", text.as_bytes())), Likelihood::Certain);
+        assert_eq!(
+            shown(&history),
+            ["S5#1: append(x) 1, r(x) = [1 2], r(y) = initial"]
+        );
+        assert_eq!(
+            sniff_json(&Input::new("", text.as_bytes())),
+            Likelihood::Certain
+        );
         let remark = "Only the first JSON array is read; what follows from line 2 on is not.";
-        assert_eq!(history.assumptions().iter().any(|text| text == remark), text.contains("\n["));
+        assert_eq!(
+            history.assumptions().iter().any(|text| text == remark),
+            text.contains("\n[")
+        );
     }
 }
 
@@ -354,35 +557,71 @@ fn what_is_written_is_what_was_read() {
 fn the_order_of_what_is_written_says_what_the_times_say() {
     // One of a session may begin at the moment in which the one before it ends.
     let history =
-        crate::formats::text::parse("a: [w x 1]@0..5 [w x 2]@5..5 [w x 3]@5..6\nb: [w x 4]@5..9\n").expect("valid");
+        crate::formats::text::parse("a: [w x 1]@0..5 [w x 2]@5..5 [w x 3]@5..6\nb: [w x 4]@5..9\n")
+            .expect("valid");
     let again = parse(&written(&history, "elle-edn").expect("sayable")).expect("valid");
     let precedes = |history: &History| -> Vec<(String, String)> {
-        let pairs = history.transactions().flat_map(|s| history.transactions().map(move |t| (s, t)));
+        let pairs = history
+            .transactions()
+            .flat_map(|s| history.transactions().map(move |t| (s, t)));
         let ends = |(s, t): &(TransactionId, TransactionId)| {
-            let (Some(one), Some(other)) = (history.interval(*s), history.interval(*t)) else { return false };
+            let (Some(one), Some(other)) = (history.interval(*s), history.interval(*t)) else {
+                return false;
+            };
             history.session_of(*s) != history.session_of(*t) && one.end < other.start
         };
-        let named = |t: TransactionId| history.operations_of(t).map(|o| history.operation_text(o)).collect::<String>();
-        pairs.filter(ends).map(|(s, t)| (named(s), named(t))).collect()
+        let named = |t: TransactionId| {
+            history
+                .operations_of(t)
+                .map(|o| history.operation_text(o))
+                .collect::<String>()
+        };
+        pairs
+            .filter(ends)
+            .map(|(s, t)| (named(s), named(t)))
+            .collect()
     };
     assert_eq!(precedes(&again), precedes(&history));
     // One that ended in doubt lasts on while its session goes on.
-    let doubtful = parse("{:type :invoke :process 0 :value [[:w x 1]]}{:type :invoke :process 0 :value [[:w x 2]]}")
-        .expect("valid");
+    let doubtful = parse(
+        "{:type :invoke :process 0 :value [[:w x 1]]}{:type :invoke :process 0 :value [[:w x 2]]}",
+    )
+    .expect("valid");
     assert_eq!(times(&doubtful), [(0, 1), (1, 1)]);
-    assert_eq!(shown(&parse(&written(&doubtful, "elle-edn").expect("sayable")).expect("valid")), shown(&doubtful));
+    assert_eq!(
+        shown(&parse(&written(&doubtful, "elle-edn").expect("sayable")).expect("valid")),
+        shown(&doubtful)
+    );
     let cases = [
-        ("a: [w x 1]@0..5 [w x 2]@4..6", "that a1 and a2 of one session overlap in time"),
-        ("a: [w x 1]@5..6 [w x 2]", "that a2 has no times but others have"),
+        (
+            "a: [w x 1]@0..5 [w x 2]@4..6",
+            "that a1 and a2 of one session overlap in time",
+        ),
+        (
+            "a: [w x 1]@5..6 [w x 2]",
+            "that a2 has no times but others have",
+        ),
         (
             "a: [w x 1]@0..5 [w x 2]@5..9\nb: [w x 3]@0..5 [w x 4]@5..9",
             "that a1 had not ended when b2 began, while others of their sessions end and begin at that moment",
         ),
-        ("a: [r x 0] [w x 0]", "the read r(x) = 0, because this value is initial and written as well"),
-        ("a: [r x ?]", "the read r(x) = ?, whose result was not recorded"),
-        ("a: [r x init]?", "the read r(x) = initial, in a transaction of unknown outcome, where nil is no result"),
+        (
+            "a: [r x 0] [w x 0]",
+            "the read r(x) = 0, because this value is initial and written as well",
+        ),
+        (
+            "a: [r x ?]",
+            "the read r(x) = ?, whose result was not recorded",
+        ),
+        (
+            "a: [r x init]?",
+            "the read r(x) = initial, in a transaction of unknown outcome, where nil is no result",
+        ),
         ("a: [w x 1]\nb:", "the session b, which has no transactions"),
-        ("a: [w \"a b\" 1, w \"\\\"a b\\\"\" 1]", "that the keys `a b` and `\"a b\"` differ"),
+        (
+            "a: [w \"a b\" 1, w \"\\\"a b\\\"\" 1]",
+            "that the keys `a b` and `\"a b\"` differ",
+        ),
     ];
     for (text, what) in cases {
         let history = crate::formats::text::parse(text).expect("valid");
@@ -416,12 +655,23 @@ fn random(random: &mut fastrand::Rng) -> History {
     for n in 0..random.u64(1..12) {
         let s = random.usize(..clock.len());
         let session = builder.session_number(s as u64);
-        let outcome = [Outcome::Committed, Outcome::Committed, Outcome::Aborted, Outcome::Unknown][random.usize(..4)];
+        let outcome = [
+            Outcome::Committed,
+            Outcome::Committed,
+            Outcome::Aborted,
+            Outcome::Unknown,
+        ][random.usize(..4)];
         let draft = builder.transaction(session, outcome);
         if timed {
             let start = clock[s] + random.i64(1..5);
             clock[s] = start + random.i64(0..20);
-            builder.set_interval(draft, Interval { start, end: clock[s] });
+            builder.set_interval(
+                draft,
+                Interval {
+                    start,
+                    end: clock[s],
+                },
+            );
         }
         for m in 0..random.u64(..4) {
             let named = random.usize(..names.len());
@@ -443,7 +693,11 @@ fn random(random: &mut fastrand::Rng) -> History {
                     builder.operation(draft, OperationKind::Read, key, Value::INITIAL, 0);
                 }
                 (read, ..) => {
-                    let kind = if read { OperationKind::Read } else { OperationKind::Write };
+                    let kind = if read {
+                        OperationKind::Read
+                    } else {
+                        OperationKind::Write
+                    };
                     builder.operation(draft, kind, key, value, 0);
                 }
             }
@@ -463,7 +717,10 @@ fn every_history_of_elle_survives() {
             let text = match written(&history, format) {
                 Ok(text) => text,
                 Err(error) => {
-                    assert!(error.contains("differ") || error.contains("ended when"), "{error}");
+                    assert!(
+                        error.contains("differ") || error.contains("ended when"),
+                        "{error}"
+                    );
                     refused += 1;
                     continue;
                 }
@@ -473,15 +730,25 @@ fn every_history_of_elle_survives() {
                 .unwrap_or_else(|error| panic!("{error} in\n{text}"));
             assert_eq!(again.origin().format, format);
             // The second time names have the form that they keep.
-            let second = written(&again, format).unwrap_or_else(|error| panic!("{error} in\n{text}"));
-            let third = crate::formats::read(&Input::new("", second.as_bytes()), None, &Control::new()).expect("valid");
+            let second =
+                written(&again, format).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+            let third =
+                crate::formats::read(&Input::new("", second.as_bytes()), None, &Control::new())
+                    .expect("valid");
             assert_eq!(shown(&third), shown(&again), "{text}");
             assert_eq!(shown(&again).len(), shown(&history).len(), "{text}");
             let plain = |history: &History| -> Vec<_> {
-                history.transactions().map(|t| (history.outcome(t), history.operations_of(t).len())).collect()
+                history
+                    .transactions()
+                    .map(|t| (history.outcome(t), history.operations_of(t).len()))
+                    .collect()
             };
             assert_eq!(plain(&again), plain(&history), "{text}");
-            if history.has_times() && history.transactions().all(|t| history.outcome(t) != Outcome::Unknown) {
+            if history.has_times()
+                && history
+                    .transactions()
+                    .all(|t| history.outcome(t) != Outcome::Unknown)
+            {
                 let order = matches!(again.assumptions().first(), Some(text) if text.starts_with("Real time"));
                 assert!(order || times(&again) == times(&history), "{text}");
             }
@@ -501,7 +768,12 @@ fn cut_and_damaged_files_are_read_or_refused_in_one_line() {
     let kv = "{:process 0, :type :invoke, :f :append, :key \"0\", :value \"x 0 0 y\"}\n\
               {:process 0, :type :ok, :f :append, :key \"0\", :value \"x 0 0 y\"}\n\
               {:process 0, :type :ok, :f :get, :key \"0\", :value \"x 0 0 y\"}\n";
-    let files = [("elle-edn", edn.as_str()), ("elle-json", json), ("porcupine-etcd", etcd), ("porcupine-kv", kv)];
+    let files = [
+        ("elle-edn", edn.as_str()),
+        ("elle-json", json),
+        ("porcupine-etcd", etcd),
+        ("porcupine-kv", kv),
+    ];
     let mut random = fastrand::Rng::with_seed(7);
     for (format, text) in files {
         let read = |bytes: &[u8], named: Option<&str>| {
@@ -522,8 +794,10 @@ fn cut_and_damaged_files_are_read_or_refused_in_one_line() {
             let mut damaged = text.as_bytes().to_vec();
             for _ in 0..random.usize(1..4) {
                 let at = random.usize(..damaged.len());
-                damaged[at] =
-                    random.choice(*b"[](){}:#;,\"\\ \n\t0-n\xff").unwrap_or(b'x') ^ u8::from(random.u8(..3) == 0);
+                damaged[at] = random
+                    .choice(*b"[](){}:#;,\"\\ \n\t0-n\xff")
+                    .unwrap_or(b'x')
+                    ^ u8::from(random.u8(..3) == 0);
             }
             let _ = read(&damaged, Some(format));
             let _ = read(&damaged, None);
@@ -546,15 +820,23 @@ fn collections_are_keys_and_values_whatever_their_spelling() {
     assert_eq!(shown(&history), expected);
     let mut bytes = Vec::new();
     crate::formats::write(&history, EDN.name, &mut bytes).expect("EDN has collections");
-    let again = parse(&String::from_utf8(bytes).expect("UTF-8")).expect("what is written can be read");
+    let again =
+        parse(&String::from_utf8(bytes).expect("UTF-8")).expect("what is written can be read");
     assert_eq!(shown(&again), expected);
 }
 
 #[test]
 fn a_file_in_which_only_the_nemesis_acts_is_a_history_without_transactions() {
-    let history = parse("{:type :info :process :nemesis :f :start}\n{:type :info :process :nemesis}").expect("valid");
+    let history =
+        parse("{:type :info :process :nemesis :f :start}\n{:type :info :process :nemesis}")
+            .expect("valid");
     assert_eq!((history.n_sessions(), history.n_transactions()), (0, 0));
     assert!(history.assumptions().is_empty());
-    let incidents: Vec<_> = history.cluster().incidents().iter().map(|i| (i.time, i.what.as_str())).collect();
+    let incidents: Vec<_> = history
+        .cluster()
+        .incidents()
+        .iter()
+        .map(|i| (i.time, i.what.as_str()))
+        .collect();
     assert_eq!(incidents, [(Some(0), "start"), (Some(1), "something")]);
 }

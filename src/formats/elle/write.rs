@@ -5,7 +5,9 @@ use super::order::{self, Step};
 use super::scan::quoted;
 use super::{EDN, JSON};
 use crate::formats::{WriteError, name};
-use crate::history::{History, Incident, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use crate::history::{
+    History, Incident, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
 use rustc_hash::FxHashSet;
 use std::io::{self, Write};
 
@@ -19,7 +21,11 @@ pub(super) fn json(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErro
     write::<true>(history, out, JSON.name)
 }
 
-fn write<const JSON: bool>(history: &History, out: &mut Vec<u8>, format: &'static str) -> Result<(), WriteError> {
+fn write<const JSON: bool>(
+    history: &History,
+    out: &mut Vec<u8>,
+    format: &'static str,
+) -> Result<(), WriteError> {
     let cannot = |what| WriteError::CannotSay { format, what };
     name::refuse_writes_of_nothing(history, format)?;
     if let Some(what) = beyond(history) {
@@ -34,8 +40,16 @@ fn write<const JSON: bool>(history: &History, out: &mut Vec<u8>, format: &'stati
     let node = |s| history.cluster().node_of(s).map(|node| quoted(&node));
     let nodes = history.sessions().map(node).collect();
     let incidents = history.cluster().incidents();
-    let mut page =
-        Page::<JSON> { history, incidents, keys, values, processes: processes(history), nodes, index: 0, out };
+    let mut page = Page::<JSON> {
+        history,
+        incidents,
+        keys,
+        values,
+        processes: processes(history),
+        nodes,
+        index: 0,
+        out,
+    };
     page.all(&steps)?;
     Ok(())
 }
@@ -43,10 +57,19 @@ fn write<const JSON: bool>(history: &History, out: &mut Vec<u8>, format: &'stati
 /// The first thing in a history that Elle cannot express.
 fn beyond(history: &History) -> Option<String> {
     if let Some(&t) = history.set_up().first() {
-        return Some(format!("that {} set up the initial state", history.transaction_name(t)));
+        return Some(format!(
+            "that {} set up the initial state",
+            history.transaction_name(t)
+        ));
     }
-    if let Some(s) = history.sessions().find(|&s| history.transactions_of(s).len() == 0) {
-        return Some(format!("the session {}, which has no transactions", history.session_name(s)));
+    if let Some(s) = history
+        .sessions()
+        .find(|&s| history.transactions_of(s).len() == 0)
+    {
+        return Some(format!(
+            "the session {}, which has no transactions",
+            history.session_name(s)
+        ));
     }
     let written: FxHashSet<(KeyId, Value)> = operations(history)
         .map(|(_, o)| history.operation(o))
@@ -62,8 +85,12 @@ fn beyond(history: &History) -> Option<String> {
         let initial = history.may_be_initial(key, value);
         let problem = match history.outcome(t) {
             Outcome::Committed if value == Value::UNRECORDED => "whose result was not recorded",
-            Outcome::Unknown if initial => "in a transaction of unknown outcome, where nil is no result",
-            _ if initial && written.contains(&(key, value)) => "because this value is initial and written as well",
+            Outcome::Unknown if initial => {
+                "in a transaction of unknown outcome, where nil is no result"
+            }
+            _ if initial && written.contains(&(key, value)) => {
+                "because this value is initial and written as well"
+            }
             _ if value.0 <= Value::MAX_NUMBER && history.lists().is_list(key) => {
                 "because only its last element is known"
             }
@@ -74,14 +101,18 @@ fn beyond(history: &History) -> Option<String> {
 }
 
 fn operations(history: &History) -> impl Iterator<Item = (TransactionId, OperationId)> + '_ {
-    history.transactions().flat_map(|t| history.operations_of(t).map(move |o| (t, o)))
+    history
+        .transactions()
+        .flat_map(|t| history.operations_of(t).map(move |o| (t, o)))
 }
 
 /// By session: its name if all of them are integers as processes are, else its place.
 fn processes(history: &History) -> Vec<i64> {
     let number = |s: SessionId| {
         let name = history.session_name(s);
-        name.parse::<i64>().ok().filter(|number| number.to_string() == name)
+        name.parse::<i64>()
+            .ok()
+            .filter(|number| number.to_string() == name)
     };
     let named: Option<Vec<i64>> = history.sessions().map(number).collect();
     named.unwrap_or_else(|| (0..history.n_sessions() as i64).collect())
@@ -133,7 +164,11 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
 
     fn end_line(&mut self) -> io::Result<()> {
         self.index += 1;
-        if JSON { Ok(()) } else { self.out.write_all(b"\n") }
+        if JSON {
+            Ok(())
+        } else {
+            self.out.write_all(b"\n")
+        }
     }
 
     /// Writes what happened to the system before this moment, or at an unknown one.
@@ -146,10 +181,20 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
             self.begin_line()?;
             let index = self.index;
             let what = quoted(what);
-            let detail = if detail.is_empty() { nil::<JSON>().to_owned() } else { quoted(detail) };
+            let detail = if detail.is_empty() {
+                nil::<JSON>().to_owned()
+            } else {
+                quoted(detail)
+            };
             match JSON {
-                true => write!(self.out, "{{\"index\":{index},\"type\":\"info\",\"process\":\"nemesis\",")?,
-                false => write!(self.out, "{{:index {index}, :type :info, :process :nemesis, ")?,
+                true => write!(
+                    self.out,
+                    "{{\"index\":{index},\"type\":\"info\",\"process\":\"nemesis\","
+                )?,
+                false => write!(
+                    self.out,
+                    "{{:index {index}, :type :info, :process :nemesis, "
+                )?,
             }
             self.time(*time)?;
             match JSON {
@@ -181,8 +226,14 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
         let process = self.processes[session.index()];
         let index = self.index;
         match JSON {
-            true => write!(self.out, "{{\"index\":{index},\"type\":\"{stage}\",\"process\":{process},")?,
-            false => write!(self.out, "{{:index {index}, :type :{stage}, :process {process}, ")?,
+            true => write!(
+                self.out,
+                "{{\"index\":{index},\"type\":\"{stage}\",\"process\":{process},"
+            )?,
+            false => write!(
+                self.out,
+                "{{:index {index}, :type :{stage}, :process {process}, "
+            )?,
         }
         self.time(step.time)?;
         if let Some(node) = &self.nodes[session.index()] {
@@ -191,7 +242,11 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
                 false => write!(self.out, ":node {node}, ")?,
             }
         }
-        self.out.write_all(if JSON { b"\"f\":\"txn\",\"value\":[" } else { b":f :txn, :value [" })?;
+        self.out.write_all(if JSON {
+            b"\"f\":\"txn\",\"value\":["
+        } else {
+            b":f :txn, :value ["
+        })?;
         for (n, o) in self.history.operations_of(t).enumerate() {
             if n > 0 {
                 self.separator()?;
@@ -213,10 +268,11 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
             true => write!(self.out, "[\"{verb}\",")?,
             false => write!(self.out, "[:{verb} ")?,
         }
-        self.out.write_all(self.keys[operation.key.index()].as_bytes())?;
+        self.out
+            .write_all(self.keys[operation.key.index()].as_bytes())?;
         self.separator()?;
-        let unknown =
-            operation.value == Value::UNRECORDED || self.history.may_be_initial(operation.key, operation.value);
+        let unknown = operation.value == Value::UNRECORDED
+            || self.history.may_be_initial(operation.key, operation.value);
         match (operation.kind, self.history.lists().read_by(o)) {
             (OperationKind::Write, _) => self.value(operation.value)?,
             (OperationKind::Read, Some(list)) if completes => {

@@ -55,14 +55,23 @@ pub use schema::HistoryFile;
 use super::{Format, Input, Likelihood};
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("json", &["isoscope-json"], &["json"], sniff, read::read, write::write);
+pub const FORMAT: Format = Format::file(
+    "json",
+    &["isoscope-json"],
+    &["json"],
+    sniff,
+    read::read,
+    write::write,
+);
 
 /// The first field of every file.
 const SCHEMA: &str = "isoscope.history/1";
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();
-    let Some(inside) = head.strip_prefix(b"{") else { return Likelihood::No };
+    let Some(inside) = head.strip_prefix(b"{") else {
+        return Likelihood::No;
+    };
     match inside.trim_ascii_start().first() {
         _ if memchr::memmem::find(head, SCHEMA.as_bytes()).is_some() => Likelihood::Certain,
         None | Some(b'"' | b'}') => Likelihood::Perhaps,

@@ -6,7 +6,9 @@ use crate::formats::error::ReadError;
 use crate::formats::raw_json::message;
 use crate::formats::watch::Watch;
 use crate::formats::{Input, Place, Problem, name};
-use crate::history::{Builder, Draft, History, Incident, Interval, OperationKind, Outcome, SessionId, Value};
+use crate::history::{
+    Builder, Draft, History, Incident, Interval, OperationKind, Outcome, SessionId, Value,
+};
 #[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -18,23 +20,42 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
     control.phase("reading", bytes.len() as u64);
     let builder = Builder::new(input.origin(FORMAT.name));
     let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
-    let mut state = State { builder, bytes, watch, passed: 0, line: 1, stopped: None };
+    let mut state = State {
+        builder,
+        bytes,
+        watch,
+        passed: 0,
+        line: 1,
+        stopped: None,
+    };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let result = HistorySeed(&mut state).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    let result = HistorySeed(&mut state)
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end());
     match (result, state.stopped) {
         (_, Some(error)) => Err(error),
         (Err(error), None) => Err(read_error(&error)),
-        (Ok(()), None) => state.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error)),
+        (Ok(()), None) => state
+            .builder
+            .finish()
+            .map_err(|error| ReadError::whole(FORMAT.name, error)),
     }
 }
 
 fn read_error(error: &serde_json::Error) -> ReadError {
     let (line, column) = (error.line() as u64, error.column() as u64);
     let problem = match error.is_eof() {
-        true => Problem::Expected { expected: "more JSON", found: "the end of the file".to_owned() },
+        true => Problem::Expected {
+            expected: "more JSON",
+            found: "the end of the file".to_owned(),
+        },
         false => Problem::Other(message(error)),
     };
-    let place = if line == 0 { Place::Whole } else { Place::Line { line, column } };
+    let place = if line == 0 {
+        Place::Whole
+    } else {
+        Place::Line { line, column }
+    };
     ReadError::new(FORMAT.name, place, problem)
 }
 
@@ -53,10 +74,18 @@ impl State<'_> {
     /// The line of a piece of the text, which is behind all before; without one the line of the last. Fails if the control
     /// says to stop.
     fn line_of<E: Error>(&mut self, piece: Option<&str>) -> Result<u32, E> {
-        let Some(piece) = piece else { return Ok(self.line) };
-        let at = piece.as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr()).min(self.bytes.len());
+        let Some(piece) = piece else {
+            return Ok(self.line);
+        };
+        let at = piece
+            .as_ptr()
+            .addr()
+            .saturating_sub(self.bytes.as_ptr().addr())
+            .min(self.bytes.len());
         let between = self.bytes.get(self.passed..at).unwrap_or_default();
-        self.line = self.line.saturating_add(memchr::memchr_iter(b'\n', between).count() as u32);
+        self.line = self
+            .line
+            .saturating_add(memchr::memchr_iter(b'\n', between).count() as u32);
         self.passed = at;
         match self.watch.at(at) {
             Ok(()) => Ok(self.line),
@@ -161,7 +190,10 @@ macro_rules! seed {
     ($name:ident, $method:ident, $output:ty) => {
         impl<'de> DeserializeSeed<'de> for $name<'_, '_> {
             type Value = $output;
-            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<$output, D::Error> {
+            fn deserialize<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<$output, D::Error> {
                 deserializer.$method(self)
             }
         }
@@ -186,7 +218,13 @@ macro_rules! array_of {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
                 let Self { state, $parent } = self;
-                while elements.next_element_seed($element { state: &mut *state, $parent })?.is_some() {}
+                while elements
+                    .next_element_seed($element {
+                        state: &mut *state,
+                        $parent,
+                    })?
+                    .is_some()
+                {}
                 Ok(())
             }
         }
@@ -210,7 +248,9 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
                 "schema" => {
                     let found = map.next_value::<String>()?;
                     if found != SCHEMA {
-                        return Err(A::Error::custom(format!("expected the schema `{SCHEMA}`, found `{found}`")));
+                        return Err(A::Error::custom(format!(
+                            "expected the schema `{SCHEMA}`, found `{found}`"
+                        )));
                     }
                     schema = true;
                 }
@@ -218,7 +258,11 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
                 "incidents" if schema => {
                     for incident in map.next_value::<Vec<IncidentFields>>()? {
                         let IncidentFields { time, what, detail } = incident;
-                        self.0.builder.incident(Incident { time, what, detail: detail.unwrap_or_default() });
+                        self.0.builder.incident(Incident {
+                            time,
+                            what,
+                            detail: detail.unwrap_or_default(),
+                        });
                     }
                 }
                 "sessions" if sessions => return Err(A::Error::duplicate_field("sessions")),
@@ -227,8 +271,9 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
                     sessions = true;
                 }
                 other if !schema => {
-                    let message =
-                        format!("expected the field \"schema\": \"{SCHEMA}\" first, found the field `{other}`");
+                    let message = format!(
+                        "expected the field \"schema\": \"{SCHEMA}\" first, found the field `{other}`"
+                    );
                     return Err(A::Error::custom(message));
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -260,7 +305,13 @@ impl<'de> Visitor<'de> for SessionsSeed<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sessions: A) -> Result<(), A::Error> {
         let mut place = 0;
-        while sessions.next_element_seed(SessionSeed { state: &mut *self.0, place })?.is_some() {
+        while sessions
+            .next_element_seed(SessionSeed {
+                state: &mut *self.0,
+                place,
+            })?
+            .is_some()
+        {
             place += 1;
         }
         Ok(())
@@ -307,7 +358,11 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
                     let name = map.next_value::<Name>()?.text();
                     session = Some(self.begin(&name)?);
                 }
-                ("name", Some(_)) => return Err(A::Error::custom("the name of a session stands once and first")),
+                ("name", Some(_)) => {
+                    return Err(A::Error::custom(
+                        "the name of a session stands once and first",
+                    ));
+                }
                 ("node", _) => node = map.next_value::<Option<String>>()?,
                 ("transactions", _) => {
                     let session = match session {
@@ -315,7 +370,10 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
                         None => self.begin(&self.place.to_string())?,
                     };
                     self.place_on(session, node.as_deref());
-                    map.next_value_seed(TransactionsSeed { state: &mut *self.state, session })?;
+                    map.next_value_seed(TransactionsSeed {
+                        state: &mut *self.state,
+                        session,
+                    })?;
                     return pass_over_rest(map, &["name", "node", "transactions"]);
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -334,7 +392,9 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
 fn pass_over_rest<'de, A: MapAccess<'de>>(mut map: A, taken: &[&str]) -> Result<(), A::Error> {
     while let Some(field) = map.next_key::<String>()? {
         if taken.contains(&field.as_str()) {
-            return Err(A::Error::custom(format!("the field `{field}` stands too late or twice")));
+            return Err(A::Error::custom(format!(
+                "the field `{field}` stands too late or twice"
+            )));
         }
         map.next_value::<IgnoredAny>()?;
     }
@@ -389,7 +449,9 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
             let builder = &mut self.state.builder;
             match field.as_str() {
                 "id" => match map.next_value::<Name>()? {
-                    Name::Number(number) if number < u64::MAX => builder.number_transaction(draft, number),
+                    Name::Number(number) if number < u64::MAX => {
+                        builder.number_transaction(draft, number)
+                    }
                     id => builder.name_transaction(draft, &id.text()),
                 },
                 "outcome" => {
@@ -409,7 +471,10 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
                 "end" => end = Some(map.next_value::<i64>()?),
                 "operations" if operations => return Err(A::Error::duplicate_field("operations")),
                 "operations" => {
-                    map.next_value_seed(OperationsSeed { state: &mut *self.state, draft })?;
+                    map.next_value_seed(OperationsSeed {
+                        state: &mut *self.state,
+                        draft,
+                    })?;
                     operations = true;
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -417,10 +482,15 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
         }
         match (start, end) {
             (Some(start), Some(end)) if end < start => {
-                let message = format!("expected an \"end\" that is not before the \"start\" {start}, found {end}");
+                let message = format!(
+                    "expected an \"end\" that is not before the \"start\" {start}, found {end}"
+                );
                 return Err(A::Error::custom(message));
             }
-            (Some(start), Some(end)) => self.state.builder.set_interval(draft, Interval { start, end }),
+            (Some(start), Some(end)) => self
+                .state
+                .builder
+                .set_interval(draft, Interval { start, end }),
             (None, None) => {}
             (Some(_), None) => return Err(A::Error::missing_field("end")),
             (None, Some(_)) => return Err(A::Error::missing_field("start")),
@@ -457,7 +527,10 @@ impl<'de> Deserialize<'de> for PlacedLetter<'de> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("\"r\", \"w\", \"a\" or \"n\"")
             }
-            fn visit_borrowed_str<E: Error>(self, letter: &'de str) -> Result<PlacedLetter<'de>, E> {
+            fn visit_borrowed_str<E: Error>(
+                self,
+                letter: &'de str,
+            ) -> Result<PlacedLetter<'de>, E> {
                 Ok(PlacedLetter(self.visit_str(letter)?.0, Some(letter)))
             }
             fn visit_str<E: Error>(self, letter: &str) -> Result<PlacedLetter<'de>, E> {
@@ -483,9 +556,13 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<(), A::Error> {
-        let PlacedLetter(letter, place) = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let PlacedLetter(letter, place) = parts
+            .next_element()?
+            .ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let line = self.state.line_of(place)?;
-        let key: Name = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let key: Name = parts
+            .next_element()?
+            .ok_or_else(|| A::Error::invalid_length(1, &self))?;
         let third: Option<Third> = parts.next_element()?;
         if parts.next_element::<IgnoredAny>()?.is_some() {
             return Err(A::Error::invalid_length(4, &self));
@@ -503,7 +580,9 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
             (Letter::Read, Some(Third::Initial)) => {
                 builder.operation(draft, OperationKind::Read, key, Value::INITIAL, line);
             }
-            (Letter::Read, None) => builder.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line),
+            (Letter::Read, None) => {
+                builder.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line)
+            }
             (Letter::Read, Some(Third::Name(value))) => {
                 let value = value_of(builder, value);
                 builder.operation(draft, OperationKind::Read, key, value, line);
@@ -512,7 +591,9 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
                 let value = value_of(builder, value);
                 builder.read_of_other(draft, key, value, line);
             }
-            (Letter::ReadOther, Some(Third::Initial)) => builder.read_of_other(draft, key, Value::INITIAL, line),
+            (Letter::ReadOther, Some(Third::Initial)) => {
+                builder.read_of_other(draft, key, Value::INITIAL, line)
+            }
             (Letter::Write | Letter::Append, Some(Third::Name(value))) => {
                 let value = value_of(builder, value);
                 if letter == Letter::Append {
@@ -520,8 +601,12 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
                 }
                 builder.operation(draft, OperationKind::Write, key, value, line);
             }
-            (Letter::Write | Letter::Append, _) => return Err(A::Error::custom("a write needs a value")),
-            (Letter::ReadOther, _) => return Err(A::Error::custom("the value that was not read is missing")),
+            (Letter::Write | Letter::Append, _) => {
+                return Err(A::Error::custom("a write needs a value"));
+            }
+            (Letter::ReadOther, _) => {
+                return Err(A::Error::custom("the value that was not read is missing"));
+            }
         }
         Ok(())
     }

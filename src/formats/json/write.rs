@@ -3,7 +3,9 @@
 use super::{FORMAT, SCHEMA};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
-use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{
+    History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 use std::io::{self, Write};
 
 pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -37,7 +39,11 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
 
 fn write_incidents(out: &mut Vec<u8>, incidents: &[Incident]) -> io::Result<()> {
     for (n, Incident { time, what, detail }) in incidents.iter().enumerate() {
-        out.write_all(if n == 0 { b",\"incidents\":[\n" } else { b",\n" })?;
+        out.write_all(if n == 0 {
+            b",\"incidents\":[\n"
+        } else {
+            b",\n"
+        })?;
         let mut fields = serde_json::Map::new();
         fields.extend(time.map(|time| ("time".to_owned(), time.into())));
         fields.insert("what".to_owned(), what.as_str().into());
@@ -81,7 +87,9 @@ fn write_transaction(out: &mut Vec<u8>, history: &History, t: TransactionId) -> 
 
 fn write_operation(out: &mut Vec<u8>, history: &History, o: OperationId) -> io::Result<()> {
     let operation = history.operation(o);
-    let other = history.differs_from(o).filter(|&other| other != Value::UNRECORDED);
+    let other = history
+        .differs_from(o)
+        .filter(|&other| other != Value::UNRECORDED);
     out.write_all(match (operation.kind, other) {
         (OperationKind::Read, None) => b"[\"r\",",
         (OperationKind::Read, Some(_)) => b"[\"n\",",

@@ -51,13 +51,20 @@ impl Piece {
         self.values.clear();
         self.lines.clear();
         self.runs.clear();
-        Piece { n_lines: 0, n_bytes: 0, ..self }
+        Piece {
+            n_lines: 0,
+            n_bytes: 0,
+            ..self
+        }
     }
 }
 
 /// Reads the lines of a piece, which ends with a line end or with the file, reusing the memory of `used`.
 pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piece, Bad> {
-    let mut piece = Piece { n_bytes: bytes.len(), ..used.emptied() };
+    let mut piece = Piece {
+        n_bytes: bytes.len(),
+        ..used.emptied()
+    };
     // The shortest line has eleven bytes; common ones have about twice as many.
     let guess = bytes.len() / 14;
     piece.kinds.reserve(guess);
@@ -71,7 +78,11 @@ pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piec
         if piece.n_lines.is_multiple_of(LINES_PER_CHECK) {
             control.advance((cursor.at - reported) as u64);
             reported = cursor.at;
-            let stopped = |interrupt| Bad { line: piece.n_lines + 1, column: 0, problem: Problem::from(interrupt) };
+            let stopped = |interrupt| Bad {
+                line: piece.n_lines + 1,
+                column: 0,
+                problem: Problem::from(interrupt),
+            };
             control.check().map_err(stopped)?;
         }
         let line_start = cursor.at;
@@ -87,13 +98,23 @@ pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piec
             piece.key_numbers.push(operation.key);
         }
         let (session, transaction) = (operation.session, operation.transaction);
-        if piece.runs.last().is_none_or(|run| (run.transaction, run.session) != (transaction, session)) {
-            piece.runs.push(DraftRun { session, transaction, begin: piece.kinds.len() as u32 });
+        if piece
+            .runs
+            .last()
+            .is_none_or(|run| (run.transaction, run.session) != (transaction, session))
+        {
+            piece.runs.push(DraftRun {
+                session,
+                transaction,
+                begin: piece.kinds.len() as u32,
+            });
         }
         piece.kinds.push(operation.kind);
         piece.keys.push(place);
         piece.values.push(Value(operation.value));
-        piece.lines.push(u32::try_from(piece.n_lines).unwrap_or(u32::MAX));
+        piece
+            .lines
+            .push(u32::try_from(piece.n_lines).unwrap_or(u32::MAX));
     }
     control.advance((cursor.at - reported) as u64);
     Ok(piece)
@@ -135,7 +156,13 @@ impl Cursor<'_> {
         let transaction = self.signed("transactions", "the number of a transaction")?;
         self.symbol(b')', "`)`")?;
         self.line_end()?;
-        Ok(Some(Operation { kind, key, value, session, transaction }))
+        Ok(Some(Operation {
+            kind,
+            key,
+            value,
+            session,
+            transaction,
+        }))
     }
 
     /// A line that does not begin with an operation: blank, indented or wrong.
@@ -185,10 +212,19 @@ impl Cursor<'_> {
     }
 
     #[inline]
-    fn number(&mut self, what: &'static str, expected: &'static str, limit: u64) -> Result<u64, Problem> {
+    fn number(
+        &mut self,
+        what: &'static str,
+        expected: &'static str,
+        limit: u64,
+    ) -> Result<u64, Problem> {
         let begin = self.at;
         let mut number = 0u64;
-        while let Some(digit) = self.bytes.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+        while let Some(digit) = self
+            .bytes
+            .get(self.at)
+            .map(|byte| byte.wrapping_sub(b'0'))
+            .filter(|&digit| digit < 10)
         {
             number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
             self.at += 1;
@@ -202,15 +238,25 @@ impl Cursor<'_> {
     }
 
     #[cold]
-    fn long_number(&mut self, begin: usize, what: &'static str, limit: u64) -> Result<u64, Problem> {
+    fn long_number(
+        &mut self,
+        begin: usize,
+        what: &'static str,
+        limit: u64,
+    ) -> Result<u64, Problem> {
         let digits = &self.bytes[begin..self.at];
-        let number =
-            digits.iter().try_fold(0u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+        let number = digits.iter().try_fold(0u64, |number, digit| {
+            number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        });
         match number.filter(|&number| number <= limit) {
             Some(number) => Ok(number),
             None => {
                 self.at = begin;
-                Err(Problem::TooLarge { number: excerpt(digits), what, limit })
+                Err(Problem::TooLarge {
+                    number: excerpt(digits),
+                    what,
+                    limit,
+                })
             }
         }
     }
@@ -225,6 +271,9 @@ impl Cursor<'_> {
 
     #[cold]
     fn expected(&self, expected: &'static str) -> Problem {
-        Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) }
+        Problem::Expected {
+            expected,
+            found: excerpt(&self.bytes[self.at..]),
+        }
     }
 }

@@ -32,14 +32,22 @@ mod write;
 
 use super::{Format, Input, Likelihood, Place, Problem, ReadError};
 use crate::control::Control;
-use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
+use crate::history::{
+    Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value,
+};
 use lines::{DraftRun, Piece};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// The row of the table.
-pub const FORMAT: Format =
-    Format::file("plume", &["plume-text", "polysi", "isovista"], &["txt", "plume"], sniff, read, write::write);
+pub const FORMAT: Format = Format::file(
+    "plume",
+    &["plume-text", "polysi", "isovista"],
+    &["txt", "plume"],
+    sniff,
+    read,
+    write::write,
+);
 
 /// How many of the first lines are examined.
 const SNIFFED_LINES: usize = 8;
@@ -78,18 +86,27 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
             pieces.push(split_piece(&mut rest, piece_len));
         }
         let parse = |piece: &&[u8]| {
-            let used = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+            let used = spare
+                .lock()
+                .ok()
+                .and_then(|mut spare| spare.pop())
+                .unwrap_or_default();
             lines::parse(piece, used, control)
         };
         pieces.par_iter().map(parse).collect()
     };
     let mut parsed = next_wave();
     while !parsed.is_empty() {
-        let (appended, next) = rayon::join(|| joined.append_all(parsed, bytes.len(), &spare), &mut next_wave);
+        let (appended, next) = rayon::join(
+            || joined.append_all(parsed, bytes.len(), &spare),
+            &mut next_wave,
+        );
         appended?;
         parsed = next;
     }
-    control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+    control
+        .check()
+        .map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
     joined.finish()
 }
 
@@ -149,7 +166,10 @@ impl Joined {
         for piece in pieces {
             let piece = piece.map_err(|bad| {
                 let line = self.n_lines + bad.line;
-                let place = Place::Line { line, column: bad.column };
+                let place = Place::Line {
+                    line,
+                    column: bad.column,
+                };
                 ReadError::new(FORMAT.name, place, bad.problem)
             })?;
             self.append(&piece)?;
@@ -169,14 +189,22 @@ impl Joined {
             return;
         }
         let per_byte = self.builder.n_operations() as f64 / self.n_bytes.max(1) as f64;
-        self.builder.reserve_operations((per_byte * left as f64 * 1.05) as usize);
+        self.builder
+            .reserve_operations((per_byte * left as f64 * 1.05) as usize);
     }
 
     fn append(&mut self, piece: &Piece) -> Result<(), ReadError> {
-        let key_ids: Vec<KeyId> = piece.key_numbers.iter().map(|&number| self.builder.key_number(number)).collect();
+        let key_ids: Vec<KeyId> = piece
+            .key_numbers
+            .iter()
+            .map(|&number| self.builder.key_number(number))
+            .collect();
         let lines_before = u32::try_from(self.n_lines).unwrap_or(u32::MAX);
         for (n, run) in piece.runs.iter().enumerate() {
-            let end = piece.runs.get(n + 1).map_or(piece.kinds.len(), |next| next.begin as usize);
+            let end = piece
+                .runs
+                .get(n + 1)
+                .map_or(piece.kinds.len(), |next| next.begin as usize);
             let begin = run.begin as usize;
             let line = lines_before.saturating_add(piece.lines[begin]);
             let draft = self.draft(run, line)?;
@@ -226,7 +254,9 @@ impl Joined {
             Ok(number) => self.builder.number_transaction(draft, number),
             // PolySI's initial transaction gets no name: one name would turn all numbers into names.
             Err(_) if run.transaction == -1 => {}
-            Err(_) => self.builder.name_transaction(draft, &format!("T{}", run.transaction)),
+            Err(_) => self
+                .builder
+                .name_transaction(draft, &format!("T{}", run.transaction)),
         }
         Ok(draft)
     }
@@ -245,7 +275,11 @@ impl Joined {
                 Ok(number) => self.builder.session_number(number),
                 Err(_) => self.builder.session_name(&number.to_string()),
             };
-            self.sessions.push(JoinedSession { number, id, aborted: None });
+            self.sessions.push(JoinedSession {
+                number,
+                id,
+                aborted: None,
+            });
         }
         place as usize
     }
@@ -258,7 +292,9 @@ impl Joined {
         self.builder.sort_sessions();
         // The tables are no longer needed, and sorting needs memory.
         let Joined { builder, .. } = self;
-        builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+        builder
+            .finish()
+            .map_err(|error| ReadError::whole(FORMAT.name, error))
     }
 }
 

@@ -15,7 +15,12 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
     limits::check(
         history,
         FORMAT.name,
-        &Limits { initial_word: false, empty_transactions: false, empty_sessions: false, lists: false },
+        &Limits {
+            initial_word: false,
+            empty_transactions: false,
+            empty_sessions: false,
+            lists: false,
+        },
     )?;
     let keys: Vec<u64> = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
     // The limits allow no other reads of the initial version than those that are written as 0.
@@ -23,9 +28,19 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
         Value::INITIAL => Some(0),
         value => name::number_of_value(history, value),
     };
-    if let Some(&value) = history.values().iter().find(|&&value| number(value).is_none()) {
-        let what = format!("the value {}, which is no number", history.value_name(value));
-        return Err(WriteError::CannotSay { format: FORMAT.name, what });
+    if let Some(&value) = history
+        .values()
+        .iter()
+        .find(|&&value| number(value).is_none())
+    {
+        let what = format!(
+            "the value {}, which is no number",
+            history.value_name(value)
+        );
+        return Err(WriteError::CannotSay {
+            format: FORMAT.name,
+            what,
+        });
     }
     let sessions = session_numbers(history);
     let is_live = |t| history.outcome(t) != Outcome::Aborted;
@@ -60,5 +75,7 @@ fn session_numbers(history: &History) -> Vec<u64> {
         let text = history.session_names().text(session.index());
         name::number(&text, SIGNED_LIMIT)
     });
-    numbers.collect::<Option<Vec<u64>>>().unwrap_or_else(|| (0..history.n_sessions() as u64).collect())
+    numbers
+        .collect::<Option<Vec<u64>>>()
+        .unwrap_or_else(|| (0..history.n_sessions() as u64).collect())
 }

@@ -59,11 +59,14 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     while start < bytes.len() {
         watch.at(start)?;
         number += 1;
-        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        let end =
+            memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
         let line = &bytes[start..end];
         match memmem::find(line, PREFIX) {
             Some(at) => {
-                reader.scan.move_to(&bytes[..end], start + at + PREFIX.len(), number, start);
+                reader
+                    .scan
+                    .move_to(&bytes[..end], start + at + PREFIX.len(), number, start);
                 operation(&mut reader)?;
             }
             None => passed += u64::from(!line.trim_ascii().is_empty()),
@@ -73,14 +76,22 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut log = reader.log;
     if log.events.is_empty() && log.others.0 == 0 {
         let expected = "operations like `INFO  jepsen.util - 0 :invoke :read nil`";
-        let problem = Problem::Expected { expected, found: "none".to_owned() };
+        let problem = Problem::Expected {
+            expected,
+            found: "none".to_owned(),
+        };
         return Err(ReadError::whole(FORMAT.name, problem));
     }
     if passed > 0 {
-        log.remarks.push(format!("Lines that are no operations: {passed}, passed over."));
+        log.remarks.push(format!(
+            "Lines that are no operations: {passed}, passed over."
+        ));
     }
     let mut builder = Builder::new(input.origin(FORMAT.name));
-    builder.suggest(Suggestions { failed_cas: FailedCasRule::Observed, ..Suggestions::default() });
+    builder.suggest(Suggestions {
+        failed_cas: FailedCasRule::Observed,
+        ..Suggestions::default()
+    });
     elle::history(log, builder, FORMAT.name, |_| Clock::Order(String::new()))
 }
 
@@ -96,13 +107,18 @@ fn operation(reader: &mut Reader<'_, false>) -> Result<(), ReadError> {
         }
         Token::Nil => None,
     };
-    let Some(process) = process else { return reader.scan.fail("a process of at most 63 bits") };
+    let Some(process) = process else {
+        return reader.scan.fail("a process of at most 63 bits");
+    };
     reader.scan.blanks()?;
     let stage = reader.stage()?;
     reader.scan.blanks()?;
     let mark = reader.scan.mark();
     let token = reader.scan.token(":read, :write or :cas")?;
-    let function = reader.scan.word(token).filter(|word| matches!(*word, "read" | "write" | "cas"));
+    let function = reader
+        .scan
+        .word(token)
+        .filter(|word| matches!(*word, "read" | "write" | "cas"));
     if function.is_none() {
         reader.scan.back_to(mark);
         return reader.scan.fail(":read, :write or :cas");
@@ -115,7 +131,14 @@ fn operation(reader: &mut Reader<'_, false>) -> Result<(), ReadError> {
     }
     let content = reader.content(function, shape, line, 0, false)?;
     let place = reader.log.n_operations();
-    reader.log.events.push(Event { process: Some(process), stage, time: None, place, line, content });
+    reader.log.events.push(Event {
+        process: Some(process),
+        stage,
+        time: None,
+        place,
+        line,
+        content,
+    });
     Ok(())
 }
 
@@ -125,11 +148,15 @@ mod tests {
     use crate::history::{Interval, OperationId, Outcome, SessionId, TransactionId, Value};
 
     fn parse(text: &str) -> Result<History, String> {
-        super::read(&Input::new("", text.as_bytes()), &Control::new()).map_err(|error| error.to_string())
+        super::read(&Input::new("", text.as_bytes()), &Control::new())
+            .map_err(|error| error.to_string())
     }
 
     fn line(text: &str) -> String {
-        format!("INFO  jepsen.util - {}\n", text.replace(' ', "\t").replace("_", " "))
+        format!(
+            "INFO  jepsen.util - {}\n",
+            text.replace(' ', "\t").replace("_", " ")
+        )
     }
 
     #[test]
@@ -158,8 +185,16 @@ mod tests {
         let shown: Vec<String> = history
             .transactions()
             .map(|t| {
-                let operations: Vec<_> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
-                format!("{} {:?} {}", history.transaction_name(t), history.outcome(t), operations.join(", "))
+                let operations: Vec<_> = history
+                    .operations_of(t)
+                    .map(|o| history.operation_text(o))
+                    .collect();
+                format!(
+                    "{} {:?} {}",
+                    history.transaction_name(t),
+                    history.outcome(t),
+                    operations.join(", ")
+                )
             })
             .collect();
         assert_eq!(
@@ -175,8 +210,14 @@ mod tests {
                 "S3#1 Unknown r(register) = 7, w(register) = 9",
             ]
         );
-        assert_eq!(history.interval(TransactionId(0)), Some(Interval { start: 0, end: 2 }));
-        assert_eq!(history.interval(TransactionId(2)), Some(Interval { start: 9, end: 15 }));
+        assert_eq!(
+            history.interval(TransactionId(0)),
+            Some(Interval { start: 0, end: 2 })
+        );
+        assert_eq!(
+            history.interval(TransactionId(2)),
+            Some(Interval { start: 9, end: 15 })
+        );
         assert_eq!(history.line_of(OperationId(1)), 9);
         assert_eq!(history.values()[0], Value::INITIAL);
         assert_eq!(history.session_name(SessionId(3)), "3");
@@ -199,11 +240,26 @@ mod tests {
                 "0 :start :read nil",
                 "line 1, column 23: expected :invoke, :ok, :fail or :info, found `:start\\t:read\\tnil`",
             ),
-            ("0 :ok :enqueue 1", "line 1, column 27: expected :read, :write or :cas, found `:enqueue\\t1`"),
-            ("0 :ok :read", "line 1, column 32: expected a value, found the end of the file"),
-            ("0 :ok :read 1 2", "line 1, column 35: expected the end of the line, found `2`"),
-            ("0 :ok :read [1", "line 1, column 35: expected `]`, found the end of the file"),
-            ("0 :ok :write nil", "line 1: expected a value to write, found none"),
+            (
+                "0 :ok :enqueue 1",
+                "line 1, column 27: expected :read, :write or :cas, found `:enqueue\\t1`",
+            ),
+            (
+                "0 :ok :read",
+                "line 1, column 32: expected a value, found the end of the file",
+            ),
+            (
+                "0 :ok :read 1 2",
+                "line 1, column 35: expected the end of the line, found `2`",
+            ),
+            (
+                "0 :ok :read [1",
+                "line 1, column 35: expected `]`, found the end of the file",
+            ),
+            (
+                "0 :ok :write nil",
+                "line 1: expected a value to write, found none",
+            ),
             (
                 "0 :ok :read #{1}",
                 "line 1: not a transactional workload: the value of this `read` is a set; expected micro-operations like \
@@ -211,7 +267,11 @@ mod tests {
             ),
         ];
         for (text, message) in cases {
-            assert_eq!(parse(&line(text)).map(|_| ()), Err(message.to_owned()), "{text}");
+            assert_eq!(
+                parse(&line(text)).map(|_| ()),
+                Err(message.to_owned()),
+                "{text}"
+            );
         }
         let none = "expected operations like `INFO  jepsen.util - 0 :invoke :read nil`, found none";
         assert_eq!(parse("started\n").map(|_| ()), Err(none.to_owned()));

@@ -37,13 +37,24 @@ use std::borrow::Cow;
 use stores::Stores;
 
 /// The row of the table.
-pub const FORMAT: Format =
-    Format { name: "porcupine-kv", aliases: &[], extensions: &["txt"], part_name: None, sniff, read, write: None };
+pub const FORMAT: Format = Format {
+    name: "porcupine-kv",
+    aliases: &[],
+    extensions: &["txt"],
+    part_name: None,
+    sniff,
+    read,
+    write: None,
+};
 
 fn sniff(input: &Input<'_>) -> Likelihood {
-    let Some(line) = input.head_lines().next() else { return Likelihood::No };
+    let Some(line) = input.head_lines().next() else {
+        return Likelihood::No;
+    };
     let has = |word: &[u8]| memmem::find(line, word).is_some();
-    let stores = [&b":f :get"[..], b":f :put", b":f :append"].iter().any(|word| has(word));
+    let stores = [&b":f :get"[..], b":f :put", b":f :append"]
+        .iter()
+        .any(|word| has(word));
     match line.starts_with(b"{") && has(b":key \"") && stores {
         true => Likelihood::Certain,
         false => Likelihood::No,
@@ -60,7 +71,11 @@ struct Content<'a> {
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = crate::formats::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
-    let mut reader = Reader { scan: Scanner::new(FORMAT.name, bytes), keys: Vec::new(), places: FxHashMap::default() };
+    let mut reader = Reader {
+        scan: Scanner::new(FORMAT.name, bytes),
+        keys: Vec::new(),
+        places: FxHashMap::default(),
+    };
     let mut events = Vec::new();
     let watch = Watch::new(FORMAT.name, control, 0);
     loop {
@@ -93,14 +108,17 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
              satisfies is satisfied, but another level that it violates may hold with another choice.",
         ));
     }
-    for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate() {
+    for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate()
+    {
         let session = call.session(&mut builder);
         let draft = builder.transaction(session, call.outcome(&events));
         builder.set_interval(draft, interval);
         stores.emit(&mut builder, draft, (number, call), &events, result);
     }
     builder.sort_sessions();
-    builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    builder
+        .finish()
+        .map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
 struct Reader<'a> {
@@ -112,9 +130,18 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn operation(&mut self, place: u32) -> Result<Event<Content<'a>>, ReadError> {
         let line = self.scan.line();
-        let close = if self.scan.peek() == Some(b'{') { self.scan.open() } else { None };
-        let Some(close) = close else { return self.scan.fail("an operation like {:process 0, :type :invoke, …}") };
-        let (mut process, mut stage, mut action, mut key, mut string) = (None, None, None, None, None);
+        let close = if self.scan.peek() == Some(b'{') {
+            self.scan.open()
+        } else {
+            None
+        };
+        let Some(close) = close else {
+            return self
+                .scan
+                .fail("an operation like {:process 0, :type :invoke, …}");
+        };
+        let (mut process, mut stage, mut action, mut key, mut string) =
+            (None, None, None, None, None);
         let mut first = true;
         while self.scan.more(close, &mut first)? {
             let field = self.scan.field()?;
@@ -163,15 +190,29 @@ impl<'a> Reader<'a> {
             }
         }
         match (stage, action, key) {
-            (Some(stage), Some(action), Some(key)) => {
-                Ok(Event { process, stage, time: None, place, line, content: Content { action, key, string } })
-            }
-            _ => self.scan.fail_line(line, "expected an operation with :type, :f and :key".to_owned()),
+            (Some(stage), Some(action), Some(key)) => Ok(Event {
+                process,
+                stage,
+                time: None,
+                place,
+                line,
+                content: Content {
+                    action,
+                    key,
+                    string,
+                },
+            }),
+            _ => self.scan.fail_line(
+                line,
+                "expected an operation with :type, :f and :key".to_owned(),
+            ),
         }
     }
 
     fn key(&mut self, token: Token<'a>) -> Option<usize> {
-        let Token::Text(text) = token else { return None };
+        let Token::Text(text) = token else {
+            return None;
+        };
         let text = content_of(text);
         if let Some(&place) = self.places.get(&*text) {
             return Some(place);

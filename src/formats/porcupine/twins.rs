@@ -130,7 +130,11 @@ impl<'a> Walk<'a> {
             };
             shown.push(get.strings.iter().fold(ROOT, below));
         }
-        let first = State { place: Some(ROOT), done: Vec::new(), covered: Vec::new() };
+        let first = State {
+            place: Some(ROOT),
+            done: Vec::new(),
+            covered: Vec::new(),
+        };
         Walk {
             writes,
             gets,
@@ -146,7 +150,10 @@ impl<'a> Walk<'a> {
 
     /// Beginnings, and ends of what is known to have happened, in order of time.
     fn events(&self) -> Vec<(i64, bool, Operation)> {
-        let writes = self.writes.iter().map(|write| (write.interval, write.is_certain));
+        let writes = self
+            .writes
+            .iter()
+            .map(|write| (write.interval, write.is_certain));
         let gets = self.gets.iter().map(|get| (get.interval, true));
         let mut events = Vec::new();
         for (operation, (interval, ends)) in (0..).zip(writes.chain(gets)) {
@@ -163,9 +170,15 @@ impl<'a> Walk<'a> {
 
     fn begin(&mut self, operation: Operation) {
         if self.write(operation).is_some() {
-            let end =
-                |write: Operation| (!self.writes[write as usize].is_certain, self.writes[write as usize].interval.end);
-            let at = self.running.partition_point(|&other| end(other) <= end(operation));
+            let end = |write: Operation| {
+                (
+                    !self.writes[write as usize].is_certain,
+                    self.writes[write as usize].interval.end,
+                )
+            };
+            let at = self
+                .running
+                .partition_point(|&other| end(other) <= end(operation));
             self.running.insert(at, operation);
             return;
         }
@@ -178,7 +191,9 @@ impl<'a> Walk<'a> {
     /// Gets that show what is there take effect.
     fn observe(&mut self, (state, entry): &mut Logged) {
         for &get in &self.waiting {
-            if state.place == Some(self.shown[get as usize - self.writes.len()]) && include(&mut state.done, get) {
+            if state.place == Some(self.shown[get as usize - self.writes.len()])
+                && include(&mut state.done, get)
+            {
                 self.log.push((*entry, get));
                 *entry = self.log.len() as u32 - 1;
             }
@@ -194,8 +209,12 @@ impl<'a> Walk<'a> {
         state.place = from.and_then(|place| self.children.get(&(place, string)).copied());
         include(&mut state.done, write);
         if is_put {
-            state.covered =
-                self.running.iter().copied().filter(|other| state.done.binary_search(other).is_err()).collect();
+            state.covered = self
+                .running
+                .iter()
+                .copied()
+                .filter(|other| state.done.binary_search(other).is_err())
+                .collect();
             state.covered.sort_unstable();
         } else {
             exclude(&mut state.covered, write);
@@ -211,7 +230,11 @@ impl<'a> Walk<'a> {
         let mut tried = FxHashSet::default();
         let is_first = |&write: &Operation| {
             let is_covered = state.covered.binary_search(&write).is_ok();
-            let does = (self.string[write as usize], self.writes[write as usize].action == Action::Put, is_covered);
+            let does = (
+                self.string[write as usize],
+                self.writes[write as usize].action == Action::Put,
+                is_covered,
+            );
             state.done.binary_search(&write).is_err() && tried.insert(does)
         };
         self.running.iter().copied().filter(is_first).collect()
@@ -229,7 +252,8 @@ impl<'a> Walk<'a> {
                 after.push(state);
             }
         };
-        let mut seen: FxHashSet<State> = self.states.iter().map(|(state, _)| state.clone()).collect();
+        let mut seen: FxHashSet<State> =
+            self.states.iter().map(|(state, _)| state.clone()).collect();
         let mut open = std::mem::take(&mut self.states);
         while let Some(state) = open.pop() {
             control.check()?;
@@ -281,26 +305,54 @@ impl<'a> Walk<'a> {
             }
         }
         let is_explained = of_get.iter().all(Option::is_some);
-        let parts = |get: usize| of_get[get].clone().unwrap_or_else(|| self.without_explanation(get, groups, &of_get));
-        Assigned { writes: (0..self.gets.len()).map(parts).collect(), is_explained }
+        let parts = |get: usize| {
+            of_get[get]
+                .clone()
+                .unwrap_or_else(|| self.without_explanation(get, groups, &of_get))
+        };
+        Assigned {
+            writes: (0..self.gets.len()).map(parts).collect(),
+            is_explained,
+        }
     }
 
     /// Writes that a result without an explanation may show: what others show, as far as they show the same.
-    fn without_explanation(&self, get: usize, groups: &[Vec<usize>], of_get: &[Option<Vec<usize>>]) -> Vec<usize> {
+    fn without_explanation(
+        &self,
+        get: usize,
+        groups: &[Vec<usize>],
+        of_get: &[Option<Vec<usize>>],
+    ) -> Vec<usize> {
         let strings = &self.gets[get].strings;
-        let common = |other: usize| strings.iter().zip(&self.gets[other].strings).take_while(|(a, b)| a == b).count();
+        let common = |other: usize| {
+            strings
+                .iter()
+                .zip(&self.gets[other].strings)
+                .take_while(|(a, b)| a == b)
+                .count()
+        };
         let explained = (0..self.gets.len()).filter(|&other| of_get[other].is_some());
         let most = explained.max_by_key(|&other| common(other));
         let mut parts: Vec<usize> = match most {
-            Some(other) => of_get[other].iter().flatten().take(common(other)).copied().collect(),
+            Some(other) => of_get[other]
+                .iter()
+                .flatten()
+                .take(common(other))
+                .copied()
+                .collect(),
             None => Vec::new(),
         };
         for &string in &strings[parts.len()..] {
-            let may_be = |write: &&usize| parts.is_empty() || self.writes[**write].action == Action::Append;
-            let is_used =
-                |write: &usize| parts.contains(write) || of_get.iter().flatten().flatten().any(|w| w == write);
+            let may_be =
+                |write: &&usize| parts.is_empty() || self.writes[**write].action == Action::Append;
+            let is_used = |write: &usize| {
+                parts.contains(write) || of_get.iter().flatten().flatten().any(|w| w == write)
+            };
             let group = groups[string].iter().filter(may_be);
-            let one = group.clone().find(|write| !is_used(write)).or_else(|| group.clone().next());
+            let one = group
+                .clone()
+                .find(|write| !is_used(write))
+                .or_else(|| group.clone().next());
             let one = one.copied().unwrap_or(groups[string][0]);
             parts.push(one);
         }

@@ -52,16 +52,33 @@ use crate::history::History;
 use read::Parser;
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("text", &["isoscope-text"], &["txt", "history"], sniff, read, write::write);
+pub const FORMAT: Format = Format::file(
+    "text",
+    &["isoscope-text"],
+    &["txt", "history"],
+    sniff,
+    read,
+    write::write,
+);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
-    let Some(line) = input.head_lines().find(|line| !line.starts_with(b"#") && !line.starts_with(b"!")) else {
-        return if input.head_lines().next().is_some() { Likelihood::Perhaps } else { Likelihood::No };
+    let Some(line) = input
+        .head_lines()
+        .find(|line| !line.starts_with(b"#") && !line.starts_with(b"!"))
+    else {
+        return if input.head_lines().next().is_some() {
+            Likelihood::Perhaps
+        } else {
+            Likelihood::No
+        };
     };
     // A quoted session name may contain a colon; the first one is good enough for a guess.
-    let Some(colon) = line.iter().position(|&b| b == b':') else { return Likelihood::No };
+    let Some(colon) = line.iter().position(|&b| b == b':') else {
+        return Likelihood::No;
+    };
     let (session, rest) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
-    let named = !session.is_empty() && (session.starts_with(b"\"") || session.iter().all(|&b| is_bare(b) || b == b'@'));
+    let named = !session.is_empty()
+        && (session.starts_with(b"\"") || session.iter().all(|&b| is_bare(b) || b == b'@'));
     match rest.contains(&b'[') || session == b"initial" {
         _ if !named => Likelihood::No,
         true => Likelihood::Likely,
@@ -105,7 +122,20 @@ static BARE: [bool; 256] = {
 const fn is_mark(byte: u8) -> bool {
     matches!(
         byte,
-        b'[' | b']' | b'{' | b'}' | b'(' | b')' | b',' | b':' | b';' | b'#' | b'!' | b'?' | b'@' | b'"' | b'\\'
+        b'[' | b']'
+            | b'{'
+            | b'}'
+            | b'('
+            | b')'
+            | b','
+            | b':'
+            | b';'
+            | b'#'
+            | b'!'
+            | b'?'
+            | b'@'
+            | b'"'
+            | b'\\'
     )
 }
 

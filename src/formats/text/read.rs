@@ -4,7 +4,9 @@ use super::{FORMAT, is_bare};
 use crate::control::Control;
 use crate::formats::error::{ReadError, excerpt};
 use crate::formats::{Input, Place, Problem, name};
-use crate::history::{BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value};
+use crate::history::{
+    BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value,
+};
 use std::borrow::Cow;
 
 /// Numbers of so many digits fit; longer ones are read as names.
@@ -47,13 +49,23 @@ impl<'a> Parser<'a> {
     pub(super) fn new(input: &Input<'a>, control: &'a Control) -> Parser<'a> {
         let builder = Builder::new(input.origin(FORMAT.name));
         let bytes = crate::formats::without_mark(input.bytes());
-        Parser { bytes, at: 0, line: 1, line_start: 0, control, builder, initial: Some("0".to_owned()) }
+        Parser {
+            bytes,
+            at: 0,
+            line: 1,
+            line_start: 0,
+            control,
+            builder,
+            initial: Some("0".to_owned()),
+        }
     }
 
     pub(super) fn history(mut self) -> Result<History, ReadError> {
         while self.at < self.bytes.len() {
             self.line()?;
-            self.control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+            self.control
+                .check()
+                .map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
             self.control.advance((self.at - self.line_start) as u64);
             self.line += 1;
             self.line_start = self.at;
@@ -63,8 +75,12 @@ impl<'a> Parser<'a> {
             self.builder.initial_value(initial);
         }
         let needed = self.builder.finish_needs();
-        self.control.needs(needed).map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-        self.builder.finish().map_err(|error: BuildError| ReadError::whole(FORMAT.name, error))
+        self.control
+            .needs(needed)
+            .map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+        self.builder
+            .finish()
+            .map_err(|error: BuildError| ReadError::whole(FORMAT.name, error))
     }
 
     /// Reads one line, its end included.
@@ -86,7 +102,8 @@ impl<'a> Parser<'a> {
                 }
                 false => {
                     let session = name::session(&mut self.builder, &name.text);
-                    let known = node.is_none_or(|node| self.builder.session_node(session, &node.text));
+                    let known =
+                        node.is_none_or(|node| self.builder.session_node(session, &node.text));
                     if !known {
                         return self.fail_line("the same node on all lines of this session");
                     }
@@ -109,9 +126,16 @@ impl<'a> Parser<'a> {
     /// What happened to the system; the mark has been taken.
     fn incident(&mut self) -> Result<(), ReadError> {
         let what = self.name("what happened")?.text.into_owned();
-        let mut incident = Incident { time: None, what, detail: String::new() };
+        let mut incident = Incident {
+            time: None,
+            what,
+            detail: String::new(),
+        };
         if !self.at_end_of_statement() && self.peek() != Some(b'@') {
-            incident.detail = self.name("more about it, `@` or the end of the line")?.text.into_owned();
+            incident.detail = self
+                .name("more about it, `@` or the end of the line")?
+                .text
+                .into_owned();
         }
         if self.symbol_if(b'@') {
             let begin = self.at;
@@ -128,7 +152,11 @@ impl<'a> Parser<'a> {
     fn transaction(&mut self, draft: Draft) -> Result<(), ReadError> {
         if self.peek() != Some(b'[') {
             let label = self.name("`[` or the label of a transaction")?;
-            match label.text.strip_prefix('T').and_then(|digits| name::number(digits, u64::MAX - 1)) {
+            match label
+                .text
+                .strip_prefix('T')
+                .and_then(|digits| name::number(digits, u64::MAX - 1))
+            {
                 Some(number) => self.builder.number_transaction(draft, number),
                 None => self.builder.name_transaction(draft, &label.text),
             }
@@ -154,10 +182,12 @@ impl<'a> Parser<'a> {
         if self.symbol_if(b'@') {
             let begin = self.at;
             let times = self.name("two times like `10..20`")?;
-            let interval = times
-                .text
-                .split_once("..")
-                .and_then(|(start, end)| Some(Interval { start: start.parse().ok()?, end: end.parse().ok()? }));
+            let interval = times.text.split_once("..").and_then(|(start, end)| {
+                Some(Interval {
+                    start: start.parse().ok()?,
+                    end: end.parse().ok()?,
+                })
+            });
             let Some(interval) = interval else {
                 self.at = begin;
                 return self.fail("two times like `10..20`");
@@ -199,12 +229,15 @@ impl<'a> Parser<'a> {
         };
         match letter {
             b'n' => self.builder.read_of_other(draft, key, value, line),
-            b'r' => self.builder.operation(draft, OperationKind::Read, key, value, line),
+            b'r' => self
+                .builder
+                .operation(draft, OperationKind::Read, key, value, line),
             _ => {
                 if letter == b'a' {
                     self.builder.list_key(key);
                 }
-                self.builder.operation(draft, OperationKind::Write, key, value, line);
+                self.builder
+                    .operation(draft, OperationKind::Write, key, value, line);
             }
         }
         Ok(())
@@ -212,7 +245,10 @@ impl<'a> Parser<'a> {
 
     /// Takes the letter of an operation and the blanks after it.
     fn letter(&mut self) -> Result<u8, ReadError> {
-        let is_alone = !self.bytes.get(self.at + 1).is_some_and(|&next| is_bare(next));
+        let is_alone = !self
+            .bytes
+            .get(self.at + 1)
+            .is_some_and(|&next| is_bare(next));
         match self.peek() {
             Some(letter @ (b'r' | b'w' | b'a' | b'n')) if is_alone => {
                 self.at += 1;
@@ -227,7 +263,12 @@ impl<'a> Parser<'a> {
     fn number_if(&mut self, limit: u64) -> Option<u64> {
         let rest = &self.bytes[self.at..];
         let (mut number, mut len) = (0, 0);
-        for digit in rest.iter().take(MOST_DIGITS).map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+        for digit in rest
+            .iter()
+            .take(MOST_DIGITS)
+            .map(|byte| byte.wrapping_sub(b'0'))
+            .take_while(|digit| *digit < 10)
+        {
             number = 10 * number + u64::from(digit);
             len += 1;
         }
@@ -281,7 +322,11 @@ impl<'a> Parser<'a> {
     }
 
     fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), ReadError> {
-        if self.symbol_if(symbol) { Ok(()) } else { self.fail(expected) }
+        if self.symbol_if(symbol) {
+            Ok(())
+        } else {
+            self.fail(expected)
+        }
     }
 
     /// Takes a name and the blanks after it.
@@ -317,8 +362,14 @@ impl<'a> Parser<'a> {
     }
 
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
-        let place = Place::Line { line: self.line, column: (self.at - self.line_start + 1) as u64 };
-        let problem = Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) };
+        let place = Place::Line {
+            line: self.line,
+            column: (self.at - self.line_start + 1) as u64,
+        };
+        let problem = Problem::Expected {
+            expected,
+            found: excerpt(&self.bytes[self.at..]),
+        };
         Err(ReadError::new(FORMAT.name, place, problem))
     }
 }

@@ -3,7 +3,9 @@
 use super::{FORMAT, is_bare};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
-use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{
+    History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 
 /// Lines are broken after the transaction that reaches this length, in bytes.
 const LINE: usize = 110;
@@ -23,7 +25,11 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
     for session in history.sessions() {
         let mut begun = false;
         let start = |line: &mut String| {
-            push_label(line, &history.session_names().text(session.index()), &["initial"]);
+            push_label(
+                line,
+                &history.session_names().text(session.index()),
+                &["initial"],
+            );
             if let Some(node) = history.cluster().node_of(session) {
                 line.push('@');
                 push_label(line, &node, &[]);
@@ -75,7 +81,15 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
         Some(Label::Number(number)) => line.push_str(&format!("T{number} ")),
         Some(Label::Name(name)) => {
             // Bare, it would begin with the mark of a setup transaction.
-            push_label(line, name, if name.starts_with('*') { std::slice::from_ref(&name) } else { &[] });
+            push_label(
+                line,
+                name,
+                if name.starts_with('*') {
+                    std::slice::from_ref(&name)
+                } else {
+                    &[]
+                },
+            );
             line.push(' ');
         }
         None => {}
@@ -102,7 +116,9 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
 fn push_operation(line: &mut String, history: &History, o: OperationId) {
     let operation = history.operation(o);
     let elements = history.lists().read_by(o);
-    let other = history.differs_from(o).filter(|&other| other != Value::UNRECORDED);
+    let other = history
+        .differs_from(o)
+        .filter(|&other| other != Value::UNRECORDED);
     line.push_str(match (operation.kind, other) {
         (OperationKind::Read, None) => "r ",
         (OperationKind::Read, Some(_)) => "n ",
@@ -123,7 +139,9 @@ fn push_operation(line: &mut String, history: &History, o: OperationId) {
     match other.unwrap_or(operation.value) {
         Value::INITIAL => line.push_str("init"),
         Value::UNRECORDED => line.push('?'),
-        value if operation.kind == OperationKind::Write => push_name(line, &name::of_value(history, value), &[]),
+        value if operation.kind == OperationKind::Write => {
+            push_name(line, &name::of_value(history, value), &[])
+        }
         value => push_name(line, &name::of_value(history, value), &["init"]),
     }
 }

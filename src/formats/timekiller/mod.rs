@@ -28,14 +28,25 @@ mod write;
 use super::{Format, Input, Likelihood};
 
 /// The row of the table.
-pub const FORMAT: Format = Format::file("timekiller", &["chronos"], &["json"], sniff, read::read, write::write);
+pub const FORMAT: Format = Format::file(
+    "timekiller",
+    &["chronos"],
+    &["json"],
+    sniff,
+    read::read,
+    write::write,
+);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();
-    let begins = head.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
+    let begins = head
+        .strip_prefix(b"[")
+        .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
     let says = |field: &str| memchr::memmem::find(head, field.as_bytes()).is_some();
     match begins {
-        true if says("\"sts\"") || says("\"cts\"") || (says("\"ops\"") && says("\"t\"")) => Likelihood::Likely,
+        true if says("\"sts\"") || says("\"cts\"") || (says("\"ops\"") && says("\"t\"")) => {
+            Likelihood::Likely
+        }
         _ => Likelihood::No,
     }
 }

@@ -43,7 +43,8 @@ struct Access<'a> {
     v: Option<&'a RawValue>,
 }
 
-const TRANSACTION: &str = "a transaction: an object with the fields \"tid\", \"sid\", \"sts\", \"cts\" and \"ops\"";
+const TRANSACTION: &str =
+    "a transaction: an object with the fields \"tid\", \"sid\", \"sts\", \"cts\" and \"ops\"";
 const OPERATIONS: &str = "an array of operations";
 const OPERATION: &str = "an operation like {\"t\": \"w\", \"k\": 1, \"v\": 2}";
 
@@ -59,7 +60,9 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
         stamps: Vec::new(),
         elements: Vec::new(),
     };
-    text.elements(whole, "an array of transactions", |transaction| reader.transaction(transaction))?;
+    text.elements(whole, "an array of transactions", |transaction| {
+        reader.transaction(transaction)
+    })?;
     if reader.builder.n_transactions() == 0 {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
@@ -100,7 +103,11 @@ enum Kind {
 
 impl Kind {
     fn of<'a>(text: &Text<'a>, word: &'a RawValue) -> Result<Kind, ReadError> {
-        let is = |words: [&str; 2]| words.iter().any(|known| known.eq_ignore_ascii_case(word.get()));
+        let is = |words: [&str; 2]| {
+            words
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(word.get()))
+        };
         match () {
             () if is(["\"r\"", "\"read\""]) => Ok(Kind::Read),
             () if is(["\"w\"", "\"write\""]) => Ok(Kind::Write),
@@ -127,29 +134,51 @@ impl<'a> Reader<'_, 'a> {
     fn transaction(&mut self, transaction: &'a RawValue) -> Result<(), ReadError> {
         let text = self.text;
         let transaction: Transaction<'a> = text.object(transaction, TRANSACTION)?;
-        let session = text.name(transaction.sid, "the name of a session: an integer or a string")?;
+        let session = text.name(
+            transaction.sid,
+            "the name of a session: an integer or a string",
+        )?;
         let session = name::session(&mut self.builder, &session);
         let draft = self.builder.transaction(session, Outcome::Committed);
-        let label = text.name(transaction.tid, "the name of a transaction: an integer or a string")?;
+        let label = text.name(
+            transaction.tid,
+            "the name of a transaction: an integer or a string",
+        )?;
         match name::number(&label, u64::MAX - 1) {
             Some(number) => self.builder.number_transaction(draft, number),
             None => self.builder.name_transaction(draft, &label),
         }
         let stamps = [self.stamp(transaction.sts)?, self.stamp(transaction.cts)?];
         if stamps[1] < stamps[0] {
-            return Err(text.expected(transaction.cts, "a commit timestamp that is not before the start timestamp"));
+            return Err(text.expected(
+                transaction.cts,
+                "a commit timestamp that is not before the start timestamp",
+            ));
         }
         self.stamps.push((draft, stamps));
-        text.elements(transaction.ops, OPERATIONS, |operation| self.operation(operation, draft))
+        text.elements(transaction.ops, OPERATIONS, |operation| {
+            self.operation(operation, draft)
+        })
     }
 
     fn stamp(&self, stamp: &'a RawValue) -> Result<Stamp, ReadError> {
-        let hybrid: Hybrid<'a> = self.text.object(stamp, "a timestamp like {\"p\": 1691420095436341, \"l\": 0}")?;
-        let physical = self.text.integer(hybrid.p, "the physical part of a timestamp: an integer")?;
-        let logical = self.text.integer(hybrid.l, "the logical part of a timestamp: an integer from 0")?;
+        let hybrid: Hybrid<'a> = self.text.object(
+            stamp,
+            "a timestamp like {\"p\": 1691420095436341, \"l\": 0}",
+        )?;
+        let physical = self
+            .text
+            .integer(hybrid.p, "the physical part of a timestamp: an integer")?;
+        let logical = self.text.integer(
+            hybrid.l,
+            "the logical part of a timestamp: an integer from 0",
+        )?;
         match logical {
             0.. => Ok((physical, logical)),
-            _ => Err(self.text.expected(hybrid.l, "the logical part of a timestamp: an integer from 0")),
+            _ => Err(self.text.expected(
+                hybrid.l,
+                "the logical part of a timestamp: an integer from 0",
+            )),
         }
     }
 
@@ -158,28 +187,47 @@ impl<'a> Reader<'_, 'a> {
         let access: Access<'a> = text.object(operation, OPERATION)?;
         let line = text.line(operation);
         let kind = Kind::of(text, access.t)?;
-        let key = name::key(&mut self.builder, &text.name(access.k, "a key: an integer")?);
+        let key = name::key(
+            &mut self.builder,
+            &text.name(access.k, "a key: an integer")?,
+        );
         match (kind, access.v) {
             (Kind::Read, list) if self.holds_lists => {
                 self.elements.clear();
                 if let Some(list) = list {
-                    text.elements(list, "a list or null, as in the operations before", |element| {
-                        self.elements.push(text.name(element, "an element: an integer")?);
-                        Ok(())
-                    })?;
+                    text.elements(
+                        list,
+                        "a list or null, as in the operations before",
+                        |element| {
+                            self.elements
+                                .push(text.name(element, "an element: an integer")?);
+                            Ok(())
+                        },
+                    )?;
                 }
                 let values = name::values(&mut self.builder, &self.elements);
                 self.builder.list_read(draft, key, &values, line);
             }
-            (Kind::Read, None) => self.builder.operation(draft, OperationKind::Read, key, Value::INITIAL, line),
+            (Kind::Read, None) => {
+                self.builder
+                    .operation(draft, OperationKind::Read, key, Value::INITIAL, line)
+            }
             (Kind::Read, Some(value)) => {
                 let value = text.name(value, "a value: an integer or null")?;
                 let value = name::value(&mut self.builder, &value);
-                self.builder.operation(draft, OperationKind::Read, key, value, line);
+                self.builder
+                    .operation(draft, OperationKind::Read, key, value, line);
             }
             (kind, _) if (kind == Kind::Append) != self.holds_lists => {
-                let other = if self.holds_lists { "\"r\" or \"a\"" } else { "\"r\" or \"w\"" };
-                let message = format!("expected {other} as in the operations before, found {}", access.t.get());
+                let other = if self.holds_lists {
+                    "\"r\" or \"a\""
+                } else {
+                    "\"r\" or \"w\""
+                };
+                let message = format!(
+                    "expected {other} as in the operations before, found {}",
+                    access.t.get()
+                );
                 return Err(text.problem(access.t, Problem::Other(message)));
             }
             (_, None) => {
@@ -192,18 +240,30 @@ impl<'a> Reader<'_, 'a> {
                 }
                 let value = text.name(value, "a value: an integer")?;
                 let value = name::value(&mut self.builder, &value);
-                self.builder.operation(draft, OperationKind::Write, key, value, line);
+                self.builder
+                    .operation(draft, OperationKind::Write, key, value, line);
             }
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<History, ReadError> {
-        let most = self.stamps.iter().flat_map(|(_, stamps)| stamps).map(|(_, logical)| *logical).max().unwrap_or(0);
+        let most = self
+            .stamps
+            .iter()
+            .flat_map(|(_, stamps)| stamps)
+            .map(|(_, logical)| *logical)
+            .max()
+            .unwrap_or(0);
         let scale = 1 + i128::from(most);
-        let on_scale =
-            |&(physical, logical): &Stamp| i64::try_from(i128::from(physical) * scale + i128::from(logical)).ok();
-        let fit = self.stamps.iter().flat_map(|(_, stamps)| stamps).all(|stamp| on_scale(stamp).is_some());
+        let on_scale = |&(physical, logical): &Stamp| {
+            i64::try_from(i128::from(physical) * scale + i128::from(logical)).ok()
+        };
+        let fit = self
+            .stamps
+            .iter()
+            .flat_map(|(_, stamps)| stamps)
+            .all(|stamp| on_scale(stamp).is_some());
         let mut order: Vec<Stamp> = Vec::new();
         if !fit {
             order.extend(self.stamps.iter().flat_map(|(_, stamps)| stamps));
@@ -215,15 +275,25 @@ impl<'a> Reader<'_, 'a> {
             false => order.partition_point(|other| other < stamp) as i64,
         };
         for (draft, [start, end]) in &self.stamps {
-            self.builder.set_interval(*draft, Interval { start: time(start), end: time(end) });
+            self.builder.set_interval(
+                *draft,
+                Interval {
+                    start: time(start),
+                    end: time(end),
+                },
+            );
         }
         let how = match (fit, most) {
             (true, 0) => String::new(),
             (true, _) => format!("; each is its physical part times {scale} plus its logical part"),
             (false, _) => "; only their order is kept, since they exceed 64 bits".to_owned(),
         };
-        self.builder.assume(format!("The times are the start and commit timestamps of the database{how}."));
+        self.builder.assume(format!(
+            "The times are the start and commit timestamps of the database{how}."
+        ));
         self.builder.sort_sessions();
-        self.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+        self.builder
+            .finish()
+            .map_err(|error| ReadError::whole(FORMAT.name, error))
     }
 }

@@ -3,7 +3,9 @@
 use super::FORMAT;
 use crate::formats::committed_only::{self, Limits};
 use crate::formats::{WriteError, name};
-use crate::history::{History, Interval, Label, Operation, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{
+    History, Interval, Label, Operation, OperationId, OperationKind, TransactionId, Value,
+};
 use std::io::Write;
 
 /// Writes a line for each transaction. Times are the physical parts of timestamps; keys and values must be integers.
@@ -20,12 +22,23 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
     committed_only::check(history, FORMAT.name, &limits, |_| false)?;
     committed_only::refuse_other_keys_than_integers(history, FORMAT.name)?;
     committed_only::refuse_other_than_integers(history, FORMAT.name)?;
-    let cannot = |what| WriteError::CannotSay { format: FORMAT.name, what };
+    let cannot = |what| WriteError::CannotSay {
+        format: FORMAT.name,
+        what,
+    };
     for t in history.transactions() {
         match history.interval(t) {
-            None => return Err(cannot(format!("that it is not known when {} ran", history.transaction_name(t)))),
+            None => {
+                return Err(cannot(format!(
+                    "that it is not known when {} ran",
+                    history.transaction_name(t)
+                )));
+            }
             Some(Interval { start, end }) if start > end => {
-                return Err(cannot(format!("that {} ended before it began", history.transaction_name(t))));
+                return Err(cannot(format!(
+                    "that {} ended before it began",
+                    history.transaction_name(t)
+                )));
             }
             Some(_) => {}
         }
@@ -37,7 +50,9 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
             _ => text_of_name(&history.exact_transaction_name(t)),
         };
         let sid = text_of_name(&history.session_names().text(history.session_of(t).index()));
-        let (start, end) = history.interval(t).map_or((0, 0), |interval| (interval.start, interval.end));
+        let (start, end) = history
+            .interval(t)
+            .map_or((0, 0), |interval| (interval.start, interval.end));
         write!(
             out,
             "{before}{{\"tid\":{tid},\"sid\":{sid},\"sts\":{{\"p\":{start},\"l\":0}},\"cts\":{{\"p\":{end},\"l\":0}},\"ops\":["
@@ -50,7 +65,11 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
     Ok(())
 }
 
-fn write_operations(out: &mut Vec<u8>, history: &History, t: TransactionId) -> Result<(), WriteError> {
+fn write_operations(
+    out: &mut Vec<u8>,
+    history: &History,
+    t: TransactionId,
+) -> Result<(), WriteError> {
     for (n, o) in history.operations_of(t).enumerate() {
         let Operation { kind, key, .. } = history.operation(o);
         let letter = match kind {
@@ -58,8 +77,15 @@ fn write_operations(out: &mut Vec<u8>, history: &History, t: TransactionId) -> R
             OperationKind::Write if history.lists().is_list(key) => "a",
             OperationKind::Write => "w",
         };
-        let (comma, key) = (if n == 0 { "" } else { "," }, history.key_names().text(key.index()));
-        write!(out, "{comma}{{\"t\":\"{letter}\",\"k\":{key},\"v\":{}}}", value_text(history, o))?;
+        let (comma, key) = (
+            if n == 0 { "" } else { "," },
+            history.key_names().text(key.index()),
+        );
+        write!(
+            out,
+            "{comma}{{\"t\":\"{letter}\",\"k\":{key},\"v\":{}}}",
+            value_text(history, o)
+        )?;
     }
     Ok(())
 }
@@ -67,7 +93,10 @@ fn write_operations(out: &mut Vec<u8>, history: &History, t: TransactionId) -> R
 fn value_text(history: &History, o: OperationId) -> String {
     match (history.lists().read_by(o), history.operation(o).value) {
         (Some(elements), _) => {
-            let texts: Vec<_> = elements.iter().map(|&element| name::of_value(history, element)).collect();
+            let texts: Vec<_> = elements
+                .iter()
+                .map(|&element| name::of_value(history, element))
+                .collect();
             format!("[{}]", texts.join(","))
         }
         (None, Value::INITIAL) => "null".to_owned(),

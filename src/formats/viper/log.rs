@@ -64,22 +64,34 @@ pub(super) fn read<'a>(bytes: &'a [u8], control: &'a Control) -> Result<Log<'a>,
     let text = Text::new(FORMAT.name, bytes, control);
     let mut log = Log::default();
     let mut items = Vec::new();
-    for line in bytes.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+    for line in bytes
+        .split(|&b| b == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+    {
         let whole = text.value(line)?;
         if says_operation(whole) {
             return Err(text.problem(whole, an_object_for_each_operation()));
         }
-        let line: LogEntry<'_> = text.object(whole, "a transaction: an object with the field \"value\"")?;
-        text.elements(line.value, "an array of operations", |operation| log.operation(&text, operation, &mut items))?;
+        let line: LogEntry<'_> =
+            text.object(whole, "a transaction: an object with the field \"value\"")?;
+        text.elements(line.value, "an array of operations", |operation| {
+            log.operation(&text, operation, &mut items)
+        })?;
         let interval = match (line.start, line.end) {
             (Some(start @ 0..), Some(end @ 0..)) if end < start => {
-                let message = format!("expected a postCommitTS that is not before the preBeginTS {start}, found {end}");
+                let message = format!(
+                    "expected a postCommitTS that is not before the preBeginTS {start}, found {end}"
+                );
                 return Err(text.problem(whole, Problem::Other(message)));
             }
             (Some(start @ 0..), Some(end @ 0..)) => Some(Interval { start, end }),
             _ => None,
         };
-        log.transactions.push(Transaction { end: log.operations.len(), initial: line.initial, interval });
+        log.transactions.push(Transaction {
+            end: log.operations.len(),
+            initial: line.initial,
+            interval,
+        });
     }
     Ok(log)
 }
@@ -119,8 +131,12 @@ impl<'a> Log<'a> {
                 text.truth(is_dead, "whether the row is dead: true or false")?;
                 self.read(text, key, value, line)
             }
-            [word, key, value, succ] if word.get() == "\"w\"" => self.write(text, key, value, succ, line),
-            [word, key, value, old, is_dead, succ, ..] if matches!(word.get(), "\"i\"" | "\"d\"") => {
+            [word, key, value, succ] if word.get() == "\"w\"" => {
+                self.write(text, key, value, succ, line)
+            }
+            [word, key, value, old, is_dead, succ, ..]
+                if matches!(word.get(), "\"i\"" | "\"d\"") =>
+            {
                 text.truth(is_dead, "whether the row is dead: true or false")?;
                 self.read(text, key, old, line)?;
                 self.write(text, key, value, succ, line)
@@ -129,7 +145,8 @@ impl<'a> Log<'a> {
                 self.n_ranges += 1;
                 for rows in [live, dead] {
                     text.elements(rows, "an array of rows", |row| {
-                        let Row { id, val } = text.object(row, "a row like {\"id\": key, \"val\": value}")?;
+                        let Row { id, val } =
+                            text.object(row, "a row like {\"id\": key, \"val\": value}")?;
                         self.read(text, id, val, text.line(row))
                     })?;
                 }
@@ -139,13 +156,24 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn read(&mut self, text: &Text<'a>, key: &'a RawValue, value: &'a RawValue, line: u32) -> Result<(), ReadError> {
+    fn read(
+        &mut self,
+        text: &Text<'a>,
+        key: &'a RawValue,
+        value: &'a RawValue,
+        line: u32,
+    ) -> Result<(), ReadError> {
         let value = match value.get() {
             "null" | "\"nil\"" => None,
             _ => Some(text.name(value, "a value: an integer")?),
         };
         let key = text.name(key, "a key: an integer or a string")?;
-        self.operations.push(Access { kind: OperationKind::Read, key, value, line });
+        self.operations.push(Access {
+            kind: OperationKind::Read,
+            key,
+            value,
+            line,
+        });
         Ok(())
     }
 
@@ -160,7 +188,12 @@ impl<'a> Log<'a> {
         let key = text.name(key, "a key: an integer or a string")?;
         let value = Some(text.name(value, "a value: an integer")?);
         match text.truth(succ, "whether it succeeded: true or false")? {
-            true => self.operations.push(Access { kind: OperationKind::Write, key, value, line }),
+            true => self.operations.push(Access {
+                kind: OperationKind::Write,
+                key,
+                value,
+                line,
+            }),
             false => self.n_without_effect += 1,
         }
         Ok(())

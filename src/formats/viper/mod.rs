@@ -65,12 +65,18 @@ fn sniff(input: &Input<'_>) -> Likelihood {
         return sniff_head(input.head());
     }
     let own = input.parts().iter().filter(|part| is_part(part.name));
-    let mut heads = own.map(|part| super::head_of(part.bytes)).filter(|head| !head.trim_ascii().is_empty());
+    let mut heads = own
+        .map(|part| super::head_of(part.bytes))
+        .filter(|head| !head.trim_ascii().is_empty());
     heads.next().map_or(Likelihood::No, sniff_head)
 }
 
 fn sniff_head(head: &[u8]) -> Likelihood {
-    let line = head.trim_ascii_start().split(|&b| b == b'\n').next().unwrap_or_default();
+    let line = head
+        .trim_ascii_start()
+        .split(|&b| b == b'\n')
+        .next()
+        .unwrap_or_default();
     let says = |field: &str| memchr::memmem::find(line, field.as_bytes()).is_some();
     match line.starts_with(b"{") && says("\"value\"") {
         // Jepsen's operations have a value, too, but also a type and a process.
@@ -83,17 +89,35 @@ fn sniff_head(head: &[u8]) -> Likelihood {
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", input.len() as u64);
     let base = input.name().rsplit(['/', '\\']).next().unwrap_or_default();
-    let single = [FilePart { name: base, bytes: input.bytes() }];
+    let single = [FilePart {
+        name: base,
+        bytes: input.bytes(),
+    }];
     let is_folder = !input.parts().is_empty();
     let parts: Vec<&FilePart<'_>> = match is_folder {
-        true => input.parts().iter().filter(|part| is_part(part.name)).collect(),
+        true => input
+            .parts()
+            .iter()
+            .filter(|part| is_part(part.name))
+            .collect(),
         false => single.iter().collect(),
     };
-    let logs: Vec<Result<Log<'_>, ReadError>> = parts.par_iter().map(|part| log::read(part.bytes, control)).collect();
+    let logs: Vec<Result<Log<'_>, ReadError>> = parts
+        .par_iter()
+        .map(|part| log::read(part.bytes, control))
+        .collect();
     let mut joined = Joined::new(Builder::new(input.origin(FORMAT.name)));
     for (part, log) in parts.iter().zip(logs) {
-        let in_part = |error: ReadError| if is_folder { error.in_part(part.name) } else { error };
-        let session = joined.session(session_of(part.name).unwrap_or("0")).map_err(in_part)?;
+        let in_part = |error: ReadError| {
+            if is_folder {
+                error.in_part(part.name)
+            } else {
+                error
+            }
+        };
+        let session = joined
+            .session(session_of(part.name).unwrap_or("0"))
+            .map_err(in_part)?;
         joined.append(log.map_err(in_part)?, session);
         if is_folder {
             joined.builder.session_part(session, part.name);
@@ -112,7 +136,12 @@ struct Joined {
 
 impl Joined {
     fn new(builder: Builder) -> Joined {
-        Joined { builder, n_initial: 0, n_without_effect: 0, n_ranges: 0 }
+        Joined {
+            builder,
+            n_initial: 0,
+            n_without_effect: 0,
+            n_ranges: 0,
+        }
     }
 
     /// The session with this name, which must be new.
@@ -122,7 +151,8 @@ impl Joined {
         match self.builder.n_sessions() > before {
             true => Ok(session),
             false => {
-                let message = "two files of this name: these are the logs of several runs".to_owned();
+                let message =
+                    "two files of this name: these are the logs of several runs".to_owned();
                 Err(ReadError::whole(FORMAT.name, Problem::Other(message)))
             }
         }
@@ -144,7 +174,10 @@ impl Joined {
             }
             for access in operations.by_ref().take(transaction.end - begin) {
                 let key = name::key(builder, &access.key);
-                let value = access.value.as_ref().map_or(Value::INITIAL, |value| name::value(builder, value));
+                let value = access
+                    .value
+                    .as_ref()
+                    .map_or(Value::INITIAL, |value| name::value(builder, value));
                 builder.operation(draft, access.kind, key, value, access.line);
             }
             begin = transaction.end;
@@ -159,12 +192,18 @@ impl Joined {
         }
         if self.n_initial == 0 {
             let because = "the log states no initial values".to_owned();
-            self.builder.suggest(Suggestions { initial: InitialRule::AnyUnwritten, because, ..Suggestions::default() });
+            self.builder.suggest(Suggestions {
+                initial: InitialRule::AnyUnwritten,
+                because,
+                ..Suggestions::default()
+            });
         }
         let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
         if self.n_without_effect > 0 {
             let writes = count(self.n_without_effect, "write");
-            self.builder.assume(format!("{writes} that the log marks as without effect left out."));
+            self.builder.assume(format!(
+                "{writes} that the log marks as without effect left out."
+            ));
         }
         if self.n_ranges > 0 {
             let ranges = count(self.n_ranges, "range read");
@@ -174,9 +213,13 @@ impl Joined {
         }
         if n_other_files > 0 {
             let files = count(n_other_files, "other file");
-            self.builder.assume(format!("Only the files J*.log of the folder are read; {files} left out."));
+            self.builder.assume(format!(
+                "Only the files J*.log of the folder are read; {files} left out."
+            ));
         }
-        self.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+        self.builder
+            .finish()
+            .map_err(|error| ReadError::whole(FORMAT.name, error))
     }
 }
 

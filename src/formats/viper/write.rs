@@ -3,7 +3,9 @@
 use super::FORMAT;
 use crate::formats::committed_only::{self, Limits};
 use crate::formats::{WriteError, name};
-use crate::history::{History, Interval, KeyId, Operation, OperationKind, SessionId, TransactionId, Value};
+use crate::history::{
+    History, Interval, KeyId, Operation, OperationKind, SessionId, TransactionId, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -20,24 +22,47 @@ pub(super) fn write(history: &History) -> Result<Vec<(String, Vec<u8>)>, WriteEr
         lists: false,
         registers: true,
     };
-    committed_only::check(history, FORMAT.name, &limits, |operation| initial.is_sayable(operation))?;
-    let cannot = |what| Err(WriteError::CannotSay { format: FORMAT.name, what });
+    committed_only::check(history, FORMAT.name, &limits, |operation| {
+        initial.is_sayable(operation)
+    })?;
+    let cannot = |what| {
+        Err(WriteError::CannotSay {
+            format: FORMAT.name,
+            what,
+        })
+    };
     if let Some(what) = initial.confusion(history) {
         return cannot(what);
     }
     committed_only::refuse_other_than_integers(history, FORMAT.name)?;
-    let negative = |t: &TransactionId| history.interval(*t).is_some_and(|i| i.start < 0 || i.end < 0);
+    let negative = |t: &TransactionId| {
+        history
+            .interval(*t)
+            .is_some_and(|i| i.start < 0 || i.end < 0)
+    };
     if let Some(t) = history.transactions().find(negative) {
-        return cannot(format!("that {} ran at a negative time", history.transaction_name(t)));
+        return cannot(format!(
+            "that {} ran at a negative time",
+            history.transaction_name(t)
+        ));
     }
-    let is_plain =
-        |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    let keep = history.sessions().all(|session| is_plain(&history.session_name(session)));
+    let is_plain = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+    };
+    let keep = history
+        .sessions()
+        .all(|session| is_plain(&history.session_name(session)));
     let file_name = |session: SessionId| match keep {
         true => format!("J{}.log", history.session_name(session)),
         false => format!("J{}.log", session.0),
     };
-    Ok(history.sessions().map(|session| (file_name(session), log_of(history, session).into_bytes())).collect())
+    Ok(history
+        .sessions()
+        .map(|session| (file_name(session), log_of(history, session).into_bytes()))
+        .collect())
 }
 
 fn log_of(history: &History, session: SessionId) -> String {
@@ -59,7 +84,11 @@ fn log_of(history: &History, session: SessionId) -> String {
                 OperationKind::Write => ("w", true),
             };
             let key = history.key_names().text(key.index());
-            let key = if name::is_signed(&key) { key } else { Cow::Owned(serde_json::Value::from(&*key).to_string()) };
+            let key = if name::is_signed(&key) {
+                key
+            } else {
+                Cow::Owned(serde_json::Value::from(&*key).to_string())
+            };
             let value = match value {
                 Value::INITIAL => Cow::Borrowed("null"),
                 value => name::of_value(history, value),
@@ -67,7 +96,11 @@ fn log_of(history: &History, session: SessionId) -> String {
             let comma = if n == 0 { "" } else { ", " };
             let _ = write!(log, "{comma}[\"{letter}\", {key}, {value}, {last}]");
         }
-        log.push_str(if history.set_up().binary_search(&t).is_ok() { "], \"isInitial\": true}\n" } else { "]}\n" });
+        log.push_str(if history.set_up().binary_search(&t).is_ok() {
+            "], \"isInitial\": true}\n"
+        } else {
+            "]}\n"
+        });
     }
     log
 }
@@ -83,11 +116,14 @@ impl Initial {
     fn of(history: &History) -> Initial {
         let writes_of = |t| {
             let operations = history.operations_of(t).map(|o| history.operation(o));
-            operations.filter(|o| o.kind == OperationKind::Write).map(|o| (o.key, o.value))
+            operations
+                .filter(|o| o.kind == OperationKind::Write)
+                .map(|o| (o.key, o.value))
         };
         let set_up = history.set_up();
         Initial {
-            stated: (!set_up.is_empty()).then(|| set_up.iter().flat_map(|&t| writes_of(t)).collect()),
+            stated: (!set_up.is_empty())
+                .then(|| set_up.iter().flat_map(|&t| writes_of(t)).collect()),
             written: history.transactions().flat_map(writes_of).collect(),
         }
     }
@@ -115,7 +151,9 @@ impl Initial {
                     continue;
                 }
                 let problem = match history.may_be_initial(key, value) {
-                    false => "because a value that no transaction wrote would be the initial version",
+                    false => {
+                        "because a value that no transaction wrote would be the initial version"
+                    }
                     true if *initial.entry(key).or_insert(value) != value => {
                         "besides another word for the initial version"
                     }

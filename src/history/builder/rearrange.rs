@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 /// Stable counting sort: the start of each of `n` buckets, and the items in bucket order.
-pub(super) fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn counting_sort(
+    buckets: impl Iterator<Item = u32> + Clone,
+    n: usize,
+) -> (Vec<u32>, Vec<u32>) {
     let mut begin = vec![0u32; n + 1];
     let mut len = 0;
     for bucket in buckets.clone() {
@@ -40,7 +43,9 @@ impl Moves {
     pub(super) fn place_of(&self, added: u32) -> u32 {
         let added = added as usize;
         let range = self.0.partition_point(|(from, _)| from.end <= added);
-        self.0.get(range).map_or(added, |(from, to)| to + (added - from.start)) as u32
+        self.0
+            .get(range)
+            .map_or(added, |(from, to)| to + (added - from.start)) as u32
     }
 }
 

@@ -37,7 +37,11 @@ use std::sync::Arc;
 
 /// Algorithm 2 for PC and SI by the reductions; any other level is treated as SER. An order that explains every read,
 /// or `None` if there is none.
-pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
+pub(super) fn check(
+    index: &Index,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Order>, Cause> {
     let cut = match level.row().engine {
         Engine::Strong(Moments::StartAndCommit) => Cut::ReadsAndWrites,
         Engine::Strong(Moments::StartAndCommitApart) => Cut::ReadsAndWritesApart,
@@ -47,7 +51,9 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
     let communication = Communication::new(index);
     let mut followed: Vec<(u32, u32)> = Vec::new();
     for sessions in communication.components(index) {
-        let Some(events) = search::search(index, sessions, cut, &mut tables, control)? else { return Ok(None) };
+        let Some(events) = search::search(index, sessions, cut, &mut tables, control)? else {
+            return Ok(None);
+        };
         followed.extend(events.windows(2).map(|two| (two[0], two[1])));
     }
     Ok(Some(merged(index, cut, &followed)))
@@ -61,7 +67,12 @@ fn merged(index: &Index, cut: Cut, followed: &[(u32, u32)]) -> Order {
     let order = order.unwrap_or_default();
     match cut {
         Cut::Whole => Order::Commits(order.into()),
-        _ => Order::Events(Arc::new(order.into_iter().map(|event| (event / 2, event % 2 == 1)).collect())),
+        _ => Order::Events(Arc::new(
+            order
+                .into_iter()
+                .map(|event| (event / 2, event % 2 == 1))
+                .collect(),
+        )),
     }
 }
 

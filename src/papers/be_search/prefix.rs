@@ -75,12 +75,26 @@ impl<'a> Prefix<'a> {
         control: &Control,
     ) -> Result<Prefix<'a>, Cause> {
         tables.place.fill(NONE);
-        (0..).zip(sessions).for_each(|(at, &session)| tables.place[session as usize] = at);
-        let prefix = Prefix { index, cut, sessions, length: vec![0; sessions.len()], tables };
-        let all = || sessions.iter().flat_map(|&session| index.nodes_of_session(session));
+        (0..)
+            .zip(sessions)
+            .for_each(|(at, &session)| tables.place[session as usize] = at);
+        let prefix = Prefix {
+            index,
+            cut,
+            sessions,
+            length: vec![0; sessions.len()],
+            tables,
+        };
+        let all = || {
+            sessions
+                .iter()
+                .flat_map(|&session| index.nodes_of_session(session))
+        };
         for t in all() {
             control.tick(t as usize)?;
-            index.writes_of(t).for_each(|write| prefix.tables.readers[index.write_slot[write] as usize] = 0);
+            index
+                .writes_of(t)
+                .for_each(|write| prefix.tables.readers[index.write_slot[write] as usize] = 0);
         }
         for t in all() {
             control.tick(t as usize)?;
@@ -114,7 +128,11 @@ impl<'a> Prefix<'a> {
 
     /// Number of events in all.
     pub(super) fn n_events(&self) -> usize {
-        let n_nodes: usize = self.sessions.iter().map(|&session| self.index.nodes_of_session(session).len()).sum();
+        let n_nodes: usize = self
+            .sessions
+            .iter()
+            .map(|&session| self.index.nodes_of_session(session).len())
+            .sum();
         n_nodes * self.cut.n_events() as usize
     }
 
@@ -139,13 +157,18 @@ impl<'a> Prefix<'a> {
         let (t, reads, writes) = self.parts(event);
         let key = |write: usize| index.write_key[write] as usize;
         if reads {
-            let mut inside = index.reads_of(t).filter(|&read| self.is_inside(read)).map(|r| index.writer_of_read(r));
+            let mut inside = index
+                .reads_of(t)
+                .filter(|&read| self.is_inside(read))
+                .map(|r| index.writer_of_read(r));
             if !inside.all(|writer| writer == NONE || self.contains(writer)) {
                 return false;
             }
             // The variables of h^c: nothing of another writer of a key between R and W.
             if self.cut == Cut::ReadsAndWritesApart
-                && index.writes_of(t).any(|write| self.tables.between[key(write)] > 0)
+                && index
+                    .writes_of(t)
+                    .any(|write| self.tables.between[key(write)] > 0)
             {
                 return false;
             }
@@ -155,15 +178,20 @@ impl<'a> Prefix<'a> {
         }
         // The reads of t itself, together with its writes, do not block them.
         let own = |wanted: usize| {
-            let of_key = |read: &usize| index.read_key[*read] as usize == wanted && self.is_inside(*read);
-            if reads { index.reads_of(t).filter(of_key).count() as u32 } else { 0 }
+            let of_key =
+                |read: &usize| index.read_key[*read] as usize == wanted && self.is_inside(*read);
+            if reads {
+                index.reads_of(t).filter(of_key).count() as u32
+            } else {
+                0
+            }
         };
         let overwrites = |key: usize| self.tables.open[key] > 0 && self.tables.open[key] > own(key);
-        let too_early = self
-            .tables
-            .older
-            .get(&t)
-            .is_some_and(|older| older.iter().any(|&older| self.is_member(older) && !self.contains(older)));
+        let too_early = self.tables.older.get(&t).is_some_and(|older| {
+            older
+                .iter()
+                .any(|&older| self.is_member(older) && !self.contains(older))
+        });
         !too_early && !index.writes_of(t).any(|write| overwrites(key(write)))
     }
 
@@ -211,7 +239,11 @@ impl<'a> Prefix<'a> {
     pub(super) fn hint(&self, event: u32) -> u64 {
         let (t, reads, writes) = self.parts(event);
         if let Some(Some(interval)) = self.index.interval.get(t as usize) {
-            let moment = if reads && !writes { interval.start } else { interval.end };
+            let moment = if reads && !writes {
+                interval.start
+            } else {
+                interval.end
+            };
             return moment.wrapping_sub(i64::MIN) as u64;
         }
         let place = self.index.recorded_at.get(t as usize).copied();

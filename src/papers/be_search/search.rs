@@ -47,7 +47,9 @@ pub(super) fn search(
                 }
             }
             None => {
-                let Some((at, event)) = path.pop() else { return Ok(None) };
+                let Some((at, event)) = path.pop() else {
+                    return Ok(None);
+                };
                 prefix.pop(at, event);
                 tried = Some((prefix.hint(event), at));
             }
@@ -60,10 +62,15 @@ pub(super) fn search(
 fn candidate(prefix: &Prefix<'_>, tried: Option<(u64, usize)>) -> Option<(u64, usize, u32)> {
     let mut best: Option<(u64, usize, u32)> = None;
     for at in 0..prefix.sessions.len() {
-        let Some(event) = prefix.next(at) else { continue };
+        let Some(event) = prefix.next(at) else {
+            continue;
+        };
         let rank = (prefix.hint(event), at);
         let is_new = tried.is_none_or(|tried| rank > tried);
-        if is_new && best.is_none_or(|(hint, other, _)| rank < (hint, other)) && prefix.allows(event) {
+        if is_new
+            && best.is_none_or(|(hint, other, _)| rank < (hint, other))
+            && prefix.allows(event)
+        {
             best = Some((rank.0, rank.1, event));
         }
     }

@@ -54,29 +54,57 @@ pub(in super::super) fn told(
     control: &Control,
 ) -> Result<Vec<String>, Cause> {
     let polygraph = Polygraph::new(input.index, level.has_snapshots(), control)?;
-    let name = |node: Node| input.history.transaction_name(input.index.transaction[node as usize]);
-    let mut nodes: Vec<Node> = cycle.iter().map(|&(from, _)| polygraph.node(from)).collect();
+    let name = |node: Node| {
+        input
+            .history
+            .transaction_name(input.index.transaction[node as usize])
+    };
+    let mut nodes: Vec<Node> = cycle
+        .iter()
+        .map(|&(from, _)| polygraph.node(from))
+        .collect();
     nodes.dedup();
     if nodes.len() > 1 && nodes.first() == nodes.last() {
         nodes.pop();
     }
-    let Some(&first) = nodes.first() else { return Ok(Vec::new()) };
+    let Some(&first) = nodes.first() else {
+        return Ok(Vec::new());
+    };
     let mut names: Vec<String> = nodes.iter().take(NAMED).map(|&node| name(node)).collect();
     names.extend((nodes.len() > NAMED).then(|| "…".to_owned()));
     names.push(name(first));
-    let ended = format!("PolySI's check of {level} ended with the cycle {}.", names.join(" → "));
-    let Some(found) = Interpreter::new(&polygraph).and_then(|interpreter| interpreter.interpret(cycle, control).ok())
+    let ended = format!(
+        "PolySI's check of {level} ended with the cycle {}.",
+        names.join(" → ")
+    );
+    let Some(found) = Interpreter::new(&polygraph)
+        .and_then(|interpreter| interpreter.interpret(cycle, control).ok())
     else {
         return Ok(vec![ended]);
     };
     let own = |&(from, to): &(u32, u32)| polygraph.node(from) == polygraph.node(to);
-    let between = |&(from, to): &(u32, u32)| format!("{} → {}", name(polygraph.node(from)), name(polygraph.node(to)));
-    let mut kept: Vec<String> = found.kept.iter().filter(|edge| !own(edge)).map(between).collect();
+    let between = |&(from, to): &(u32, u32)| {
+        format!(
+            "{} → {}",
+            name(polygraph.node(from)),
+            name(polygraph.node(to))
+        )
+    };
+    let mut kept: Vec<String> = found
+        .kept
+        .iter()
+        .filter(|edge| !own(edge))
+        .map(between)
+        .collect();
     kept.dedup();
     let more = kept.len().saturating_sub(NAMED);
     kept.truncate(NAMED);
     kept.extend((more > 0).then(|| format!("{more} more")));
-    let left = if kept.is_empty() { "nothing".to_owned() } else { kept.join(", ") };
+    let left = if kept.is_empty() {
+        "nothing".to_owned()
+    } else {
+        kept.join(", ")
+    };
     let verdict = match found.is_violation {
         true => "which is a violation",
         false => "which is no violation: Lemma 25, on which it rests, is false",
@@ -104,15 +132,27 @@ impl Interpreter {
         }
         let n_events = polygraph.n_events();
         let mut edges: Vec<Vec<(u32, Origin)>> = vec![Vec::new(); n_events];
-        polygraph.known().for_each(|(from, to)| edges[from as usize].push((to, Origin::Known)));
+        polygraph
+            .known()
+            .for_each(|(from, to)| edges[from as usize].push((to, Origin::Known)));
         let of = |side: Side| polygraph.events_of(side);
-        let sides: Vec<[Vec<(u32, u32)>; 2]> = polygraph.constraints.iter().map(|c| c.sides().map(of)).collect();
+        let sides: Vec<[Vec<(u32, u32)>; 2]> = polygraph
+            .constraints
+            .iter()
+            .map(|c| c.sides().map(of))
+            .collect();
         for (constraint, both) in sides.iter().enumerate() {
             for (side, own) in both.iter().enumerate() {
-                own.iter().for_each(|&(from, to)| edges[from as usize].push((to, Origin::Of((constraint, side)))));
+                own.iter().for_each(|&(from, to)| {
+                    edges[from as usize].push((to, Origin::Of((constraint, side))))
+                });
             }
         }
-        Some(Interpreter { n_events, edges, sides })
+        Some(Interpreter {
+            n_events,
+            edges,
+            sides,
+        })
     }
 
     fn interpret(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Interpreted, Cause> {
@@ -140,11 +180,19 @@ impl Interpreter {
 
     /// The cycle, and for each side on a cycle one through the other side of its constraint, if there is one.
     fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<Traced>>, Cause> {
-        let mut cycles = vec![cycle.iter().map(|&(from, to)| ((from, to), self.origin(from, to))).collect::<Vec<_>>()];
+        let mut cycles = vec![
+            cycle
+                .iter()
+                .map(|&(from, to)| ((from, to), self.origin(from, to)))
+                .collect::<Vec<_>>(),
+        ];
         let mut met: FxHashSet<Choice> = FxHashSet::default();
         let mut next = 0;
         while let Some(cycle) = cycles.get(next) {
-            let choices: Vec<Choice> = cycle.iter().filter_map(|&(_, origin)| choice(origin)).collect();
+            let choices: Vec<Choice> = cycle
+                .iter()
+                .filter_map(|&(_, origin)| choice(origin))
+                .collect();
             met.extend(choices.iter().copied());
             for (constraint, side) in choices {
                 control.check()?;
@@ -160,9 +208,16 @@ impl Interpreter {
 
     /// If several edges lead from one event to the other, known takes precedence.
     fn origin(&self, from: u32, to: u32) -> Origin {
-        let mut origins = self.edges[from as usize].iter().filter(|(next, _)| *next == to).map(|(_, origin)| *origin);
+        let mut origins = self.edges[from as usize]
+            .iter()
+            .filter(|(next, _)| *next == to)
+            .map(|(_, origin)| *origin);
         let first = origins.next().unwrap_or(Origin::Known);
-        if origins.any(|origin| origin == Origin::Known) { Origin::Known } else { first }
+        if origins.any(|origin| origin == Origin::Known) {
+            Origin::Known
+        } else {
+            first
+        }
     }
 
     /// A shortest cycle through an edge of this side, without edges of the other one.
@@ -173,7 +228,10 @@ impl Interpreter {
             cycle.push(((from, to), Origin::Of((constraint, side))));
             Some(cycle)
         };
-        self.sides[constraint][side].iter().filter_map(through).min_by_key(Vec::len)
+        self.sides[constraint][side]
+            .iter()
+            .filter_map(through)
+            .min_by_key(Vec::len)
     }
 
     /// A shortest path without the edges of one origin.
@@ -191,7 +249,10 @@ impl Interpreter {
                 }
                 return Some(path);
             }
-            for &(next, origin) in self.edges[event as usize].iter().filter(|(_, origin)| *origin != not) {
+            for &(next, origin) in self.edges[event as usize]
+                .iter()
+                .filter(|(_, origin)| *origin != not)
+            {
                 if next != from && !reached.contains_key(&next) {
                     reached.insert(next, (event, origin));
                     queue.push_back(next);
@@ -202,10 +263,17 @@ impl Interpreter {
     }
 
     /// Sides whose opposite closes a cycle of known edges become known, to a fixpoint.
-    fn resolve(&self, known: &mut FxHashSet<(u32, u32)>, open: &mut FxHashMap<Choice, Vec<(u32, u32)>>) {
+    fn resolve(
+        &self,
+        known: &mut FxHashSet<(u32, u32)>,
+        open: &mut FxHashMap<Choice, Vec<(u32, u32)>>,
+    ) {
         loop {
-            let is_impossible =
-                |&(constraint, side): &Choice| self.sides[constraint][1 - side].iter().any(|&edge| closes(known, edge));
+            let is_impossible = |&(constraint, side): &Choice| {
+                self.sides[constraint][1 - side]
+                    .iter()
+                    .any(|&edge| closes(known, edge))
+            };
             let certain: Vec<Choice> = open.keys().copied().filter(is_impossible).collect();
             if certain.is_empty() {
                 return;
@@ -232,7 +300,13 @@ fn closes(known: &FxHashSet<(u32, u32)>, (from, to): (u32, u32)) -> bool {
         if event == from {
             return true;
         }
-        open.extend(known.iter().filter(|(a, _)| *a == event).map(|(_, b)| *b).filter(|b| reached.insert(*b)));
+        open.extend(
+            known
+                .iter()
+                .filter(|(a, _)| *a == event)
+                .map(|(_, b)| *b)
+                .filter(|b| reached.insert(*b)),
+        );
     }
     false
 }

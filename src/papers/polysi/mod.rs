@@ -76,7 +76,9 @@ impl fmt::Display for Sizes {
             let (constraints, edges) = (grouped(constraints as u64), grouped(edges as u64));
             format!("constraints: {constraints}, unknown dependencies: {edges}")
         };
-        let after = self.after.map_or("none pruned".to_owned(), |after| format!("after pruning {}", sized(after)));
+        let after = self.after.map_or("none pruned".to_owned(), |after| {
+            format!("after pruning {}", sized(after))
+        });
         write!(f, "{}; {after}", sized(self.before))
     }
 }
@@ -89,7 +91,10 @@ pub(super) fn check(
     control: &Control,
 ) -> Result<(PolySiAnswer, Sizes), Cause> {
     let mut polygraph = Polygraph::new(index, level.has_snapshots(), control)?;
-    let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
+    let mut sizes = Sizes {
+        before: polygraph.size(how.compact),
+        after: None,
+    };
     if how.prune {
         let cycle = prune::to_fixpoint(&mut polygraph, control)?;
         sizes.after = Some(polygraph.size(how.compact));

@@ -26,7 +26,16 @@ pub(super) struct Side {
 impl Constraint {
     pub(super) fn sides(self) -> [Side; 2] {
         let Constraint { first, second } = self;
-        [Side { older: first, newer: second }, Side { older: second, newer: first }]
+        [
+            Side {
+                older: first,
+                newer: second,
+            },
+            Side {
+                older: second,
+                newer: first,
+            },
+        ]
     }
 }
 
@@ -47,8 +56,15 @@ pub(super) struct Polygraph<'a> {
 
 impl<'a> Polygraph<'a> {
     /// "CreateKnownGraph" and "GenerateConstraints". O(n + reads + Σ w² + Σ w · readers of the initial version).
-    pub(super) fn new(index: &'a Index, split: bool, control: &Control) -> Result<Polygraph<'a>, Cause> {
-        let bytes = 8 * (0..index.n_keys() as u32).map(|key| n_edges(index, key)).sum::<u64>();
+    pub(super) fn new(
+        index: &'a Index,
+        split: bool,
+        control: &Control,
+    ) -> Result<Polygraph<'a>, Cause> {
+        let bytes = 8
+            * (0..index.n_keys() as u32)
+                .map(|key| n_edges(index, key))
+                .sum::<u64>();
         let most = most_at_once(EDGE_BYTES, control);
         if bytes > most {
             return Err(too_large("the constraints of the polygraph", bytes, most));
@@ -65,7 +81,14 @@ impl<'a> Polygraph<'a> {
             }
         }
         let anti_dependencies = Vec::new();
-        let mut made = Polygraph { index, split, reader, dependencies, anti_dependencies, constraints: Vec::new() };
+        let mut made = Polygraph {
+            index,
+            split,
+            reader,
+            dependencies,
+            anti_dependencies,
+            constraints: Vec::new(),
+        };
         for key in 0..index.n_keys() as u32 {
             control.tick(key as usize)?;
             made.after_initial(key);
@@ -80,7 +103,10 @@ impl<'a> Polygraph<'a> {
         let index = self.index;
         for &read in index.readers_of_initial(key) {
             let r = self.reader[read as usize];
-            let writers = index.slots_of(key).map(|slot| index.slot_node[slot]).filter(|&w| w != r);
+            let writers = index
+                .slots_of(key)
+                .map(|slot| index.slot_node[slot])
+                .filter(|&w| w != r);
             self.anti_dependencies.extend(writers.map(|w| (r, w)));
         }
     }
@@ -88,8 +114,10 @@ impl<'a> Polygraph<'a> {
     fn constrain(&mut self, key: u32) {
         let slots = self.index.slots_of(key);
         for first in slots.clone() {
-            let others =
-                (first + 1..slots.end).map(|second| Constraint { first: first as Slot, second: second as Slot });
+            let others = (first + 1..slots.end).map(|second| Constraint {
+                first: first as Slot,
+                second: second as Slot,
+            });
             self.constraints.extend(others);
         }
     }
@@ -98,20 +126,36 @@ impl<'a> Polygraph<'a> {
     fn listed(&mut self) {
         let index = self.index;
         for pair in index.listed() {
-            if let (Some(older), Some(newer)) =
-                (index.slot_of(pair.older, pair.key), index.slot_of(pair.newer, pair.key))
-            {
+            if let (Some(older), Some(newer)) = (
+                index.slot_of(pair.older, pair.key),
+                index.slot_of(pair.newer, pair.key),
+            ) {
                 self.know(Side { older, newer });
             }
         }
     }
 
     /// The edges of a side: WW, and RW by all readers of the older version.
-    pub(super) fn edges(&self, side: Side) -> ((Node, Node), impl Iterator<Item = (Node, Node)> + Clone + '_) {
+    pub(super) fn edges(
+        &self,
+        side: Side,
+    ) -> (
+        (Node, Node),
+        impl Iterator<Item = (Node, Node)> + Clone + '_,
+    ) {
         let of = |slot: Slot| self.index.slot_node[slot as usize];
         let newer = of(side.newer);
-        let readers = self.index.readers_of(side.older).iter().map(|&read| self.reader[read as usize]);
-        ((of(side.older), newer), readers.filter(move |&r| r != newer).map(move |r| (r, newer)))
+        let readers = self
+            .index
+            .readers_of(side.older)
+            .iter()
+            .map(|&read| self.reader[read as usize]);
+        (
+            (of(side.older), newer),
+            readers
+                .filter(move |&r| r != newer)
+                .map(move |r| (r, newer)),
+        )
     }
 
     /// Makes a side known.
@@ -151,9 +195,18 @@ impl<'a> Polygraph<'a> {
 
     /// All known edges between events.
     pub(super) fn known(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
-        let own = (0..if self.split { self.index.n_nodes() as Node } else { 0 }).map(|t| (2 * t, 2 * t + 1));
+        let own = (0..if self.split {
+            self.index.n_nodes() as Node
+        } else {
+            0
+        })
+            .map(|t| (2 * t, 2 * t + 1));
         let dependencies = self.dependencies.iter().map(|&edge| self.dependency(edge));
-        own.chain(dependencies).chain(self.anti_dependencies.iter().map(|&edge| self.anti_dependency(edge)))
+        own.chain(dependencies).chain(
+            self.anti_dependencies
+                .iter()
+                .map(|&edge| self.anti_dependency(edge)),
+        )
     }
 
     /// The edges of a short cycle of a graph of events; there must be a cycle.
@@ -161,11 +214,23 @@ impl<'a> Polygraph<'a> {
         /// Vertices from which a shorter cycle is searched.
         const TRIES: usize = 64;
         let components = strong_components(graph);
-        let Some(&cyclic) = components.cyclic().first() else { return Vec::new() };
+        let Some(&cyclic) = components.cyclic().first() else {
+            return Vec::new();
+        };
         let inside = |vertex: u32| components.component[vertex as usize] == cyclic;
         let mut finder = PathFinder::new(graph.n_vertices());
-        let cycle = shortest_cycle(graph, &mut finder, components.members(cyclic), inside, TRIES);
-        cycle.unwrap_or_default().iter().map(|edge| (edge.from, edge.to)).collect()
+        let cycle = shortest_cycle(
+            graph,
+            &mut finder,
+            components.members(cyclic),
+            inside,
+            TRIES,
+        );
+        cycle
+            .unwrap_or_default()
+            .iter()
+            .map(|edge| (edge.from, edge.to))
+            .collect()
     }
 
     /// The transaction of an event.
@@ -186,12 +251,19 @@ impl<'a> Polygraph<'a> {
     /// of two edges for their order, and another one for each reader.
     pub(super) fn size(&self, compact: bool) -> (usize, usize) {
         let edges = |constraint: &Constraint| {
-            constraint.sides().into_iter().map(|side| 1 + self.edges(side).1.count()).sum::<usize>()
+            constraint
+                .sides()
+                .into_iter()
+                .map(|side| 1 + self.edges(side).1.count())
+                .sum::<usize>()
         };
         let edges: usize = self.constraints.iter().map(edges).sum();
         match compact {
             true => (self.constraints.len(), edges),
-            false => (edges - self.constraints.len(), 2 * (edges - self.constraints.len())),
+            false => (
+                edges - self.constraints.len(),
+                2 * (edges - self.constraints.len()),
+            ),
         }
     }
 }
@@ -200,7 +272,9 @@ impl<'a> Polygraph<'a> {
 fn n_edges(index: &Index, key: u32) -> u64 {
     let slots = index.slots_of(key);
     let writers = slots.len() as u64;
-    let readers: u64 = slots.map(|slot| index.readers_of(slot as Slot).len() as u64).sum();
+    let readers: u64 = slots
+        .map(|slot| index.readers_of(slot as Slot).len() as u64)
+        .sum();
     let initial = index.readers_of_initial(key).len() as u64;
     writers * initial + writers.saturating_sub(1) * (2 * writers + readers)
 }

@@ -13,24 +13,38 @@ const REACHABILITY_BYTES: u64 = 2 << 30;
 
 /// Derives known edges to a fixpoint. Returns a cycle if there is one of known edges, or if both sides of a constraint
 /// would close one.
-pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<(u32, u32)>>, Cause> {
+pub(super) fn to_fixpoint(
+    polygraph: &mut Polygraph<'_>,
+    control: &Control,
+) -> Result<Option<Vec<(u32, u32)>>, Cause> {
     loop {
-        for edges in [&mut polygraph.dependencies, &mut polygraph.anti_dependencies] {
+        for edges in [
+            &mut polygraph.dependencies,
+            &mut polygraph.anti_dependencies,
+        ] {
             edges.sort_unstable();
             edges.dedup();
         }
         let graph = Digraph::new(polygraph.n_events(), polygraph.known());
-        let Some(order) = topological_order(&graph) else { return Ok(Some(polygraph.cycle(&graph))) };
+        let Some(order) = topological_order(&graph) else {
+            return Ok(Some(polygraph.cycle(&graph)));
+        };
         if polygraph.constraints.is_empty() {
             return Ok(None);
         }
         let reach = Reach::new(polygraph, &graph, &order, control)?;
         let before = polygraph.constraints.len();
         let mut open = Vec::new();
-        for (step, constraint) in std::mem::take(&mut polygraph.constraints).into_iter().enumerate() {
+        for (step, constraint) in std::mem::take(&mut polygraph.constraints)
+            .into_iter()
+            .enumerate()
+        {
             control.tick(step)?;
             let [first, second] = constraint.sides();
-            match (reach.is_impossible(polygraph, first), reach.is_impossible(polygraph, second)) {
+            match (
+                reach.is_impossible(polygraph, first),
+                reach.is_impossible(polygraph, second),
+            ) {
                 (true, true) => {
                     polygraph.know(first);
                     let graph = Digraph::new(polygraph.n_events(), polygraph.known());
@@ -58,7 +72,12 @@ struct Reach {
 
 impl Reach {
     /// `order` is a topological order of `graph`, whose vertices are events. O(edges · n/64).
-    fn new(polygraph: &Polygraph<'_>, graph: &Digraph, order: &[u32], control: &Control) -> Result<Reach, Cause> {
+    fn new(
+        polygraph: &Polygraph<'_>,
+        graph: &Digraph,
+        order: &[u32],
+        control: &Control,
+    ) -> Result<Reach, Cause> {
         let n = polygraph.index.n_nodes();
         let bytes = (n as u64).div_ceil(64) * 8 * polygraph.n_events() as u64;
         let most = most_at_once(REACHABILITY_BYTES, control);
@@ -82,8 +101,13 @@ impl Reach {
             }
             rows[event as usize] = row;
         }
-        let after = (0..n as Node).map(|t| std::mem::take(&mut rows[polygraph.commit(t) as usize])).collect();
-        let before = Digraph::new(n, polygraph.dependencies.iter().map(|&(from, to)| (to, from)));
+        let after = (0..n as Node)
+            .map(|t| std::mem::take(&mut rows[polygraph.commit(t) as usize]))
+            .collect();
+        let before = Digraph::new(
+            n,
+            polygraph.dependencies.iter().map(|&(from, to)| (to, from)),
+        );
         Ok(Reach { after, before })
     }
 
@@ -94,7 +118,11 @@ impl Reach {
         let leads_back = |(from, _): (Node, Node)| match polygraph.split {
             false => reached.contains(from as usize),
             // Reflexive: the reader may have read from `to` itself.
-            true => self.before.successors(from).iter().any(|&prec| prec == to || reached.contains(prec as usize)),
+            true => self
+                .before
+                .successors(from)
+                .iter()
+                .any(|&prec| prec == to || reached.contains(prec as usize)),
         };
         debug_assert!(from != NONE && from != to);
         reached.contains(from as usize) || anti_dependencies.any(leads_back)

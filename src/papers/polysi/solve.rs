@@ -9,15 +9,30 @@ use crate::sat::{self, Answer, Choice, DynamicOrder};
 use std::sync::Arc;
 
 /// Chooses sides. The known edges of the polygraph have no cycle.
-pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<PolySiAnswer, Cause> {
+pub(super) fn solve(
+    polygraph: &Polygraph<'_>,
+    compact: bool,
+    control: &Control,
+) -> Result<PolySiAnswer, Cause> {
     let graph = Digraph::new(polygraph.n_events(), polygraph.known());
-    let Some(order) = topological_order(&graph) else { return Ok(PolySiAnswer::Violated(polygraph.cycle(&graph))) };
+    let Some(order) = topological_order(&graph) else {
+        return Ok(PolySiAnswer::Violated(polygraph.cycle(&graph)));
+    };
     let mut order = DynamicOrder::new(order, polygraph.known());
     let choice = |[first, second]: [Vec<(u32, u32)>; 2]| {
-        let prefer_first = first.first().is_some_and(|&(from, to)| order.position(from) < order.position(to));
-        Choice { first, second, prefer_first }
+        let prefer_first = first
+            .first()
+            .is_some_and(|&(from, to)| order.position(from) < order.position(to));
+        Choice {
+            first,
+            second,
+            prefer_first,
+        }
     };
-    let sides = polygraph.constraints.iter().map(|constraint| constraint.sides().map(|side| polygraph.events_of(side)));
+    let sides = polygraph
+        .constraints
+        .iter()
+        .map(|constraint| constraint.sides().map(|side| polygraph.events_of(side)));
     let choices: Vec<Choice> = match compact {
         true => sides.map(choice).collect(),
         false => sides.flat_map(plain).map(choice).collect(),
@@ -26,7 +41,9 @@ pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control)
         Answer::Model(_) => Ok(PolySiAnswer::Satisfied(witness(polygraph, order.order()))),
         Answer::Contradiction { cycles } => {
             let edges = cycles.iter().map(|edge| (edge.from, edge.to));
-            Ok(PolySiAnswer::Violated(polygraph.cycle(&Digraph::new(polygraph.n_events(), edges))))
+            Ok(PolySiAnswer::Violated(
+                polygraph.cycle(&Digraph::new(polygraph.n_events(), edges)),
+            ))
         }
     }
 }
@@ -37,7 +54,10 @@ pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control)
 fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
     let (one, other) = (first[0], second[0]);
     let readers = |side: &[(u32, u32)], against: (u32, u32)| -> Vec<[Vec<(u32, u32)>; 2]> {
-        side[1..].iter().map(|&reader| [vec![reader], vec![against]]).collect()
+        side[1..]
+            .iter()
+            .map(|&reader| [vec![reader], vec![against]])
+            .collect()
     };
     let mut all = vec![[vec![one], vec![other]]];
     all.extend(readers(&first, other));
@@ -47,7 +67,12 @@ fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
 
 fn witness(polygraph: &Polygraph<'_>, order: &[u32]) -> Order {
     match polygraph.split {
-        true => Order::Events(Arc::new(order.iter().map(|&event| (event / 2, event % 2 == 1)).collect())),
+        true => Order::Events(Arc::new(
+            order
+                .iter()
+                .map(|&event| (event / 2, event % 2 == 1))
+                .collect(),
+        )),
         false => Order::Commits(order.to_vec().into()),
     }
 }

@@ -90,18 +90,30 @@ pub(super) fn resolve(
         return Ok(None);
     }
     let pieces = pieces(history);
-    let Some(addresses) = Addresses::of(history, standing, &pieces) else { return Ok(None) };
+    let Some(addresses) = Addresses::of(history, standing, &pieces) else {
+        return Ok(None);
+    };
     control.needs(addresses.len * size_of::<AtomicU64>())?;
     let places = (0..addresses.len + 1).into_par_iter().with_min_len(LONG);
     let table: Vec<AtomicU64> = places.map(|_| AtomicU64::new(Entry::NONE.0)).collect();
-    let intricate: Vec<AtomicBool> = (0..history.n_keys()).map(|_| AtomicBool::new(false)).collect();
-    let pass = Pass { history, standing, addresses: &addresses, table: &table, intricate: &intricate };
+    let intricate: Vec<AtomicBool> = (0..history.n_keys())
+        .map(|_| AtomicBool::new(false))
+        .collect();
+    let pass = Pass {
+        history,
+        standing,
+        addresses: &addresses,
+        table: &table,
+        intricate: &intricate,
+    };
     pieces.par_iter().try_for_each(|piece| {
         control.check()?;
         pass.fill(piece.clone());
         Ok(())
     })?;
-    let operations = (0..history.n_operations()).into_par_iter().with_min_len(LONG);
+    let operations = (0..history.n_operations())
+        .into_par_iter()
+        .with_min_len(LONG);
     let mut code: Vec<u32> = operations.map(|_| OUTSIDE).collect();
     let of_pieces = split(&pieces, history, &mut code);
     let exceptions: Vec<Exceptions> = pieces
@@ -121,7 +133,11 @@ pub(super) fn resolve(
     let is_simple = |read: &u32| !intricate[history.keys()[*read as usize].index()];
     all.after_own_write.retain(is_simple);
     all.intermediate.retain(is_simple);
-    Ok(Some(Direct { code, intricate, exceptions: all }))
+    Ok(Some(Direct {
+        code,
+        intricate,
+        exceptions: all,
+    }))
 }
 
 /// Ranges of transactions with about equally many operations, for all threads, as long as they justify their tables of
@@ -175,7 +191,11 @@ struct OfKey {
 }
 
 impl OfKey {
-    const NONE: OfKey = OfKey { least: u64::MAX, greatest: 0, begin: 0 };
+    const NONE: OfKey = OfKey {
+        least: u64::MAX,
+        greatest: 0,
+        begin: 0,
+    };
 
     fn include(&mut self, value: u64) {
         self.least = self.least.min(value);
@@ -183,7 +203,11 @@ impl OfKey {
     }
 
     fn and(self, other: OfKey) -> OfKey {
-        OfKey { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest), begin: 0 }
+        OfKey {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            begin: 0,
+        }
     }
 
     /// Places that the values take, 0 without values.
@@ -214,14 +238,23 @@ impl Addresses {
             (all, n_writes)
         };
         let both = |(a, n): (OfKey, u64), (b, m): (OfKey, u64)| (a.and(b), n + m);
-        let (all, n_writes) = pieces.par_iter().map(of_piece).reduce(|| (OfKey::NONE, 0), both);
+        let (all, n_writes) = pieces
+            .par_iter()
+            .map(of_piece)
+            .reduce(|| (OfKey::NONE, 0), both);
         let most = n_writes.saturating_mul(PLACES_PER_WRITE);
         if (n_writes..=most).contains(&all.len()) {
-            return Some(Addresses { by_key: None, least: all.least, len: all.len() as usize });
+            return Some(Addresses {
+                by_key: None,
+                least: all.least,
+                len: all.len() as usize,
+            });
         }
         let mut by_key = vec![OfKey::NONE; history.n_keys()];
         for t in history.transactions().filter(takes_part) {
-            let writes = history.operation_range(t).filter(|&o| kinds[o] == OperationKind::Write);
+            let writes = history
+                .operation_range(t)
+                .filter(|&o| kinds[o] == OperationKind::Write);
             writes.for_each(|o| by_key[history.keys()[o].index()].include(values[o].0));
         }
         let mut len = 0u64;
@@ -229,7 +262,11 @@ impl Addresses {
             key.begin = len;
             len = len.saturating_add(key.len());
         }
-        (len <= most).then_some(Addresses { by_key: Some(by_key), least: 0, len: len as usize })
+        (len <= most).then_some(Addresses {
+            by_key: Some(by_key),
+            least: 0,
+            len: len as usize,
+        })
     }
 
     /// The place of a value; `len` if no transaction can have written it to the key.
@@ -243,7 +280,11 @@ impl Addresses {
             }
         };
         let place = value.0.wrapping_sub(least);
-        if place < len { (begin + place) as usize } else { self.len }
+        if place < len {
+            (begin + place) as usize
+        } else {
+            self.len
+        }
     }
 }
 
@@ -263,7 +304,11 @@ struct Pass<'a> {
 impl Pass<'_> {
     /// Puts the writes of a piece into the table.
     fn fill(&self, transactions: Range<u32>) {
-        let (kinds, keys, values) = (self.history.kinds(), self.history.keys(), self.history.values());
+        let (kinds, keys, values) = (
+            self.history.kinds(),
+            self.history.keys(),
+            self.history.values(),
+        );
         let nowhere = AtomicU64::new(0);
         // By key: one more than its last write.
         let mut last_write = vec![0u32; self.history.n_keys()];
@@ -281,7 +326,8 @@ impl Pass<'_> {
                 if is_write && *last > first {
                     let earlier = *last as usize - 1;
                     let entry = Entry::new(earlier, key, special | OVERWRITTEN);
-                    self.table[self.addresses.place(key, values[earlier])].store(entry.0, Ordering::Relaxed);
+                    self.table[self.addresses.place(key, values[earlier])]
+                        .store(entry.0, Ordering::Relaxed);
                 }
                 *last = if is_write { o as u32 + 1 } else { *last };
                 let place = &self.table[self.addresses.place(key, values[o])];
@@ -293,9 +339,13 @@ impl Pass<'_> {
 
     /// Looks up the reads of a piece, and checks that its writes are where they were put.
     fn look(&self, transactions: Range<u32>, code: &mut [u32]) -> Exceptions {
-        let Pass { history, standing, .. } = *self;
+        let Pass {
+            history, standing, ..
+        } = *self;
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-        let first = history.operation_range(TransactionId(transactions.start)).start;
+        let first = history
+            .operation_range(TransactionId(transactions.start))
+            .start;
         let mut exceptions = Exceptions::default();
         let mut last_write = vec![0u32; history.n_keys()];
         let mut entries = Ahead::new();
@@ -307,14 +357,25 @@ impl Pass<'_> {
                 let is_write = kinds[o] == OperationKind::Write;
                 let (key, value) = (keys[o], values[o]);
                 let found = entries.at(o, first + code.len(), |stretch| {
-                    keys[stretch.clone()].iter().zip(&values[stretch]).map(|(&key, &value)| self.find(key, value))
+                    keys[stretch.clone()]
+                        .iter()
+                        .zip(&values[stretch])
+                        .map(|(&key, &value)| self.find(key, value))
                 });
                 let last = &mut last_write[key.index()];
                 let own = (*last > operations.start as u32).then(|| *last - 1);
-                *last = if is_write && !is_initial { o as u32 + 1 } else { *last };
+                *last = if is_write && !is_initial {
+                    o as u32 + 1
+                } else {
+                    *last
+                };
                 let is_found = found.is_of(key);
                 let plain = if is_found { found.write() } else { INITIAL };
-                code[o - first] = if is_write || !reads_count { OUTSIDE } else { plain };
+                code[o - first] = if is_write || !reads_count {
+                    OUTSIDE
+                } else {
+                    plain
+                };
                 let is_plain = match is_write {
                     true => found.write() == o as u32,
                     false => {
@@ -344,7 +405,11 @@ impl Pass<'_> {
     fn find(&self, key: KeyId, value: Value) -> Entry {
         let place = self.addresses.place(key, value);
         let entry = Entry(self.table[place].load(Ordering::Relaxed));
-        if place == self.addresses.len { Entry::NONE } else { entry }
+        if place == self.addresses.len {
+            Entry::NONE
+        } else {
+            entry
+        }
     }
 
     /// The code of a read that is not plain. `found` wrote its value to its key, `own` is the latest own write before it.

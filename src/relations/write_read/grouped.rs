@@ -23,7 +23,10 @@ impl GroupedByKey {
     /// Groups the operations of the keys `wanted`. O(operations), writing in parallel by ranges of keys.
     pub(super) fn new(history: &History, wanted: impl Fn(KeyId) -> bool + Sync) -> GroupedByKey {
         let keys = history.keys();
-        let begin = row_begins(history.n_keys(), keys.iter().filter(|&&key| wanted(key)).map(|key| key.0));
+        let begin = row_begins(
+            history.n_keys(),
+            keys.iter().filter(|&&key| wanted(key)).map(|key| key.0),
+        );
         let parts = equal_parts(&begin);
         let mut entries = vec![Entry::default(); begin[history.n_keys()] as usize];
         let mut rest = entries.as_mut_slice();
@@ -42,13 +45,20 @@ impl GroupedByKey {
                     let key = keys[operation].index();
                     if part.contains(&key) && wanted(keys[operation]) {
                         let place = &mut next[key - part.start];
-                        entries[*place as usize] = Entry { operation: operation as u32, transaction: t.0 };
+                        entries[*place as usize] = Entry {
+                            operation: operation as u32,
+                            transaction: t.0,
+                        };
                         *place += 1;
                     }
                 }
             }
         });
-        GroupedByKey { begin, entries, parts }
+        GroupedByKey {
+            begin,
+            entries,
+            parts,
+        }
     }
 
     pub(super) fn parts(&self) -> Vec<Range<usize>> {
@@ -65,12 +75,20 @@ impl GroupedByKey {
 fn equal_parts(begin: &[u32]) -> Vec<Range<usize>> {
     let n_keys = begin.len() - 1;
     let operations = begin[n_keys] as usize;
-    let wanted = if operations < 1 << 16 { 1 } else { (rayon::current_num_threads() * 2).min(32) };
+    let wanted = if operations < 1 << 16 {
+        1
+    } else {
+        (rayon::current_num_threads() * 2).min(32)
+    };
     let mut parts = Vec::with_capacity(wanted);
     let mut start = 0;
     for part in 1..=wanted {
         let goal = (operations * part / wanted) as u32;
-        let end = if part == wanted { n_keys } else { begin.partition_point(|&b| b < goal).min(n_keys) };
+        let end = if part == wanted {
+            n_keys
+        } else {
+            begin.partition_point(|&b| b < goal).min(n_keys)
+        };
         if end > start {
             parts.push(start..end);
             start = end;

@@ -2,10 +2,12 @@
 
 use super::grouped::Entry;
 use super::{
-    AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, SharedSources, Source, SourceList, Standing, THIN_AIR,
-    UNRECORDED,
+    AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, SharedSources, Source, SourceList,
+    Standing, THIN_AIR, UNRECORDED,
 };
-use crate::history::{DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{
+    DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value,
+};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,7 +44,11 @@ pub(super) struct Join<'a> {
 }
 
 impl<'a> Join<'a> {
-    pub(super) fn new(history: &'a History, standing: &'a [Standing], code: &'a [AtomicU32]) -> Join<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        standing: &'a [Standing],
+        code: &'a [AtomicU32],
+    ) -> Join<'a> {
         let exceptions = Exceptions::default();
         Join {
             history,
@@ -64,16 +70,27 @@ impl<'a> Join<'a> {
         let mut next_write = 0;
         let mut own: Option<u32> = None;
         let mut current = u32::MAX;
-        for &Entry { operation, transaction } in entries {
+        for &Entry {
+            operation,
+            transaction,
+        } in entries
+        {
             if transaction != current {
                 current = transaction;
                 own = None;
             }
-            if self.writes.get(next_write).is_some_and(|write| write.operation == operation) {
+            if self
+                .writes
+                .get(next_write)
+                .is_some_and(|write| write.operation == operation)
+            {
                 own = Some(next_write as u32);
                 next_write += 1;
             } else if self.history.kinds()[operation as usize] == OperationKind::Read
-                && !matches!(self.standing[transaction as usize], Standing::Aborted | Standing::Initial)
+                && !matches!(
+                    self.standing[transaction as usize],
+                    Standing::Aborted | Standing::Initial
+                )
             {
                 let code = self.read(operation, transaction, own);
                 self.code[operation as usize].store(code, Ordering::Relaxed);
@@ -87,7 +104,11 @@ impl<'a> Join<'a> {
         self.shared.clear();
         self.is_in_doubt = false;
         let (kinds, values) = (self.history.kinds(), self.history.values());
-        for &Entry { operation, transaction } in entries {
+        for &Entry {
+            operation,
+            transaction,
+        } in entries
+        {
             let is_write = kinds[operation as usize] == OperationKind::Write;
             let standing = self.standing[transaction as usize];
             let is_initial = standing == Standing::Initial;
@@ -95,7 +116,12 @@ impl<'a> Join<'a> {
             if is_write && is_initial {
                 self.initial.push(value);
             } else if is_write {
-                self.writes.push(Write { value, operation, transaction, previous: NO_WRITE });
+                self.writes.push(Write {
+                    value,
+                    operation,
+                    transaction,
+                    previous: NO_WRITE,
+                });
                 self.is_in_doubt |= !matches!(standing, Standing::Committed | Standing::Aborted);
             }
         }
@@ -111,7 +137,9 @@ impl<'a> Join<'a> {
                 && before.transaction != self.writes[at].transaction
             {
                 let again = OperationId(self.writes[at].operation);
-                self.exceptions.repeated.push((again, OperationId(before.operation)));
+                self.exceptions
+                    .repeated
+                    .push((again, OperationId(before.operation)));
             }
         }
     }
@@ -147,14 +175,30 @@ impl<'a> Join<'a> {
     }
 
     /// The code of a read of a list: that of its last element before the reader's own appends, which must be its tail.
-    fn read_of_list(&mut self, operation: u32, transaction: u32, own: Option<u32>, list: &[Value]) -> u32 {
+    fn read_of_list(
+        &mut self,
+        operation: u32,
+        transaction: u32,
+        own: Option<u32>,
+        list: &[Value],
+    ) -> u32 {
         let of_reader = |write: &&Write| write.transaction == transaction;
         let until = own.map_or(0, |own| own as usize + 1);
-        let n_own = self.writes[..until].iter().rev().take_while(of_reader).count();
-        let own_values = self.writes[until - n_own..until].iter().map(|write| write.value);
+        let n_own = self.writes[..until]
+            .iter()
+            .rev()
+            .take_while(of_reader)
+            .count();
+        let own_values = self.writes[until - n_own..until]
+            .iter()
+            .map(|write| write.value);
         let n_outside = list.len().saturating_sub(n_own);
         let is_tail = list.len() >= n_own && own_values.eq(list[n_outside..].iter().copied());
-        let (own, outside) = if is_tail { (None, &list[..n_outside]) } else { (own, list) };
+        let (own, outside) = if is_tail {
+            (None, &list[..n_outside])
+        } else {
+            (own, list)
+        };
         let before_last = outside.split_last().map_or(&[][..], |(_, rest)| rest);
         let in_doubt = if self.is_in_doubt { before_last } else { &[] };
         let (n_initial, is_whole) = match outside.starts_with(&self.initial) {
@@ -181,25 +225,44 @@ impl<'a> Join<'a> {
         let writes = std::iter::successors(Some(self.table[self.find(element)]), |&at| {
             self.writes.get(at as usize).map(|write| write.previous)
         });
-        let writers = writes.filter_map(|at| self.writes.get(at as usize)).map(|write| write.transaction);
-        let may_have = |writer: &u32| !matches!(self.standing[*writer as usize], Standing::Aborted | Standing::Initial);
+        let writers = writes
+            .filter_map(|at| self.writes.get(at as usize))
+            .map(|write| write.transaction);
+        let may_have = |writer: &u32| {
+            !matches!(
+                self.standing[*writer as usize],
+                Standing::Aborted | Standing::Initial
+            )
+        };
         let mut writers = writers.filter(may_have);
-        let Some(writer) = writers.next().filter(|&writer| writer != transaction) else { return };
+        let Some(writer) = writers.next().filter(|&writer| writer != transaction) else {
+            return;
+        };
         let is_sure = self.standing[writer as usize] == Standing::Committed;
         if !is_sure && writers.all(|other| other == writer) {
             let reader = self.history.transaction_of(OperationId(operation));
-            self.exceptions.demands.push((reader, TransactionId(writer)));
+            self.exceptions
+                .demands
+                .push((reader, TransactionId(writer)));
             self.exceptions.listed.push((reader, TransactionId(writer)));
         }
     }
 
     /// The code of a read that returned `value` from outside. `own` is the latest own write before it.
-    fn read_of_value(&mut self, operation: u32, transaction: u32, own: Option<u32>, value: Value) -> u32 {
+    fn read_of_value(
+        &mut self,
+        operation: u32,
+        transaction: u32,
+        own: Option<u32>,
+        value: Value,
+    ) -> u32 {
         if own.is_some_and(|own| self.writes[own as usize].value == value) {
             return OWN;
         }
         let last = self.table[self.find(value)];
-        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
+        let may_be_initial = self
+            .history
+            .may_be_initial(self.history.keys()[operation as usize], value);
         if last == NO_WRITE {
             if !may_be_initial {
                 return THIN_AIR;
@@ -227,7 +290,14 @@ impl<'a> Join<'a> {
     }
 
     /// The code of a read whose value was written, but not by exactly one committed other transaction.
-    fn read_carefully(&mut self, operation: u32, transaction: u32, own: Option<u32>, last: u32, value: Value) -> u32 {
+    fn read_carefully(
+        &mut self,
+        operation: u32,
+        transaction: u32,
+        own: Option<u32>,
+        last: u32,
+        value: Value,
+    ) -> u32 {
         if own.is_none()
             && let Some(code) = self.read_of_many(operation, transaction, last, value)
         {
@@ -239,21 +309,36 @@ impl<'a> Join<'a> {
         })
         .collect();
         chain.reverse();
-        let (own_writes, others): (Vec<u32>, Vec<u32>) =
-            chain.into_iter().partition(|&at| self.writes[at as usize].transaction == transaction);
-        let own_operations = || own_writes.iter().map(|&at| OperationId(self.writes[at as usize].operation));
+        let (own_writes, others): (Vec<u32>, Vec<u32>) = chain
+            .into_iter()
+            .partition(|&at| self.writes[at as usize].transaction == transaction);
+        let own_operations = || {
+            own_writes
+                .iter()
+                .map(|&at| OperationId(self.writes[at as usize].operation))
+        };
         let read = OperationId(operation);
         // An element before all own appends was appended by another transaction, if any other may have.
-        let is_aborted = |at: &u32| self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted;
-        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
-        let may_be_of_others = own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
-        if let Some(overwritten) = own_operations().rfind(|&write| write < read).filter(|_| !may_be_of_others) {
+        let is_aborted = |at: &u32| {
+            self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted
+        };
+        let may_be_initial = self
+            .history
+            .may_be_initial(self.history.keys()[operation as usize], value);
+        let may_be_of_others =
+            own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
+        if let Some(overwritten) = own_operations()
+            .rfind(|&write| write < read)
+            .filter(|_| !may_be_of_others)
+        {
             return overwritten.0;
         }
-        let future = own_operations().find(|&write| write > read).map(|write| write.0);
-        let (aborted, candidates): (Vec<u32>, Vec<u32>) = others
-            .into_iter()
-            .partition(|&at| self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted);
+        let future = own_operations()
+            .find(|&write| write > read)
+            .map(|write| write.0);
+        let (aborted, candidates): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|&at| {
+            self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted
+        });
         let last_counts = self.history.rules().duplicates == DuplicateRule::Last;
         let candidates = match (last_counts, candidates.last()) {
             (true, Some(&last)) => vec![last],
@@ -264,7 +349,9 @@ impl<'a> Join<'a> {
             let write = self.writes[at as usize];
             // The last write of one transaction represents all.
             let again = candidates.get(place + 1);
-            if again.is_some_and(|&next| self.writes[next as usize].transaction == write.transaction) {
+            if again
+                .is_some_and(|&next| self.writes[next as usize].transaction == write.transaction)
+            {
                 continue;
             }
             found.push(Source::Transaction {
@@ -274,16 +361,27 @@ impl<'a> Join<'a> {
                 after_own_write,
             });
         }
-        found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
+        found.sort_by_key(|source| {
+            source
+                .writer()
+                .map(|w| self.standing[w.index()] != Standing::Committed)
+        });
         if may_be_initial && (!last_counts || found.is_empty()) {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);
         if found.is_empty() {
             // One that began after the reader had ended is no source, and if there is none it was no aborted read.
-            let may_be_seen =
-                |at: &&u32| !self.history.ended_before(reader, TransactionId(self.writes[**at as usize].transaction));
-            let first = aborted.iter().find(may_be_seen).map(|&at| self.writes[at as usize].operation);
+            let may_be_seen = |at: &&u32| {
+                !self.history.ended_before(
+                    reader,
+                    TransactionId(self.writes[**at as usize].transaction),
+                )
+            };
+            let first = aborted
+                .iter()
+                .find(may_be_seen)
+                .map(|&at| self.writes[at as usize].operation);
             return future.or(first).unwrap_or(THIN_AIR);
         }
         if after_own_write && found.len() > 1 {
@@ -292,14 +390,29 @@ impl<'a> Join<'a> {
         let kept = self.rule_out(&mut found, reader);
         let chosen = found[0];
         if found.len() > 1 {
-            self.exceptions.multiple.push(MultipleSources { read, reader, kept, list: SourceList::Own(found.into()) });
+            self.exceptions.multiple.push(MultipleSources {
+                read,
+                reader,
+                kept,
+                list: SourceList::Own(found.into()),
+            });
         }
-        if kept > 1 { AMBIGUOUS } else { self.accept(read, reader, chosen) }
+        if kept > 1 {
+            AMBIGUOUS
+        } else {
+            self.accept(read, reader, chosen)
+        }
     }
 
     /// The code of a read, before any own write, whose value was written so often that reads share their sources; `None` if
     /// they cannot. O(log writers) but for the first read of the value.
-    fn read_of_many(&mut self, operation: u32, transaction: u32, last: u32, value: Value) -> Option<u32> {
+    fn read_of_many(
+        &mut self,
+        operation: u32,
+        transaction: u32,
+        last: u32,
+        value: Value,
+    ) -> Option<u32> {
         let all = match self.shared.get(&last) {
             Some(known) => known.clone(),
             None => {
@@ -316,17 +429,32 @@ impl<'a> Join<'a> {
         if n - n_late < 2 {
             return None;
         }
-        let list = SourceList::Shared { all, last_of_session };
-        self.exceptions.multiple.push(MultipleSources { read, reader, kept: n - n_late, list });
+        let list = SourceList::Shared {
+            all,
+            last_of_session,
+        };
+        self.exceptions.multiple.push(MultipleSources {
+            read,
+            reader,
+            kept: n - n_late,
+            list,
+        });
         Some(AMBIGUOUS)
     }
 
     /// The sources that all reads of a value can share: if it was written often, not only by aborted transactions, and no
     /// transaction wrote over it itself.
-    fn shared_sources(&self, operation: u32, last: u32, value: Value) -> Option<Arc<SharedSources>> {
+    fn shared_sources(
+        &self,
+        operation: u32,
+        last: u32,
+        value: Value,
+    ) -> Option<Arc<SharedSources>> {
         /// Fewer are listed for each read.
         const MANY: usize = 16;
-        let before = |&at: &u32| Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE);
+        let before = |&at: &u32| {
+            Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE)
+        };
         let mut writes: Vec<u32> = std::iter::successors(Some(last), before).collect();
         if writes.len() < MANY || self.history.rules().duplicates == DuplicateRule::Last {
             return None;
@@ -349,23 +477,46 @@ impl<'a> Join<'a> {
             .collect();
         let n_writers = sources.len();
         let n_committed = writes.partition_point(|&at| standing(at) == Standing::Committed);
-        if self.history.may_be_initial(self.history.keys()[operation as usize], value) {
-            sources.push(Source::Initial { after_own_write: false });
+        if self
+            .history
+            .may_be_initial(self.history.keys()[operation as usize], value)
+        {
+            sources.push(Source::Initial {
+                after_own_write: false,
+            });
         }
-        Some(Arc::new(SharedSources { sources, n_committed, n_writers }))
+        Some(Arc::new(SharedSources {
+            sources,
+            n_committed,
+            n_writers,
+        }))
     }
 
     /// The code of a read after an own write that has several sources. Each makes it TAP-d, so there is nothing to
     /// choose above cut isolation, and nothing else follows: no transaction must have committed for it. The code is
     /// that of the most harmless source, for pictures.
-    fn settle(&mut self, read: OperationId, reader: TransactionId, mut sources: Vec<Source>) -> u32 {
+    fn settle(
+        &mut self,
+        read: OperationId,
+        reader: TransactionId,
+        mut sources: Vec<Source>,
+    ) -> u32 {
         let is_unknown = |source: &Source| {
             let writer = source.writer().filter(|writer| !writer.is_initial());
             writer.is_some_and(|writer| self.history.outcome(writer) == Outcome::Unknown)
         };
-        sources.sort_by_key(|source| (is_unknown(source), self.is_impossible_source(source, reader)));
+        sources.sort_by_key(|source| {
+            (
+                is_unknown(source),
+                self.is_impossible_source(source, reader),
+            )
+        });
         let code = match sources[0] {
-            Source::Transaction { write, intermediate, .. } => {
+            Source::Transaction {
+                write,
+                intermediate,
+                ..
+            } => {
                 if intermediate {
                     self.exceptions.intermediate.push(read.0);
                 }
@@ -374,7 +525,12 @@ impl<'a> Join<'a> {
             _ => INITIAL,
         };
         self.exceptions.after_own_write.push(read.0);
-        self.exceptions.multiple.push(MultipleSources { read, reader, kept: 1, list: SourceList::Own(sources.into()) });
+        self.exceptions.multiple.push(MultipleSources {
+            read,
+            reader,
+            kept: 1,
+            list: SourceList::Own(sources.into()),
+        });
         code
     }
 
@@ -382,7 +538,11 @@ impl<'a> Join<'a> {
     /// None is moved if all do.
     fn rule_out(&self, found: &mut [Source], reader: TransactionId) -> usize {
         found.sort_by_key(|source| self.is_impossible_source(source, reader));
-        match found.iter().filter(|source| !self.is_impossible_source(source, reader)).count() {
+        match found
+            .iter()
+            .filter(|source| !self.is_impossible_source(source, reader))
+            .count()
+        {
             0 => found.len().min(1),
             kept => kept,
         }
@@ -393,8 +553,13 @@ impl<'a> Join<'a> {
     fn is_impossible_source(&self, source: &Source, reader: TransactionId) -> bool {
         let history = self.history;
         match *source {
-            Source::Transaction { writer, intermediate, .. } => {
-                intermediate || (writer > reader && history.session_of(writer) == history.session_of(reader))
+            Source::Transaction {
+                writer,
+                intermediate,
+                ..
+            } => {
+                intermediate
+                    || (writer > reader && history.session_of(writer) == history.session_of(reader))
             }
             _ => false,
         }
@@ -409,7 +574,12 @@ impl<'a> Join<'a> {
                 }
                 INITIAL
             }
-            Source::Transaction { writer, write, intermediate, after_own_write } => {
+            Source::Transaction {
+                writer,
+                write,
+                intermediate,
+                after_own_write,
+            } => {
                 if after_own_write {
                     self.exceptions.after_own_write.push(read.0);
                 }
@@ -421,7 +591,9 @@ impl<'a> Join<'a> {
                 }
                 write.0
             }
-            Source::Future { write } | Source::OwnOverwritten { write } | Source::Aborted { write, .. } => write.0,
+            Source::Future { write }
+            | Source::OwnOverwritten { write }
+            | Source::Aborted { write, .. } => write.0,
             _ => THIN_AIR,
         }
     }

@@ -10,8 +10,8 @@ mod join;
 
 use super::initial_state::set_up_transactions;
 use super::resolution::{
-    AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, SharedSources, Source, SourceList, Standing,
-    THIN_AIR, UNRECORDED, names,
+    AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, SharedSources, Source,
+    SourceList, Standing, THIN_AIR, UNRECORDED, names,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
@@ -62,14 +62,20 @@ fn resolve_by(
             Outcome::Unknown => Standing::Dropped,
         })
         .collect();
-    set_up.iter().for_each(|t| standing[t.index()] = Standing::Initial);
+    set_up
+        .iter()
+        .for_each(|t| standing[t.index()] = Standing::Initial);
     let direct = table(history, &standing, control)?;
     let Sources { code, exceptions } = join_rest(history, &standing, direct, control)?;
-    let operation_begins = history.transactions().map(|t| history.operation_range(t).start as u32);
+    let operation_begins = history
+        .transactions()
+        .map(|t| history.operation_range(t).start as u32);
     let mut resolution = Resolution {
         code,
         standing,
-        operation_begin: operation_begins.chain([history.n_operations() as u32]).collect(),
+        operation_begin: operation_begins
+            .chain([history.n_operations() as u32])
+            .collect(),
         ..Resolution::default()
     };
     resolution.after_own_write = exceptions.after_own_write;
@@ -80,7 +86,9 @@ fn resolve_by(
     resolution.repeated = exceptions.repeated;
     resolution.after_own_write.par_sort_unstable();
     resolution.intermediate.par_sort_unstable();
-    resolution.multiple.par_sort_unstable_by_key(|multiple| multiple.read);
+    resolution
+        .multiple
+        .par_sort_unstable_by_key(|multiple| multiple.read);
     resolution.repeated.par_sort_unstable();
     resolution.demands.sort_unstable();
     resolution.demands.dedup();
@@ -128,13 +136,29 @@ fn join_rest(
     control: &Control,
 ) -> Result<Sources, Interrupt> {
     let (code, intricate, mut exceptions) = match direct {
-        Some(Direct { code, intricate, exceptions }) if !intricate.contains(&true) => {
+        Some(Direct {
+            code,
+            intricate,
+            exceptions,
+        }) if !intricate.contains(&true) => {
             return Ok(Sources { code, exceptions });
         }
-        Some(Direct { code, intricate, exceptions }) => (code, Some(intricate), exceptions),
-        None => (vec![OUTSIDE; history.n_operations()], None, Exceptions::default()),
+        Some(Direct {
+            code,
+            intricate,
+            exceptions,
+        }) => (code, Some(intricate), exceptions),
+        None => (
+            vec![OUTSIDE; history.n_operations()],
+            None,
+            Exceptions::default(),
+        ),
     };
-    let is_left = |key: KeyId| intricate.as_ref().is_none_or(|intricate| intricate[key.index()]);
+    let is_left = |key: KeyId| {
+        intricate
+            .as_ref()
+            .is_none_or(|intricate| intricate[key.index()])
+    };
     let grouped = GroupedByKey::new(history, is_left);
     control.check()?;
     let code: Vec<AtomicU32> = code.into_iter().map(AtomicU32::new).collect();
@@ -153,7 +177,10 @@ fn join_rest(
         })
         .collect::<Result<_, Interrupt>>()?;
     parts.into_iter().for_each(|part| exceptions.append(part));
-    Ok(Sources { code: code.into_iter().map(AtomicU32::into_inner).collect(), exceptions })
+    Ok(Sources {
+        code: code.into_iter().map(AtomicU32::into_inner).collect(),
+        exceptions,
+    })
 }
 
 /// Decides which unknown transactions count as committed, and which reads are ambiguous.
@@ -163,23 +190,39 @@ fn settle_unknown(resolution: &mut Resolution) {
     let mut all = sure;
     if resolution.standing.contains(&Standing::Dropped) {
         for read in resolution.multiple.iter().filter(|read| read.kept > 1) {
-            all.extend(read.unsettled_candidates(&resolution.standing).map(|writer| (read.reader, writer)));
+            all.extend(
+                read.unsettled_candidates(&resolution.standing)
+                    .map(|writer| (read.reader, writer)),
+            );
         }
     }
     all.sort_unstable();
     spread(&mut resolution.standing, &all, Standing::Possible);
     let stays = |multiple: &MultipleSources| {
-        multiple.kept > 1 && !matches!(resolution.standing[multiple.reader.index()], Standing::Dropped)
+        multiple.kept > 1
+            && !matches!(
+                resolution.standing[multiple.reader.index()],
+                Standing::Dropped
+            )
     };
     let places = 0..resolution.multiple.len() as u32;
-    resolution.ambiguous = places.filter(|&at| stays(&resolution.multiple[at as usize])).collect();
+    resolution.ambiguous = places
+        .filter(|&at| stays(&resolution.multiple[at as usize]))
+        .collect();
 }
 
 /// Gives `standing` to every dropped transaction that is reached from a committed one by (reader, writer) pairs, which
 /// are sorted.
-fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], standing: Standing) {
+fn spread(
+    standings: &mut [Standing],
+    pairs: &[(TransactionId, TransactionId)],
+    standing: Standing,
+) {
     let takes_part = |t: TransactionId, standings: &[Standing]| {
-        matches!(standings[t.index()], Standing::Committed | Standing::Promoted)
+        matches!(
+            standings[t.index()],
+            Standing::Committed | Standing::Promoted
+        )
     };
     let mut reached: Vec<TransactionId> = Vec::new();
     for &(reader, writer) in pairs {
@@ -200,7 +243,11 @@ fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], 
 }
 
 /// One sentence for each kind of assumption made.
-fn assumptions(history: &History, resolution: &Resolution, set_up: &[TransactionId]) -> Vec<String> {
+fn assumptions(
+    history: &History,
+    resolution: &Resolution,
+    set_up: &[TransactionId],
+) -> Vec<String> {
     let mut sentences = history.assumptions().to_vec();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     if !set_up.is_empty() && history.set_up().is_empty() {
@@ -267,12 +314,19 @@ mod tests {
                 let is_exception = random.u8(0..exceptions) == 0;
                 let (kind, value) = match (random.bool(), is_exception) {
                     (true, false) => {
-                        let next = if per_key { last[at] } else { last.iter().copied().max().unwrap_or(0) } + 1;
+                        let next = if per_key {
+                            last[at]
+                        } else {
+                            last.iter().copied().max().unwrap_or(0)
+                        } + 1;
                         last[at] = next;
                         (OperationKind::Write, next)
                     }
                     (true, true) => (OperationKind::Write, random.u64(0..6)),
-                    (false, false) => (OperationKind::Read, last[at].saturating_sub(random.u64(0..2))),
+                    (false, false) => (
+                        OperationKind::Read,
+                        last[at].saturating_sub(random.u64(0..2)),
+                    ),
                     (false, true) => (OperationKind::Read, random.u64(0..30)),
                 };
                 builder.operation(draft, kind, key, Value(value), 0);
@@ -289,7 +343,9 @@ mod tests {
         for round in 0..20_000 {
             let history = counters(&mut random);
             let standing = vec![Standing::Committed; history.n_transactions()];
-            if let Some(direct) = direct::resolve(&history, &standing, &control).expect("not stopped") {
+            if let Some(direct) =
+                direct::resolve(&history, &standing, &control).expect("not stopped")
+            {
                 let n_intricate = direct.intricate.iter().filter(|&&is| is).count();
                 simple += usize::from(n_intricate == 0);
                 mixed += usize::from(n_intricate > 0 && n_intricate < history.n_keys());
@@ -297,8 +353,18 @@ mod tests {
             let by_table = resolve(&history, &control).expect("not stopped");
             let by_join = resolve_by(&history, |_, _, _| Ok(None), &control).expect("not stopped");
             let all = |r: &Resolution| {
-                let exceptions = (r.after_own_write.clone(), r.intermediate.clone(), r.multiple.clone());
-                (r.code.clone(), exceptions, r.demands.clone(), r.repeated.clone(), r.standing.clone())
+                let exceptions = (
+                    r.after_own_write.clone(),
+                    r.intermediate.clone(),
+                    r.multiple.clone(),
+                );
+                (
+                    r.code.clone(),
+                    exceptions,
+                    r.demands.clone(),
+                    r.repeated.clone(),
+                    r.standing.clone(),
+                )
             };
             assert_eq!(all(&by_table), all(&by_join), "round {round}: {history:?}");
         }

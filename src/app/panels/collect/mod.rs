@@ -35,14 +35,17 @@ pub fn collect_ui(
         about_ui(ui);
         return;
     };
-    ScrollArea::vertical().id_salt("collect").auto_shrink(false).show(ui, |ui| {
-        stage_ui(ui, run, progress);
-        progress::progress_ui(ui, run, kept, requests);
-        rounds::rounds_ui(ui, run, requests);
-        if run.purpose == Purpose::Compare {
-            progress::levels_ui(ui, run, requests);
-        }
-    });
+    ScrollArea::vertical()
+        .id_salt("collect")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            stage_ui(ui, run, progress);
+            progress::progress_ui(ui, run, kept, requests);
+            rounds::rounds_ui(ui, run, requests);
+            if run.purpose == Purpose::Compare {
+                progress::levels_ui(ui, run, requests);
+            }
+        });
 }
 
 fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
@@ -52,7 +55,12 @@ fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
             let button = egui::Button::new(command.row().name);
             on_command(ui.add_enabled(!running, button), command, requests);
         }
-        if running && ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
+        if running
+            && ui
+                .button("Cancel")
+                .on_hover_text(super::tooltip(Command::Escape))
+                .clicked()
+        {
             requests.push(Request::CancelCollecting);
         }
         let Some(run) = &collect.run else { return };
@@ -60,7 +68,11 @@ fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
             let fill = Palette::of(ui).selected;
             let name = Command::OpenCollected.row().name;
             let hover = super::tooltip(Command::OpenCollected);
-            if ui.add(egui::Button::new(name).fill(fill)).on_hover_text(hover).clicked() {
+            if ui
+                .add(egui::Button::new(name).fill(fill))
+                .on_hover_text(hover)
+                .clicked()
+            {
                 requests.push(Request::Run(Command::OpenCollected));
             }
         }
@@ -78,7 +90,9 @@ fn trouble_ui(ui: &mut Ui, collect: &Collecting) {
         Some(field) => format!("{}: {}", field.row().name, error.text),
         None => error.text.clone(),
     };
-    let label = egui::Label::new(RichText::new(&text).color(Palette::of(ui).bad)).truncate().selectable(true);
+    let label = egui::Label::new(RichText::new(&text).color(Palette::of(ui).bad))
+        .truncate()
+        .selectable(true);
     ui.add(label).on_hover_text(text);
     ui.add_space(4.0);
 }
@@ -86,7 +100,12 @@ fn trouble_ui(ui: &mut Ui, collect: &Collecting) {
 fn about_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     ui.add_space(8.0);
-    style::bold(ui, "Make a history, and see whether the database keeps its promise", style::TITLE, palette.strong);
+    style::bold(
+        ui,
+        "Make a history, and see whether the database keeps its promise",
+        style::TITLE,
+        palette.strong,
+    );
     ui.add_space(4.0);
     for (command, text) in [
         (
@@ -112,26 +131,41 @@ fn about_ui(ui: &mut Ui) {
         ui.add_space(2.0);
     }
     ui.add_space(6.0);
-    style::note(ui, "SQLite is built in and needs nothing; the in-memory store can inject faults of your choice.");
+    style::note(
+        ui,
+        "SQLite is built in and needs nothing; the in-memory store can inject faults of your choice.",
+    );
     ui.add_space(16.0);
-    style::bold(ui, "Databases, and what their isolation levels are checked for", style::HEADING, palette.strong);
+    style::bold(
+        ui,
+        "Databases, and what their isolation levels are checked for",
+        style::HEADING,
+        palette.strong,
+    );
     ui.add_space(4.0);
-    egui::Grid::new("databases").num_columns(3).spacing(vec2(24.0, 6.0)).show(ui, |ui| {
-        for database in DATABASES {
-            ui.label(RichText::new(database.name).color(palette.strong));
-            ui.label(RichText::new(database.example).monospace().color(palette.weak));
-            ui.vertical(|ui| {
-                for isolation in database.isolations {
-                    ui.label(RichText::new(checked_for(isolation)).color(palette.text));
-                }
-                if database.open.is_none() {
-                    style::note(ui, "not in this build");
-                }
-                ui.add_space(4.0);
-            });
-            ui.end_row();
-        }
-    });
+    egui::Grid::new("databases")
+        .num_columns(3)
+        .spacing(vec2(24.0, 6.0))
+        .show(ui, |ui| {
+            for database in DATABASES {
+                ui.label(RichText::new(database.name).color(palette.strong));
+                ui.label(
+                    RichText::new(database.example)
+                        .monospace()
+                        .color(palette.weak),
+                );
+                ui.vertical(|ui| {
+                    for isolation in database.isolations {
+                        ui.label(RichText::new(checked_for(isolation)).color(palette.text));
+                    }
+                    if database.open.is_none() {
+                        style::note(ui, "not in this build");
+                    }
+                    ui.add_space(4.0);
+                });
+                ui.end_row();
+            }
+        });
     ui.add_space(4.0);
     style::note(
         ui,
@@ -141,7 +175,9 @@ fn about_ui(ui: &mut Ui) {
 
 /// "read-committed: RC, read committed".
 fn checked_for(isolation: &Isolation) -> String {
-    let level = isolation.promises.and_then(|code| code.parse::<Level>().ok());
+    let level = isolation
+        .promises
+        .and_then(|code| code.parse::<Level>().ok());
     let promise = level.map_or("nothing that can be checked".to_owned(), |level| {
         format!("{level}, {}", level.long_name().replace('-', " "))
     });
@@ -154,36 +190,57 @@ fn stage_ui(ui: &mut Ui, run: &CollectRun, progress: Option<Progress>) {
     let name = run.round.as_ref().map_or("", |(name, _)| name.as_str());
     let (text, colour) = match run.stage {
         Stage::Opening => ("Reaching the database…".to_owned(), palette.text),
-        Stage::Recording => match progress.as_ref().filter(|p| p.total == 0 && !p.phase.is_empty()) {
+        Stage::Recording => match progress
+            .as_ref()
+            .filter(|p| p.total == 0 && !p.phase.is_empty())
+        {
             // Before and after the transactions of the workload.
-            Some(progress) => (format!("Recording {name}: {}…", progress.phase), palette.text),
+            Some(progress) => (
+                format!("Recording {name}: {}…", progress.phase),
+                palette.text,
+            ),
             None => (format!("Recording {name}…"), palette.text),
         },
         Stage::Checking => (format!("Checking {name}…"), palette.text),
-        Stage::Cancelled => ("Cancelled; what was recorded is kept".to_owned(), palette.caution),
+        Stage::Cancelled => (
+            "Cancelled; what was recorded is kept".to_owned(),
+            palette.caution,
+        ),
         Stage::Failed => ("Broken off".to_owned(), palette.bad),
         Stage::Done => ended(run, &palette),
     };
     ui.horizontal(|ui| {
         style::bold_line(ui, &text, style::HEADING, colour);
         if run.is_running() {
-            match progress.as_ref().and_then(Progress::fraction).filter(|_| run.stage == Stage::Recording) {
+            match progress
+                .as_ref()
+                .and_then(Progress::fraction)
+                .filter(|_| run.stage == Stage::Recording)
+            {
                 Some(share) => {
-                    let bar = egui::ProgressBar::new(share).desired_width(160.0).desired_height(6.0);
+                    let bar = egui::ProgressBar::new(share)
+                        .desired_width(160.0)
+                        .desired_height(6.0);
                     let spoken = format!("{:.0} % of the transactions", 100.0 * share);
-                    ui.add(bar).widget_info(|| WidgetInfo::labeled(WidgetType::ProgressIndicator, true, &spoken));
+                    ui.add(bar).widget_info(|| {
+                        WidgetInfo::labeled(WidgetType::ProgressIndicator, true, &spoken)
+                    });
                 }
                 None => drop(ui.add(egui::Spinner::new().size(14.0).color(palette.accent))),
             }
         }
         ui.add(
-            egui::Label::new(RichText::new(run.version.as_deref().unwrap_or_default()).color(palette.weak)).truncate(),
+            egui::Label::new(
+                RichText::new(run.version.as_deref().unwrap_or_default()).color(palette.weak),
+            )
+            .truncate(),
         );
     });
     if let Some((_, path)) = &run.round {
         let path = path.display().to_string();
         let text = RichText::new(&path).size(style::SMALL).color(palette.weak);
-        ui.add(egui::Label::new(text).truncate().selectable(true)).on_hover_text(path);
+        ui.add(egui::Label::new(text).truncate().selectable(true))
+            .on_hover_text(path);
     }
     ui.add_space(4.0);
 }
@@ -192,21 +249,39 @@ fn stage_ui(ui: &mut Ui, run: &CollectRun, progress: Option<Progress>) {
 fn ended(run: &CollectRun, palette: &Palette) -> (String, egui::Color32) {
     let violated = run.rows.iter().filter(|row| row.is_violated()).count();
     match (run.purpose, violated, run.rows.last()) {
-        (_, _, None) => ("Nothing was run: the time was up".to_owned(), palette.caution),
+        (_, _, None) => (
+            "Nothing was run: the time was up".to_owned(),
+            palette.caution,
+        ),
         (Purpose::Compare, ..) => (format!("Compared {} levels", run.rows.len()), palette.text),
         (Purpose::Hunt, 0, _) => {
-            let open = |row: &&FinishedRound| row.checked.as_ref().is_none_or(|c| c.conclusion() == Conclusion::Open);
+            let open = |row: &&FinishedRound| {
+                row.checked
+                    .as_ref()
+                    .is_none_or(|c| c.conclusion() == Conclusion::Open)
+            };
             let rounds = style::counted(run.rows.len(), "round");
             match run.rows.iter().filter(open).count() {
                 0 => (format!("No violation in {rounds}"), palette.good),
-                n => (format!("No violation in {rounds}, {n} of them undecided"), palette.caution),
+                n => (
+                    format!("No violation in {rounds}, {n} of them undecided"),
+                    palette.caution,
+                ),
             }
         }
-        (Purpose::Hunt, ..) => {
-            (format!("A violation in {} of {}", violated, style::counted(run.rows.len(), "round")), palette.bad)
-        }
+        (Purpose::Hunt, ..) => (
+            format!(
+                "A violation in {} of {}",
+                violated,
+                style::counted(run.rows.len(), "round")
+            ),
+            palette.bad,
+        ),
         (Purpose::Run, _, Some(row)) => match &row.checked {
-            Some(checked) => (format!("Done: {}", checked.text()), colour_of(checked, palette)),
+            Some(checked) => (
+                format!("Done: {}", checked.text()),
+                colour_of(checked, palette),
+            ),
             None => ("Done: recorded, not checked".to_owned(), palette.text),
         },
     }
@@ -226,5 +301,6 @@ fn figure_ui(ui: &mut Ui, name: &str, figure: &str, colour: egui::Color32) {
             style::note(ui, name);
         })
         .response;
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}: {figure}")));
+    response
+        .widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}: {figure}")));
 }

@@ -12,12 +12,20 @@ use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
-pub(super) fn progress_ui(ui: &mut Ui, run: &CollectRun, kept: &mut LiveView, requests: &mut Requests) {
+pub(super) fn progress_ui(
+    ui: &mut Ui,
+    run: &CollectRun,
+    kept: &mut LiveView,
+    requests: &mut Requests,
+) {
     if let Some(snapshot) = &run.snapshot {
         figures_ui(ui, snapshot);
     }
     // An anomaly may be found before the first figures are taken.
-    let newest = run.live.newest().filter(|so_far| so_far.status.delivered > 0);
+    let newest = run
+        .live
+        .newest()
+        .filter(|so_far| so_far.status.delivered > 0);
     if let Some(so_far) = newest.filter(|_| run.is_running()) {
         so_far_ui(ui, so_far, requests);
     }
@@ -37,15 +45,50 @@ fn figures_ui(ui: &mut Ui, snapshot: &collect::Snapshot) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 26.0;
         let warn = |n: u64, colour: Color32| if n > 0 { colour } else { palette.weak };
-        figure_ui(ui, "committed", &grouped(snapshot.committed), palette.strong);
+        figure_ui(
+            ui,
+            "committed",
+            &grouped(snapshot.committed),
+            palette.strong,
+        );
         figure_ui(ui, "aborted", &grouped(snapshot.aborted), palette.strong);
-        figure_ui(ui, "unknown", &grouped(snapshot.unknown), warn(snapshot.unknown, palette.caution));
-        figure_ui(ui, "per second", &grouped(snapshot.throughput() as u64), palette.strong);
-        figure_ui(ui, "median", &latency(milliseconds(snapshot.median)), palette.strong);
-        figure_ui(ui, "p99", &latency(milliseconds(snapshot.slow)), palette.strong);
-        figure_ui(ui, "time", &duration(snapshot.elapsed.as_secs_f64()), palette.strong);
+        figure_ui(
+            ui,
+            "unknown",
+            &grouped(snapshot.unknown),
+            warn(snapshot.unknown, palette.caution),
+        );
+        figure_ui(
+            ui,
+            "per second",
+            &grouped(snapshot.throughput() as u64),
+            palette.strong,
+        );
+        figure_ui(
+            ui,
+            "median",
+            &latency(milliseconds(snapshot.median)),
+            palette.strong,
+        );
+        figure_ui(
+            ui,
+            "p99",
+            &latency(milliseconds(snapshot.slow)),
+            palette.strong,
+        );
+        figure_ui(
+            ui,
+            "time",
+            &duration(snapshot.elapsed.as_secs_f64()),
+            palette.strong,
+        );
         if snapshot.lost_sessions > 0 {
-            figure_ui(ui, "sessions lost", &grouped(snapshot.lost_sessions), palette.bad);
+            figure_ui(
+                ui,
+                "sessions lost",
+                &grouped(snapshot.lost_sessions),
+                palette.bad,
+            );
         }
     });
     ui.add_space(2.0);
@@ -65,22 +108,39 @@ pub(super) fn latency(milliseconds: f64) -> String {
 fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let line_ui = |ui: &mut Ui, text: String, colour: Color32| {
-        ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate()).on_hover_text(text);
+        ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate())
+            .on_hover_text(text);
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        ui.label(format!("So far, in {}:", counted(so_far.status.delivered as usize, "transaction")));
+        ui.label(format!(
+            "So far, in {}:",
+            counted(so_far.status.delivered as usize, "transaction")
+        ));
         for (level, conclusion) in &so_far.levels {
             let text = format!("{level} {}", conclusion.word());
             ui.label(RichText::new(text).color(palette.conclusion(*conclusion)));
         }
     });
     let [last, longest] = so_far.behind.map(|time| latency(milliseconds(time)));
-    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), palette.weak);
+    line_ui(
+        ui,
+        format!("Verdicts follow commits by {last}, at most {longest}"),
+        palette.weak,
+    );
     if let Some(found) = so_far.found.first() {
         let after = |delay| format!(", {} after its commit", latency(milliseconds(delay)));
         let delay = found.delay.map_or(String::new(), after);
-        found_ui(ui, 0, found, &format!("First anomaly, line {}{delay}", grouped(u64::from(found.line))), requests);
+        found_ui(
+            ui,
+            0,
+            found,
+            &format!(
+                "First anomaly, line {}{delay}",
+                grouped(u64::from(found.line))
+            ),
+            requests,
+        );
     }
     if let Some(error) = &so_far.error {
         line_ui(ui, error.clone(), palette.caution);
@@ -89,12 +149,22 @@ fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
 }
 
 fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Requests) {
-    let of = |label: &str, value: fn(&Sample) -> f64| series(label, run.samples.iter().map(|s| (s.at, value(s))));
+    let of = |label: &str, value: fn(&Sample) -> f64| {
+        series(label, run.samples.iter().map(|s| (s.at, value(s))))
+    };
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
-    let course = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
-    let mut lasting = vec![course("median", |sample| sample.median), course("p99", |sample| sample.slow)];
-    let verdicts = run.samples.iter().filter_map(|sample| Some((sample.at, sample.behind?.as_secs_f64())));
+    let course = |label: &str, value: fn(&Sample) -> f64| {
+        series(label, ended().map(|s| (s.at, value(s) / 1000.0)))
+    };
+    let mut lasting = vec![
+        course("median", |sample| sample.median),
+        course("p99", |sample| sample.slow),
+    ];
+    let verdicts = run
+        .samples
+        .iter()
+        .filter_map(|sample| Some((sample.at, sample.behind?.as_secs_f64())));
     let verdicts = series("to verdict", verdicts);
     let has_verdicts = !verdicts.points.is_empty();
     if has_verdicts {
@@ -108,7 +178,10 @@ fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Request
         to: fault.end.map_or(now, |end| end.as_secs_f64()),
     };
     let faults = run.faults.iter().map(band);
-    let bands: Vec<Band> = faults.chain(verdict_bands(&run.samples)).filter(|band| band.from < band.to).collect();
+    let bands: Vec<Band> = faults
+        .chain(verdict_bands(&run.samples))
+        .filter(|band| band.from < band.to)
+        .collect();
     let throughput = Chart {
         title: "Throughput".to_owned(),
         x: time(),
@@ -125,9 +198,16 @@ fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Request
         marks: Marks::Lines,
         bands,
     };
-    let throughput = (&throughput, "committed transactions per second", "Plot of throughput");
-    let about =
-        if has_verdicts { "median and 99th percentile; from commit to verdict" } else { "median and 99th percentile" };
+    let throughput = (
+        &throughput,
+        "committed transactions per second",
+        "Plot of throughput",
+    );
+    let about = if has_verdicts {
+        "median and 99th percentile; from commit to verdict"
+    } else {
+        "median and 99th percentile"
+    };
     let latency = (&latency, about, "Plot of latency");
     ui.columns(2, |columns| {
         for (column, what) in columns.iter_mut().zip([throughput, latency]) {
@@ -145,8 +225,15 @@ fn verdict_bands(samples: &[Sample]) -> impl Iterator<Item = Band> {
     let stretches = samples.chunk_by(|a, b| a.violated == b.violated);
     stretches.filter_map(move |stretch| {
         let level = stretch.first()?.violated?;
-        let end = samples.iter().map(|sample| sample.at).find(|at| *at > stretch[stretch.len() - 1].at);
-        Some(Band { label: format!("{level} violated"), from: stretch[0].at, to: end.unwrap_or(now) })
+        let end = samples
+            .iter()
+            .map(|sample| sample.at)
+            .find(|at| *at > stretch[stretch.len() - 1].at);
+        Some(Band {
+            label: format!("{level} violated"),
+            from: stretch[0].at,
+            to: end.unwrap_or(now),
+        })
     })
 }
 
@@ -154,10 +241,18 @@ fn verdict_bands(samples: &[Sample]) -> impl Iterator<Item = Band> {
 type Figure = (&'static str, Unit, fn(&FinishedRound) -> Option<f64>);
 
 const FIGURES: [Figure; 4] = [
-    ("Throughput per second", Unit::Number, |row| row.snapshot.as_ref().map(|s| s.throughput())),
-    ("Aborted", Unit::Percent, |row| row.snapshot.as_ref().map(|s| s.abort_rate())),
-    ("Latency, p99", Unit::Seconds, |row| row.snapshot.as_ref().map(|s| milliseconds(s.slow) / 1000.0)),
-    ("Time to check", Unit::Seconds, |row| row.checked.as_ref().map(|checked| checked.seconds)),
+    ("Throughput per second", Unit::Number, |row| {
+        row.snapshot.as_ref().map(|s| s.throughput())
+    }),
+    ("Aborted", Unit::Percent, |row| {
+        row.snapshot.as_ref().map(|s| s.abort_rate())
+    }),
+    ("Latency, p99", Unit::Seconds, |row| {
+        row.snapshot.as_ref().map(|s| milliseconds(s.slow) / 1000.0)
+    }),
+    ("Time to check", Unit::Seconds, |row| {
+        row.checked.as_ref().map(|checked| checked.seconds)
+    }),
 ];
 
 /// Isolation levels compared, as bars.
@@ -166,11 +261,19 @@ pub(super) fn levels_ui(ui: &mut Ui, run: &CollectRun, requests: &mut Requests) 
         return;
     }
     let mark = |row: &FinishedRound| if row.breaks_promise() { " !" } else { "" };
-    let names: Vec<String> = run.rows.iter().map(|row| format!("{}{}", row.isolation, mark(row))).collect();
+    let names: Vec<String> = run
+        .rows
+        .iter()
+        .map(|row| format!("{}{}", row.isolation, mark(row)))
+        .collect();
     for pair in FIGURES.chunks(2) {
         ui.columns(2, |columns| {
             for (column, (title, unit, of)) in columns.iter_mut().zip(pair) {
-                let known = run.rows.iter().enumerate().filter_map(|(at, row)| Some((at as f64, of(row)?)));
+                let known = run
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, row)| Some((at as f64, of(row)?)));
                 let chart = Chart {
                     title: (*title).to_owned(),
                     x: axis("isolation level", Unit::Number),
@@ -179,7 +282,13 @@ pub(super) fn levels_ui(ui: &mut Ui, run: &CollectRun, requests: &mut Requests) 
                     marks: Marks::Bars(names.clone()),
                     bands: Vec::new(),
                 };
-                chart_ui(column, &chart, "by isolation level of the database", &format!("Plot of {title}"), requests);
+                chart_ui(
+                    column,
+                    &chart,
+                    "by isolation level of the database",
+                    &format!("Plot of {title}"),
+                    requests,
+                );
             }
         });
     }
@@ -195,16 +304,40 @@ mod tests {
 
     #[test]
     fn what_is_violated_is_a_band_until_something_weaker_is() {
-        let sample = |at: f64, violated| Sample { at, throughput: 1.0, median: 1.0, slow: 1.0, behind: None, violated };
+        let sample = |at: f64, violated| Sample {
+            at,
+            throughput: 1.0,
+            median: 1.0,
+            slow: 1.0,
+            behind: None,
+            violated,
+        };
         let (si, ra) = (Some(Level::SnapshotIsolation), Some(Level::ReadAtomic));
-        let samples = [sample(1.0, None), sample(2.0, si), sample(3.0, si), sample(4.0, ra), sample(5.0, ra)];
-        let bands: Vec<_> = verdict_bands(&samples).map(|band| (band.label, band.from, band.to)).collect();
-        assert_eq!(bands, [("SI violated".to_owned(), 2.0, 4.0), ("RA violated".to_owned(), 4.0, 5.0)]);
+        let samples = [
+            sample(1.0, None),
+            sample(2.0, si),
+            sample(3.0, si),
+            sample(4.0, ra),
+            sample(5.0, ra),
+        ];
+        let bands: Vec<_> = verdict_bands(&samples)
+            .map(|band| (band.label, band.from, band.to))
+            .collect();
+        assert_eq!(
+            bands,
+            [
+                ("SI violated".to_owned(), 2.0, 4.0),
+                ("RA violated".to_owned(), 4.0, 5.0)
+            ]
+        );
         assert_eq!(verdict_bands(&samples[..1]).count(), 0);
     }
 
     #[test]
     fn latencies_are_written_for_people() {
-        assert_eq!([0.032, 4.096, 66.0, 11_755.0].map(latency), ["32 µs", "4.1 ms", "66 ms", "11.8 s"]);
+        assert_eq!(
+            [0.032, 4.096, 66.0, 11_755.0].map(latency),
+            ["32 µs", "4.1 ms", "66 ms", "11.8 s"]
+        );
     }
 }

@@ -19,9 +19,15 @@ const INDENT: f32 = 48.0;
 impl Fields<'_> {
     /// The address of the only server, or a table of servers; and their password.
     pub(super) fn servers_ui(&mut self, ui: &mut Ui) {
-        let Some(database) = self.form.database() else { return };
+        let Some(database) = self.form.database() else {
+            return;
+        };
         let is_file = database.schemes.contains(&"sqlite");
-        let hint = if is_file { "a temporary file, or sqlite:FILE" } else { database.example };
+        let hint = if is_file {
+            "a temporary file, or sqlite:FILE"
+        } else {
+            database.example
+        };
         let mut servers = self.form.servers().to_vec();
         if servers.is_empty() {
             servers.push(Server::default());
@@ -62,8 +68,13 @@ impl Fields<'_> {
         self.line_ui(ui, Field::Address, |this, ui| {
             let mut word = this.form.word(Field::Address).to_owned();
             let width = ui.available_width() - 8.0;
-            let response = edit_ui(ui, "Address", TextEdit::singleline(&mut word).hint_text(hint), width)
-                .on_hover_text(Field::Address.row().about);
+            let response = edit_ui(
+                ui,
+                "Address",
+                TextEdit::singleline(&mut word).hint_text(hint),
+                width,
+            )
+            .on_hover_text(Field::Address.row().about);
             if response.changed() {
                 this.set(Field::Address, word);
             }
@@ -84,7 +95,8 @@ impl Fields<'_> {
         let n = place + 1;
         ui.horizontal(|ui| {
             let name = TextEdit::singleline(&mut server.name).hint_text(format!("n{n}"));
-            edit_ui(ui, &format!("Name of server {n}"), name, SHORT).on_hover_text("Its name in the history");
+            edit_ui(ui, &format!("Name of server {n}"), name, SHORT)
+                .on_hover_text("Its name in the history");
             let mut address = server.address.shown().to_owned();
             let width = ui.available_width() - 8.0;
             let field = TextEdit::singleline(&mut address).hint_text(hint);
@@ -99,7 +111,13 @@ impl Fields<'_> {
         ui.horizontal(|ui| {
             ui.add_space(INDENT);
             let reads = ui.checkbox(&mut server.read_only, "read-only");
-            reads.widget_info(|| WidgetInfo::labeled(WidgetType::Checkbox, true, format!("Server {n} is read-only")));
+            reads.widget_info(|| {
+                WidgetInfo::labeled(
+                    WidgetType::Checkbox,
+                    true,
+                    format!("Server {n} is read-only"),
+                )
+            });
             reads.on_hover_text("Its sessions only read: a standby");
             let sessions = TextEdit::singleline(&mut server.sessions).hint_text("any");
             edit_ui(ui, &format!("Sessions of server {n}"), sessions, 34.0)
@@ -113,17 +131,27 @@ impl Fields<'_> {
 
     fn password_ui(&mut self, ui: &mut Ui) {
         if self.form.hides_password() {
-            style::note(ui, "The password in it is used and not shown. Re-enter it if you edit the address.");
+            style::note(
+                ui,
+                "The password in it is used and not shown. Re-enter it if you edit the address.",
+            );
             return;
         }
         ui.horizontal(|ui| {
-            ui.allocate_ui_with_layout(vec2(NAME, 24.0), Layout::left_to_right(Align::Center), |ui| {
-                ui.set_min_width(NAME);
-                ui.label("Password").on_hover_text("Kept while this window is open and nowhere else");
-            });
+            ui.allocate_ui_with_layout(
+                vec2(NAME, 24.0),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    ui.set_min_width(NAME);
+                    ui.label("Password")
+                        .on_hover_text("Kept while this window is open and nowhere else");
+                },
+            );
             let mut text = self.form.password().reveal().to_owned();
             let width = ui.available_width() - 8.0;
-            let field = TextEdit::singleline(&mut text).password(true).hint_text("none");
+            let field = TextEdit::singleline(&mut text)
+                .password(true)
+                .hint_text("none");
             if edit_ui(ui, "Password", field, width).changed() {
                 self.requests.push(Request::SetPassword(Secret::new(text)));
             }
@@ -141,7 +169,10 @@ impl Fields<'_> {
                     let name = format!("Fault {}", kind.name());
                     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
                     if response.clicked() {
-                        breaks.push(FaultForm { kind, ..FaultForm::default() });
+                        breaks.push(FaultForm {
+                            kind,
+                            ..FaultForm::default()
+                        });
                         ui.close();
                     }
                 }
@@ -172,14 +203,22 @@ fn break_ui(ui: &mut Ui, place: usize, fault: &mut FaultForm) -> bool {
     let n = place + 1;
     let removed = ui
         .horizontal(|ui| {
-            let combo = ComboBox::from_id_salt(("kind of fault", place)).width(SHORT).selected_text(fault.kind.name());
+            let combo = ComboBox::from_id_salt(("kind of fault", place))
+                .width(SHORT)
+                .selected_text(fault.kind.name());
             let response = combo.show_ui(ui, |ui| {
                 for kind in FaultKind::offered() {
-                    ui.selectable_value(&mut fault.kind, kind, format!("{}: {}", kind.name(), kind.about()));
+                    ui.selectable_value(
+                        &mut fault.kind,
+                        kind,
+                        format!("{}: {}", kind.name(), kind.about()),
+                    );
                 }
             });
             let said = format!("Kind of fault {n}: {}", fault.kind.name());
-            response.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
+            response
+                .response
+                .widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, &said));
             response.response.on_hover_text(fault.kind.about());
             let width = ui.available_width() - REMOVAL;
             let name = TextEdit::singleline(&mut fault.name).hint_text(fault.kind.names());
@@ -187,10 +226,20 @@ fn break_ui(ui: &mut Ui, place: usize, fault: &mut FaultForm) -> bool {
             removal_ui(ui, &format!("Remove fault {n}"))
         })
         .inner;
-    line_ui(ui, &format!("Target of fault {n}"), &mut fault.target, fault.kind.takes());
+    line_ui(
+        ui,
+        &format!("Target of fault {n}"),
+        &mut fault.target,
+        fault.kind.takes(),
+    );
     if fault.kind == FaultKind::Command {
         let heal = fault.heal.get_or_insert_default();
-        line_ui(ui, &format!("Remedy of fault {n}"), heal, "command that heals it");
+        line_ui(
+            ui,
+            &format!("Remedy of fault {n}"),
+            heal,
+            "command that heals it",
+        );
     }
     removed
 }

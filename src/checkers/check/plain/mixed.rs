@@ -7,12 +7,14 @@ use super::super::{CheckMode, Request, has_repeated_elements, set_up};
 use super::named;
 use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
-    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation, ViolationId,
-    strong_patterns,
+    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation,
+    ViolationId, strong_patterns,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, TransactionId};
-use crate::relations::{EdgeIndex, Index, NONE, Node, Reason, Relation, Resolution, resolve, set_up_transactions};
+use crate::relations::{
+    EdgeIndex, Index, NONE, Node, Reason, Relation, Resolution, resolve, set_up_transactions,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -21,16 +23,32 @@ use std::sync::Arc;
 /// The forms of plain levels that count sessions are decided first: what satisfies one satisfies the plain level. Only if it
 /// is violated, the plain level is decided without sessions, which costs as much again.
 pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
-    let Request { options, control, observe, .. } = request;
-    let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
-        options.levels.iter().copied().partition(|level| level.plain_of().is_some());
-    let (alike, forms): (Vec<Level>, Vec<Level>) =
-        plain.iter().filter_map(|level| level.with_sessions()).partition(|form| form.is_form_of_itself());
-    let mut not_asked: Vec<Level> = forms.into_iter().filter(|level| !with_sessions.contains(level)).collect();
+    let Request {
+        options,
+        control,
+        observe,
+        ..
+    } = request;
+    let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) = options
+        .levels
+        .iter()
+        .copied()
+        .partition(|level| level.plain_of().is_some());
+    let (alike, forms): (Vec<Level>, Vec<Level>) = plain
+        .iter()
+        .filter_map(|level| level.with_sessions())
+        .partition(|form| form.is_form_of_itself());
+    let mut not_asked: Vec<Level> = forms
+        .into_iter()
+        .filter(|level| !with_sessions.contains(level))
+        .collect();
     not_asked.sort_unstable();
     not_asked.dedup();
     with_sessions.extend(&not_asked);
-    let asked = Options { levels: with_sessions, ..options.clone() };
+    let asked = Options {
+        levels: with_sessions,
+        ..options.clone()
+    };
     let tell = |result: &LevelResult| {
         if !not_asked.contains(&result.level) {
             observe(result)
@@ -40,18 +58,48 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
     let held_apart = match alike.is_empty() {
         true => Findings::default(),
         false => {
-            let apart = Options { levels: alike, max_instances: 0, counts: false, share: None };
-            Request { options: &apart, observe: &|_| {}, ..request }.check_applicable(resolution.clone())
+            let apart = Options {
+                levels: alike,
+                max_instances: 0,
+                counts: false,
+                share: None,
+            };
+            Request {
+                options: &apart,
+                observe: &|_| {},
+                ..request
+            }
+            .check_applicable(resolution.clone())
         }
     };
-    let mut findings = Request { options: &asked, observe: &tell, ..request }.check_applicable(resolution);
-    let forms: Vec<LevelResult> = findings.levels.iter().chain(&held_apart.levels).cloned().collect();
-    findings.levels.retain(|result| !not_asked.contains(&result.level));
+    let mut findings = Request {
+        options: &asked,
+        observe: &tell,
+        ..request
+    }
+    .check_applicable(resolution);
+    let forms: Vec<LevelResult> = findings
+        .levels
+        .iter()
+        .chain(&held_apart.levels)
+        .cloned()
+        .collect();
+    findings
+        .levels
+        .retain(|result| !not_asked.contains(&result.level));
     let mut open = Vec::new();
     for level in plain {
-        match forms.iter().find(|form| Some(form.level) == level.with_sessions()).cloned() {
+        match forms
+            .iter()
+            .find(|form| Some(form.level) == level.with_sessions())
+            .cloned()
+        {
             Some(known) if known.verdict == Verdict::Violated => open.push(level),
-            known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
+            known => findings.levels.extend(
+                known
+                    .map(|known| LevelResult { level, ..known })
+                    .inspect(observe),
+            ),
         }
     }
     let mut plain_arguments = PlainArguments {
@@ -83,25 +131,54 @@ pub(super) fn count(
     control: &Control,
 ) -> Findings {
     findings.violations.clone_from(&plain_arguments.others);
-    let options = &Options { levels: plain_arguments.decided.clone(), ..options.clone() };
-    let asked = options.levels.iter().chain(&plain_arguments.not_asked).filter(|level| level.plain_of().is_none());
-    let asked = Options { levels: asked.copied().collect(), ..options.clone() };
+    let options = &Options {
+        levels: plain_arguments.decided.clone(),
+        ..options.clone()
+    };
+    let asked = options
+        .levels
+        .iter()
+        .chain(&plain_arguments.not_asked)
+        .filter(|level| level.plain_of().is_none());
+    let asked = Options {
+        levels: asked.copied().collect(),
+        ..options.clone()
+    };
     let mut findings = super::super::count(history, resolution, findings, &asked, control);
     add_arguments(plain_arguments, options, control, &mut findings);
     findings
 }
 
 /// Adds what violates plain levels to what violates others, and leaves out what was not asked for.
-fn add_arguments(plain_arguments: &PlainArguments, options: &Options, control: &Control, findings: &mut Findings) {
+fn add_arguments(
+    plain_arguments: &PlainArguments,
+    options: &Options,
+    control: &Control,
+    findings: &mut Findings,
+) {
     // What was found with sessions says nothing of levels that are their own forms without.
     for violation in &mut findings.violations {
-        violation.levels = violation.levels.iter().filter(|level| !level.is_form_of_itself()).collect();
+        violation.levels = violation
+            .levels
+            .iter()
+            .filter(|level| !level.is_form_of_itself())
+            .collect();
     }
     for violation in &plain_arguments.arguments {
-        add_violation(plain_arguments, violation.clone(), options, control, findings);
+        add_violation(
+            plain_arguments,
+            violation.clone(),
+            options,
+            control,
+            findings,
+        );
     }
-    let not_asked: Vec<Level> =
-        plain_arguments.not_asked.iter().copied().filter(|level| !options.levels.contains(level)).collect();
+    let not_asked: Vec<Level> = plain_arguments
+        .not_asked
+        .iter()
+        .copied()
+        .filter(|level| !options.levels.contains(level))
+        .collect();
     leave_out(&not_asked, &options.levels, findings);
 }
 
@@ -110,96 +187,189 @@ fn add_arguments(plain_arguments: &PlainArguments, options: &Options, control: &
 /// if asked for, instances remain where its plain form has them, too; at stronger levels that were asked for, and that nothing
 /// else shows, they are cycles like others.
 fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
-    findings.levels.retain(|result| !not_asked.contains(&result.level));
-    if !findings.levels.iter().any(|result| result.verdict == Verdict::Violated) {
-        findings.violations.retain(|violation| violation.id.pattern.is_of_reads());
+    findings
+        .levels
+        .retain(|result| !not_asked.contains(&result.level));
+    if !findings
+        .levels
+        .iter()
+        .any(|result| result.verdict == Verdict::Violated)
+    {
+        findings
+            .violations
+            .retain(|violation| violation.id.pattern.is_of_reads());
         findings.patterns.retain(|pattern, _| pattern.is_of_reads());
     }
     let only_if_asked = not_asked.iter().filter(|level| !level.row().usual);
     for violation in &mut findings.violations {
-        violation.levels = only_if_asked.clone().fold(violation.levels, |levels, level| levels.without(*level));
+        violation.levels = only_if_asked
+            .clone()
+            .fold(violation.levels, |levels, level| levels.without(*level));
     }
     let is_of = |pattern: Pattern, level: Level| level.plain_of() == Some(pattern.row().level);
-    let is_about = |pattern: Pattern| only_if_asked.clone().any(|level| *level == pattern.row().level);
-    let others = findings.violations.iter().filter(|violation| !is_about(violation.id.pattern));
-    let shown = others.fold(LevelSet::default(), |shown, violation| shown.union(violation.levels));
+    let is_about = |pattern: Pattern| {
+        only_if_asked
+            .clone()
+            .any(|level| *level == pattern.row().level)
+    };
+    let others = findings
+        .violations
+        .iter()
+        .filter(|violation| !is_about(violation.id.pattern));
+    let shown = others.fold(LevelSet::default(), |shown, violation| {
+        shown.union(violation.levels)
+    });
     findings.violations.retain(|Violation { id, levels, .. }| {
-        let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
+        let matters = |level: &Level| {
+            levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level))
+        };
         levels.weakest().is_some() && (!is_about(id.pattern) || asked.iter().any(matters))
     });
     for violation in &mut findings.violations {
-        let is_named = violation.levels.iter().any(|level| is_of(violation.id.pattern, level));
+        let is_named = violation
+            .levels
+            .iter()
+            .any(|level| is_of(violation.id.pattern, level));
         if is_about(violation.id.pattern) && !is_named {
             let pattern = named_by_weakest(violation);
             violation.key = strong_patterns::key_of(pattern, &violation.edges, &violation.proof);
             let count = findings.patterns.entry(pattern).or_default();
             *count += 1;
-            violation.id = ViolationId { pattern, ordinal: *count as u32 };
+            violation.id = ViolationId {
+                pattern,
+                ordinal: *count as u32,
+            };
         }
     }
     findings.violations.sort_by_key(|violation| violation.id);
-    let listed: BTreeSet<Pattern> = findings.violations.iter().map(|violation| violation.id.pattern).collect();
-    findings.patterns.retain(|pattern, _| listed.contains(pattern) || !is_about(*pattern));
+    let listed: BTreeSet<Pattern> = findings
+        .violations
+        .iter()
+        .map(|violation| violation.id.pattern)
+        .collect();
+    findings
+        .patterns
+        .retain(|pattern, _| listed.contains(pattern) || !is_about(*pattern));
 }
 
 /// Decides plain levels without sessions, and finds what violates them.
 fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: &mut Findings) {
-    let Request { history, options, control, mode, observe } = request;
+    let Request {
+        history,
+        options,
+        control,
+        mode,
+        observe,
+    } = request;
     let levels = plain_arguments.plain.clone();
     let mut forms: Vec<Level> = levels.iter().filter_map(|level| level.plain_of()).collect();
     // If PSI was asked for, what violates SI and SER is told as what violates PSI.
-    let told_at = options.levels.iter().filter(|level| !level.row().usual && level.plain_of().is_none());
-    let told_at: Vec<Level> = told_at.filter(|level| forms.iter().any(|form| form.implies(**level))).copied().collect();
+    let told_at = options
+        .levels
+        .iter()
+        .filter(|level| !level.row().usual && level.plain_of().is_none());
+    let told_at: Vec<Level> = told_at
+        .filter(|level| forms.iter().any(|form| form.implies(**level)))
+        .copied()
+        .collect();
     forms.extend(told_at);
     forms.sort_unstable();
     forms.dedup();
-    let asked = Options { levels: forms, max_instances: options.max_instances.min(1), counts: false, share: None };
+    let asked = Options {
+        levels: forms,
+        max_instances: options.max_instances.min(1),
+        counts: false,
+        share: None,
+    };
     let alone = history.with_a_session_each(&set_up_transactions(history));
     let guess = super::guess(history, None, control);
-    let mode = CheckMode { guess: guess.as_deref(), ..mode };
+    let mode = CheckMode {
+        guess: guess.as_deref(),
+        ..mode
+    };
     // What was decided with sessions is still to be verified.
     let in_time = control.leaving_time();
-    let request = Request { history: &alone, observe: &|_| {}, mode, control: &in_time, ..request };
+    let request = Request {
+        history: &alone,
+        observe: &|_| {},
+        mode,
+        control: &in_time,
+        ..request
+    };
     let resolution = resolve(&alone, control).map(Arc::new).ok();
-    let has_several = resolution.as_ref().is_none_or(|resolution| resolution.has_multiple_sources());
+    let has_several = resolution
+        .as_ref()
+        .is_none_or(|resolution| resolution.has_multiple_sources());
     plain_arguments.has_choices = has_several || has_repeated_elements(history);
-    let mut found = Request { options: &asked, ..request }.check_applicable(resolution.clone());
+    let mut found = Request {
+        options: &asked,
+        ..request
+    }
+    .check_applicable(resolution.clone());
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.
-        let counting = Options { counts: true, max_instances: options.max_instances, ..asked };
-        found = Request { options: &counting, ..request }.check_applicable(resolution);
+        let counting = Options {
+            counts: true,
+            max_instances: options.max_instances,
+            ..asked
+        };
+        found = Request {
+            options: &counting,
+            ..request
+        }
+        .check_applicable(resolution);
     }
     findings.assume(&mut found);
     findings.index_seconds += found.index_seconds;
     findings.check_seconds += found.check_seconds;
     let mut results = Findings::default();
     for &level in &levels {
-        let result = found.levels.iter().find(|result| Some(result.level) == level.plain_of());
-        results.levels.extend(result.map(|result| LevelResult { level, ..result.clone() }));
+        let result = found
+            .levels
+            .iter()
+            .find(|result| Some(result.level) == level.plain_of());
+        results.levels.extend(result.map(|result| LevelResult {
+            level,
+            ..result.clone()
+        }));
     }
-    if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
+    if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty()
+    {
         set_up::verify_assumed_setup(history, options, control, &mut results);
         findings.assume(&mut results);
     }
     results.levels.iter().for_each(observe);
     findings.levels.append(&mut results.levels);
-    (plain_arguments.arguments, plain_arguments.alone) = (one_for_each(&found), Some(Arc::new(alone)));
+    (plain_arguments.arguments, plain_arguments.alone) =
+        (one_for_each(&found), Some(Arc::new(alone)));
 }
 
 /// Whether a listed violation shows a violated level.
 fn is_shown(found: &Findings, result: &LevelResult) -> bool {
-    result.verdict != Verdict::Violated || found.violations.iter().any(|v| shown_by(v).contains(result.level))
+    result.verdict != Verdict::Violated
+        || found
+            .violations
+            .iter()
+            .any(|v| shown_by(v).contains(result.level))
 }
 
 /// The levels that a violation violates: those that it names, and what implies these.
 fn shown_by(violation: &Violation) -> LevelSet {
-    violation.levels.iter().flat_map(|level| LevelSet::upward(level).iter()).collect()
+    violation
+        .levels
+        .iter()
+        .flat_map(|level| LevelSet::upward(level).iter())
+        .collect()
 }
 
 /// Violations that show all violated levels, each one that no earlier one shows.
 fn one_for_each(found: &Findings) -> Vec<Violation> {
     let mut chosen: Vec<Violation> = Vec::new();
-    for result in found.levels.iter().filter(|result| result.verdict == Verdict::Violated) {
+    for result in found
+        .levels
+        .iter()
+        .filter(|result| result.verdict == Verdict::Violated)
+    {
         let shows = |violation: &&Violation| shown_by(violation).contains(result.level);
         if !chosen.iter().any(|violation| shows(&violation)) {
             chosen.extend(found.violations.iter().find(shows).cloned());
@@ -218,16 +388,23 @@ fn add_violation(
     findings: &mut Findings,
 ) {
     let asked = |violated: LevelSet| {
-        named(violated).iter().filter(|level| plain_arguments.plain.contains(level)).collect::<LevelSet>()
+        named(violated)
+            .iter()
+            .filter(|level| plain_arguments.plain.contains(level))
+            .collect::<LevelSet>()
     };
     let plain = asked(shown_by(&violation));
     let has_choices = plain_arguments.has_choices;
-    if plain.weakest().is_none() || replaces(&violation, plain, has_choices, &mut findings.violations) {
+    if plain.weakest().is_none()
+        || replaces(&violation, plain, has_choices, &mut findings.violations)
+    {
         return;
     }
     let shows = violation.id.pattern.row().shows;
     let mut is_told_alike = !has_choices;
-    if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
+    if matches!(shows, Shows::CausalOrder | Shows::Reads)
+        && matches!(violation.proof, Proof::Cycle(_) | Proof::Read)
+    {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
         let form = plain
             .weakest()
@@ -235,7 +412,8 @@ fn add_violation(
             .filter(|form| form.is_of_dependencies() || form.is_of_each_read());
         let form = form.unwrap_or(Level::ParallelSnapshotIsolation);
         let alone = plain_arguments.alone.as_ref();
-        let cycle = alone.and_then(|alone| by_cycle(alone, &violation, form, control).ok().flatten());
+        let cycle =
+            alone.and_then(|alone| by_cycle(alone, &violation, form, control).ok().flatten());
         match cycle.filter(|cycle| asked(shown_by(cycle)) == plain) {
             Some(cycle) if replaces(&cycle, plain, has_choices, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,
@@ -243,11 +421,20 @@ fn add_violation(
         }
     }
     let not_asked = LevelSet::not_asked(&options.levels);
-    let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
-    violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
+    let with_sessions: LevelSet = violation
+        .levels
+        .iter()
+        .filter(|level| !not_asked.contains(*level))
+        .collect();
+    violation.levels = if is_told_alike {
+        with_sessions.union(plain)
+    } else {
+        plain
+    };
     let is_again = |known: &Violation| {
         let is_same_cycle = cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation);
-        known.id.pattern == violation.id.pattern && (is_same_cycle || instance_of(known) == instance_of(&violation))
+        known.id.pattern == violation.id.pattern
+            && (is_same_cycle || instance_of(known) == instance_of(&violation))
     };
     if findings.violations.iter().any(is_again) {
         // With sessions it is told by another argument, and counted.
@@ -258,9 +445,17 @@ fn add_violation(
         violation.id.pattern = pattern;
         violation.key = strong_patterns::key_of(pattern, &violation.edges, &violation.proof);
     }
-    let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
+    let of_pattern = findings
+        .violations
+        .iter()
+        .filter(|other| other.id.pattern == violation.id.pattern);
     let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
-    let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
+    let last_group = findings
+        .violations
+        .iter()
+        .map(|other| other.group)
+        .max()
+        .unwrap_or(0);
     (violation.id.ordinal, violation.group, violation.place) = (n + 1, last_group + 1, None);
     if is_told_alike {
         // It may be one of those that are counted and not listed.
@@ -280,17 +475,30 @@ fn named_by_weakest(violation: &Violation) -> Pattern {
     if !is_general || violation.levels.iter().any(|level| form(level) == about) {
         return pattern;
     }
-    let weakest = violation.levels.iter().filter(|level| !level.is_of_reads()).map(form).min();
-    weakest.map_or(pattern, |level| strong_patterns::named_by(&violation.edges, &violation.proof, level))
+    let weakest = violation
+        .levels
+        .iter()
+        .filter(|level| !level.is_of_reads())
+        .map(form)
+        .min();
+    weakest.map_or(pattern, |level| {
+        strong_patterns::named_by(&violation.edges, &violation.proof, level)
+    })
 }
 
 /// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels. Where
 /// the argument may rest on a choice of writers, this must be the very same one.
-fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &mut [Violation]) -> bool {
+fn replaces(
+    violation: &Violation,
+    plain: LevelSet,
+    has_choices: bool,
+    listed: &mut [Violation],
+) -> bool {
     let (instance, cycle) = (instance_of(violation), cycle_of(violation));
     let row = violation.id.pattern.row();
     // Of instances that are alike the one with this very argument, if there is one.
-    let is_told = |known: &Violation| known.edges == violation.edges && known.proof == violation.proof;
+    let is_told =
+        |known: &Violation| known.edges == violation.edges && known.proof == violation.proof;
     let is_same = |known: &Violation| {
         known.id.pattern == violation.id.pattern
             // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
@@ -299,11 +507,20 @@ fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &
                 || cycle.is_some() && cycle_of(known) == cycle)
     };
     // With choices, what shows cut isolation is listed apart, since other writers count there.
-    let names_others = |known: &Violation| !has_choices || known.levels.iter().any(|level| !level.is_of_reads());
-    let is_it = |known: &Violation| known.id.pattern == violation.id.pattern && is_told(known) && names_others(known);
+    let names_others =
+        |known: &Violation| !has_choices || known.levels.iter().any(|level| !level.is_of_reads());
+    let is_it = |known: &Violation| {
+        known.id.pattern == violation.id.pattern && is_told(known) && names_others(known)
+    };
     let told = listed.iter().position(is_it);
-    let same = || listed.iter().position(|known| is_same(known) && names_others(known));
-    let Some(place) = told.or_else(same) else { return false };
+    let same = || {
+        listed
+            .iter()
+            .position(|known| is_same(known) && names_others(known))
+    };
+    let Some(place) = told.or_else(same) else {
+        return false;
+    };
     let known = &mut listed[place];
     let levels = known.levels.union(plain);
     if is_of_wrong_reads(known) || is_told(known) {
@@ -316,7 +533,9 @@ fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &
         // Two reads of a key that can share no writer violate cut isolation by themselves, and with it all that these two
         // arguments do not share.
         let is_torn = !has_choices || known.levels.contains(Level::CutIsolation);
-        return row.shows == Shows::Reads && is_torn && plain.iter().all(|level| level.implies(Level::CutIsolation));
+        return row.shows == Shows::Reads
+            && is_torn
+            && plain.iter().all(|level| level.implies(Level::CutIsolation));
     }
     *known = Violation {
         levels,
@@ -351,14 +570,21 @@ fn instance_of(violation: &Violation) -> (Option<KeyId>, Vec<TransactionId>, Vec
         // Where several transactions may have written what was read, the proof names the reads.
         let pair: Vec<OperationId> = match violation.edges.as_slice() {
             [] => violation.proof.reads(),
-            edges => edges.iter().take(2).filter_map(|edge| edge.to_operation).collect(),
+            edges => edges
+                .iter()
+                .take(2)
+                .filter_map(|edge| edge.to_operation)
+                .collect(),
         };
         return (violation.key, Vec::new(), pair);
     }
-    let seen = violation.edges.iter().filter_map(|edge| match edge.because {
-        Reason::Visible { read, .. } => Some(read),
-        _ => None,
-    });
+    let seen = violation
+        .edges
+        .iter()
+        .filter_map(|edge| match edge.because {
+            Reason::Visible { read, .. } => Some(read),
+            _ => None,
+        });
     let (mut transactions, mut reads) = (violation.transactions.clone(), violation.proof.reads());
     reads.extend(seen.chain(violation.operations.iter().copied()));
     transactions.sort_unstable();
@@ -368,14 +594,24 @@ fn instance_of(violation: &Violation) -> (Option<KeyId>, Vec<TransactionId>, Vec
 }
 
 /// The ends of an edge, its relation and key, and the read that missed a version.
-type CycleEdge = (TransactionId, TransactionId, Relation, Option<KeyId>, Option<OperationId>);
+type CycleEdge = (
+    TransactionId,
+    TransactionId,
+    Relation,
+    Option<KeyId>,
+    Option<OperationId>,
+);
 
 /// The edges of a cycle above causal order.
 fn cycle_of(violation: &Violation) -> Option<BTreeSet<CycleEdge>> {
-    let Proof::Cycle(cycle) = &violation.proof else { return None };
+    let Proof::Cycle(cycle) = &violation.proof else {
+        return None;
+    };
     let edge = |&e: &EdgeIndex| {
         let edge = &violation.edges[e];
-        let missing = edge.from_operation.filter(|_| edge.relation == Relation::AntiDependency);
+        let missing = edge
+            .from_operation
+            .filter(|_| edge.relation == Relation::AntiDependency);
         (edge.from, edge.to, edge.relation, edge.key, missing)
     };
     (violation.id.pattern.row().shows == Shows::Order).then(|| cycle.iter().map(edge).collect())
@@ -390,10 +626,13 @@ fn by_cycle(
 ) -> Result<Option<Violation>, Interrupt> {
     let resolution = resolve(alone, control)?;
     // Of equal lists the violation names one reader: the same one only in canonical order.
-    let index =
-        Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?.canonical(alone, control)?;
+    let index = Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?
+        .canonical(alone, control)?;
     let named = violation.transactions.iter().filter(|t| !t.is_initial());
-    let mut nodes: Vec<Node> = named.map(|t| index.node[t.index()]).filter(|node| *node != NONE).collect();
+    let mut nodes: Vec<Node> = named
+        .map(|t| index.node[t.index()])
+        .filter(|node| *node != NONE)
+        .collect();
     nodes.sort_unstable();
     strong_patterns::of_part(alone, &index.part(&nodes), level, control)
 }

@@ -94,7 +94,8 @@ impl<'s, 'a> Combinations<'s, 'a> {
         }
         let answers = question.answers(&self.root.history);
         let first = self.picks.ask(answers.len()).start;
-        self.options.extend(answers.into_iter().map(|answer| (question, answer)));
+        self.options
+            .extend(answers.into_iter().map(|answer| (question, answer)));
         self.asked.insert(question, first);
         (first, true)
     }
@@ -103,7 +104,9 @@ impl<'s, 'a> Combinations<'s, 'a> {
     fn options_of(&self, question: Question) -> impl Iterator<Item = OptionId> + '_ {
         let first = self.asked.get(&question).copied().unwrap_or_default();
         let of_question = self.options.iter().enumerate().skip(first as usize);
-        of_question.take_while(move |(_, (of, _))| *of == question).map(|(option, _)| option as OptionId)
+        of_question
+            .take_while(move |(_, (of, _))| *of == question)
+            .map(|(option, _)| option as OptionId)
     }
 
     fn answer(&self, option: OptionId) -> Supposed {
@@ -122,7 +125,10 @@ impl<'s, 'a> Combinations<'s, 'a> {
 
     /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
     /// not fit: the world, if there is one, and what was supposed.
-    fn follow(&mut self, picked: &[OptionId]) -> Result<(Vec<OptionId>, Option<ElementAssignment>), Interrupt> {
+    fn follow(
+        &mut self,
+        picked: &[OptionId],
+    ) -> Result<(Vec<OptionId>, Option<ElementAssignment>), Interrupt> {
         let mut supposed: Vec<OptionId> = Vec::new();
         let mut world = self.root.clone();
         loop {
@@ -142,7 +148,10 @@ impl<'s, 'a> Combinations<'s, 'a> {
                     return Ok((supposed, None));
                 }
             }
-            let answers: Vec<Supposed> = supposed[begin..].iter().map(|&option| self.answer(option)).collect();
+            let answers: Vec<Supposed> = supposed[begin..]
+                .iter()
+                .map(|&option| self.answer(option))
+                .collect();
             world = world.with(&answers, self.control)?;
         }
     }
@@ -154,7 +163,9 @@ impl<'s, 'a> Combinations<'s, 'a> {
             let (question, answer) = self.options[option as usize];
             let is_open = match question {
                 Question::Place(read, _) if !world.takes_part(read) => return Ok(Leads::Unasked),
-                Question::Place(read, place) if !question.answers(&world.history).contains(&answer) => {
+                Question::Place(read, place)
+                    if !question.answers(&world.history).contains(&answer) =>
+                {
                     return Ok(Leads::Nowhere((read, place)));
                 }
                 Question::Place(read, place) => {
@@ -223,7 +234,9 @@ impl<'s, 'a> Combinations<'s, 'a> {
             .iter()
             .flat_map(|(options, _)| options)
             .chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
-        let mut questions: Vec<Question> = mentioned.map(|&option| self.options[option as usize].0).collect();
+        let mut questions: Vec<Question> = mentioned
+            .map(|&option| self.options[option as usize].0)
+            .collect();
         questions.sort_unstable();
         questions.dedup();
         let mut options: Vec<Supposed> = Vec::new();
@@ -234,12 +247,23 @@ impl<'s, 'a> Combinations<'s, 'a> {
                 options.push(self.answer(option));
             }
         }
-        let combinations = combinations
-            .into_iter()
-            .map(|(options, violation)| (options.iter().map(|option| place_of[option]).collect(), violation));
-        let clause =
-            |clause: &Vec<(OptionId, bool)>| clause.iter().map(|(option, holds)| (place_of[option], *holds)).collect();
+        let combinations = combinations.into_iter().map(|(options, violation)| {
+            (
+                options.iter().map(|option| place_of[option]).collect(),
+                violation,
+            )
+        });
+        let clause = |clause: &Vec<(OptionId, bool)>| {
+            clause
+                .iter()
+                .map(|(option, holds)| (place_of[option], *holds))
+                .collect()
+        };
         let clauses = no_pick.clauses.iter().map(clause).collect();
-        Ok(merged_by_combinations(options, combinations.collect(), clauses))
+        Ok(merged_by_combinations(
+            options,
+            combinations.collect(),
+            clauses,
+        ))
     }
 }

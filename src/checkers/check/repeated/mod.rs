@@ -17,7 +17,8 @@ mod world;
 use super::{CheckMode, Elements, Request, add};
 use crate::checkers::rest::Counted;
 use crate::checkers::{
-    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
+    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
+    Witness, evidence,
 };
 use crate::control::Interrupt;
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
@@ -37,9 +38,22 @@ const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
 pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
-    let Request { history, options, control, .. } = request;
-    let mode = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..request.mode };
-    let open = Request { mode, observe: &|_| {}, ..request };
+    let Request {
+        history,
+        options,
+        control,
+        ..
+    } = request;
+    let mode = CheckMode {
+        elements: Elements::LeftOpen,
+        tests_set_up: false,
+        ..request.mode
+    };
+    let open = Request {
+        mode,
+        observe: &|_| {},
+        ..request
+    };
     let world = match ElementAssignment::settled(history.clone(), control) {
         Ok(world) => world,
         Err(_) => return (open.check(None), false),
@@ -53,22 +67,46 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
         assumptions: Vec::new(),
     };
     let every: LevelSet = Level::EVERY.into_iter().collect();
-    let (of_reads, others): (Vec<Level>, Vec<Level>) = options.levels.iter().partition(|level| level.is_of_reads());
+    let (of_reads, others): (Vec<Level>, Vec<Level>) =
+        options.levels.iter().partition(|level| level.is_of_reads());
     // At cut isolation an element counts as that of every transaction that appended it.
     let mut base = Findings::default();
     if !of_reads.is_empty() {
-        base = Request { options: &Options { levels: of_reads, ..options.clone() }, ..open }.check(None);
-        whole.take(&mut base, every.iter().filter(|level| level.is_of_reads()).collect());
+        base = Request {
+            options: &Options {
+                levels: of_reads,
+                ..options.clone()
+            },
+            ..open
+        }
+        .check(None);
+        whole.take(
+            &mut base,
+            every.iter().filter(|level| level.is_of_reads()).collect(),
+        );
     }
     if !others.is_empty() {
-        let options = Options { levels: others.clone(), ..options.clone() };
-        let open = Request { options: &options, ..open };
+        let options = Options {
+            levels: others.clone(),
+            ..options.clone()
+        };
+        let open = Request {
+            options: &options,
+            ..open
+        };
         let impossible = world.impossible;
         // What violates read committed with everything left open needs no case analysis.
         let is_open = impossible.is_none() && !violates_read_committed(open);
         let asked = if is_open { &world.history } else { history };
-        let mut findings = Request { history: asked, ..open }.check(None);
-        whole.take(&mut findings, every.iter().filter(|level| !level.is_of_reads()).collect());
+        let mut findings = Request {
+            history: asked,
+            ..open
+        }
+        .check(None);
+        whole.take(
+            &mut findings,
+            every.iter().filter(|level| !level.is_of_reads()).collect(),
+        );
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.cut = findings.cut;
         base.assumptions.extend(what_is_open(&world));
@@ -84,8 +122,9 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
             None => {
                 if let Err(interrupt) = whole.search(world, &others) {
                     let open = whole.open();
-                    open.into_iter()
-                        .for_each(|level| whole.set(level, Verdict::Undecided(Cause::Interrupted(interrupt))));
+                    open.into_iter().for_each(|level| {
+                        whole.set(level, Verdict::Undecided(Cause::Interrupted(interrupt)))
+                    });
                 }
             }
         }
@@ -96,9 +135,17 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
 /// One sentence for each kind of open question.
 fn what_is_open(world: &ElementAssignment) -> Vec<String> {
     let mut sentences = Vec::new();
-    let places = world.open.iter().filter(|open| matches!(open.question, Question::Place(..))).count();
+    let places = world
+        .open
+        .iter()
+        .filter(|open| matches!(open.question, Question::Place(..)))
+        .count();
     if places > 0 {
-        let subject = if places == 1 { "place of lists has" } else { "places of lists have" };
+        let subject = if places == 1 {
+            "place of lists has"
+        } else {
+            "places of lists have"
+        };
         sentences.push(format!(
             "{places} {subject} several possible appends, because elements were appended more than once; a level counts as \
              satisfied if one choice of appends satisfies it."
@@ -106,7 +153,11 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
     }
     let outcomes = world.open.len() - places;
     if outcomes > 0 {
-        let subject = if outcomes == 1 { "transaction" } else { "transactions" };
+        let subject = if outcomes == 1 {
+            "transaction"
+        } else {
+            "transactions"
+        };
         sentences.push(format!(
             "{outcomes} {subject} of unknown outcome may have committed or not, and read lists with elements that were \
              appended more than once; a level counts as satisfied if one choice of outcomes satisfies it."
@@ -117,11 +168,28 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
 
 /// Whether the weakest level above cut isolation that the levels imply is violated with all that is open left open.
 fn violates_read_committed(open: Request<'_>) -> bool {
-    let implied = |level: &Level| open.options.levels.iter().all(|stronger| stronger.implies(*level));
-    let level = Some(Level::ReadCommitted).filter(implied).unwrap_or(Level::AdyaReadCommitted);
-    let options = Options { levels: vec![level], max_instances: 0, ..open.options.clone() };
-    let findings = Request { options: &options, ..open }.check(None);
-    findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated)
+    let implied = |level: &Level| {
+        open.options
+            .levels
+            .iter()
+            .all(|stronger| stronger.implies(*level))
+    };
+    let level = Some(Level::ReadCommitted)
+        .filter(implied)
+        .unwrap_or(Level::AdyaReadCommitted);
+    let options = Options {
+        levels: vec![level],
+        max_instances: 0,
+        ..open.options.clone()
+    };
+    let findings = Request {
+        options: &options,
+        ..open
+    }
+    .check(None);
+    findings
+        .level(level)
+        .is_some_and(|result| result.verdict == Verdict::Violated)
 }
 
 struct Whole<'a> {
@@ -142,11 +210,19 @@ impl Whole<'_> {
         }
         let mut counts = std::mem::take(&mut findings.patterns);
         for mut violation in findings.violations.drain(..) {
-            violation.levels = violation.levels.iter().filter(|level| levels.contains(*level)).collect();
+            violation.levels = violation
+                .levels
+                .iter()
+                .filter(|level| levels.contains(*level))
+                .collect();
             match violation.levels.weakest() {
                 Some(_) => self.found.violations.push(violation),
                 // Instances of other levels only are not counted either.
-                None => drop(counts.entry(violation.id.pattern).and_modify(|n| *n = n.saturating_sub(1))),
+                None => drop(
+                    counts
+                        .entry(violation.id.pattern)
+                        .and_modify(|n| *n = n.saturating_sub(1)),
+                ),
             }
         }
         for (pattern, n) in counts.into_iter().filter(|(_, n)| *n > 0) {
@@ -155,7 +231,10 @@ impl Whole<'_> {
         }
         // What was found at different levels is listed together.
         let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
-        self.found.violations.iter().for_each(|violation| *listed.entry(violation.id.pattern).or_default() += 1);
+        self.found
+            .violations
+            .iter()
+            .for_each(|violation| *listed.entry(violation.id.pattern).or_default() += 1);
         for (pattern, n) in listed {
             let count = self.found.counts.entry(pattern).or_default();
             *count = n.max(*count);
@@ -170,28 +249,50 @@ impl Whole<'_> {
 
     /// The levels among them that are undecided because of such elements, ascending.
     fn open(&self) -> Vec<Level> {
-        let is_open = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::RepeatedElements(_)));
-        self.verdicts.values().filter(is_open).map(|result| result.level).collect()
+        let is_open = |result: &&LevelResult| {
+            matches!(
+                result.verdict,
+                Verdict::Undecided(Cause::RepeatedElements(_))
+            )
+        };
+        self.verdicts
+            .values()
+            .filter(is_open)
+            .map(|result| result.level)
+            .collect()
     }
 
     /// No append can have made the element at this place.
     fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
-        let names = |level: &Level| self.found.violations.iter().any(|violation| violation.levels.contains(*level));
+        let names = |level: &Level| {
+            self.found
+                .violations
+                .iter()
+                .any(|violation| violation.levels.contains(*level))
+        };
         if !levels.iter().all(names) {
             add(&mut self.found, never_appended(self.open.history, place));
         }
-        levels.iter().for_each(|&level| self.set(level, Verdict::Violated));
+        levels
+            .iter()
+            .for_each(|&level| self.set(level, Verdict::Violated));
     }
 
     fn search(&mut self, world: ElementAssignment, levels: &[Level]) -> Result<(), Interrupt> {
         if self.open().is_empty() {
             return Ok(());
         }
-        let attempts = (MOST_OPERATIONS / self.open.history.n_operations().max(1) as u64).clamp(16, 2_000);
-        let has_unknown = self.open.history.transactions().any(|t| self.open.history.outcome(t) == Outcome::Unknown);
+        let attempts =
+            (MOST_OPERATIONS / self.open.history.n_operations().max(1) as u64).clamp(16, 2_000);
+        let has_unknown = self
+            .open
+            .history
+            .transactions()
+            .any(|t| self.open.history.outcome(t) == Outcome::Unknown);
         let ways = [(false, false), (false, true), (true, false), (true, true)];
         for how in ways.map(|(by_time, committed)| Guess { by_time, committed }) {
-            let is_another = (self.open.history.has_times() || !how.by_time) && (has_unknown || !how.committed);
+            let is_another =
+                (self.open.history.has_times() || !how.by_time) && (has_unknown || !how.committed);
             if !is_another || self.open().is_empty() {
                 continue;
             }
@@ -204,7 +305,12 @@ impl Whole<'_> {
             if !self.open().contains(&level) {
                 continue;
             }
-            let mut search = AppendSearch::new(self.open.history, level, self.open.options, self.open.control);
+            let mut search = AppendSearch::new(
+                self.open.history,
+                level,
+                self.open.options,
+                self.open.control,
+            );
             let answer = match search.decide_by_cases(world.clone(), 0)? {
                 // The tree would be too large, or a contradiction in it has no evidence.
                 Answer::Unknown | Answer::Violated(None) => {
@@ -222,9 +328,14 @@ impl Whole<'_> {
                              written down."
                         )),
                     }
-                    let stronger: Vec<Level> =
-                        levels.iter().copied().filter(|stronger| stronger.implies(level)).collect();
-                    stronger.into_iter().for_each(|stronger| self.set(stronger, Verdict::Violated));
+                    let stronger: Vec<Level> = levels
+                        .iter()
+                        .copied()
+                        .filter(|stronger| stronger.implies(level))
+                        .collect();
+                    stronger
+                        .into_iter()
+                        .for_each(|stronger| self.set(stronger, Verdict::Violated));
                 }
                 Answer::Unknown => {}
             }
@@ -234,9 +345,18 @@ impl Whole<'_> {
 
     /// Takes over what is satisfied in a world where nothing is open.
     fn try_on(&mut self, world: &ElementAssignment) {
-        let options = Options { levels: self.open(), max_instances: 0, ..self.open.options.clone() };
+        let options = Options {
+            levels: self.open(),
+            max_instances: 0,
+            ..self.open.options.clone()
+        };
         let resolution = Some(world.resolution.clone());
-        let findings = Request { history: &world.history, options: &options, ..self.open }.check(resolution);
+        let findings = Request {
+            history: &world.history,
+            options: &options,
+            ..self.open
+        }
+        .check(resolution);
         for mut result in findings.levels {
             if let Verdict::Satisfied(witness) = &result.verdict {
                 result.sources = self.sources(world, &result, witness);
@@ -253,18 +373,28 @@ impl Whole<'_> {
         result: &LevelResult,
         witness: &Witness,
     ) -> Vec<(OperationId, TransactionId)> {
-        let Witness::CommitOrder(order) = witness else { return Vec::new() };
+        let Witness::CommitOrder(order) = witness else {
+            return Vec::new();
+        };
         if result.level.reads_newest() {
             return Vec::new();
         }
         let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
-        let chosen: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
-        let ambiguous = self.resolution.reads_with_multiple_sources().iter().filter(|multiple| multiple.kept > 1);
+        let chosen: FxHashMap<OperationId, TransactionId> =
+            result.sources.iter().copied().collect();
+        let ambiguous = self
+            .resolution
+            .reads_with_multiple_sources()
+            .iter()
+            .filter(|multiple| multiple.kept > 1);
         let of_witness = ambiguous.filter(|multiple| takes_part.contains(&multiple.reader));
         of_witness
             .filter_map(|multiple| {
                 let known = || world.resolution.source(multiple.read).writer();
-                Some((multiple.read, chosen.get(&multiple.read).copied().or_else(known)?))
+                Some((
+                    multiple.read,
+                    chosen.get(&multiple.read).copied().or_else(known)?,
+                ))
             })
             .collect()
     }
@@ -274,17 +404,34 @@ impl Whole<'_> {
     fn count_listed(&mut self) {
         let is_read = |o: &OperationId| self.open.history.operation(*o).kind == OperationKind::Read;
         let reads = |violation: &Violation| -> Vec<OperationId> {
-            let of_edges = violation.edges.iter().flat_map(|edge| [edge.from_operation, edge.to_operation]).flatten();
-            let all = violation.operations.iter().copied().chain(of_edges).chain(violation.proof.reads());
-            all.filter(is_read).collect::<BTreeSet<_>>().into_iter().collect()
+            let of_edges = violation
+                .edges
+                .iter()
+                .flat_map(|edge| [edge.from_operation, edge.to_operation])
+                .flatten();
+            let all = violation
+                .operations
+                .iter()
+                .copied()
+                .chain(of_edges)
+                .chain(violation.proof.reads());
+            all.filter(is_read)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect()
         };
-        let is_of_reads = |violation: &&Violation| violation.levels.iter().eq([Level::CutIsolation]);
+        let is_of_reads =
+            |violation: &&Violation| violation.levels.iter().eq([Level::CutIsolation]);
         let violations = &self.found.violations;
-        let above: FxHashSet<(Pattern, Vec<OperationId>)> =
-            violations.iter().filter(|v| !is_of_reads(v)).map(|v| (v.id.pattern, reads(v))).collect();
+        let above: FxHashSet<(Pattern, Vec<OperationId>)> = violations
+            .iter()
+            .filter(|v| !is_of_reads(v))
+            .map(|v| (v.id.pattern, reads(v)))
+            .collect();
         let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
         for violation in violations {
-            let is_again = is_of_reads(&violation) && above.contains(&(violation.id.pattern, reads(violation)));
+            let is_again = is_of_reads(&violation)
+                && above.contains(&(violation.id.pattern, reads(violation)));
             *listed.entry(violation.id.pattern).or_default() += u64::from(!is_again);
         }
         for (pattern, n) in listed {
@@ -296,8 +443,13 @@ impl Whole<'_> {
     fn findings(mut self, base: Findings) -> Findings {
         self.count_listed();
         let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
-        let satisfied = LevelSet::downward(self.verdicts.values().filter(is_satisfied).map(|result| result.level))
-            .union(LevelSet::not_asked(&self.open.options.levels));
+        let satisfied = LevelSet::downward(
+            self.verdicts
+                .values()
+                .filter(is_satisfied)
+                .map(|result| result.level),
+        )
+        .union(LevelSet::not_asked(&self.open.options.levels));
         evidence::arrange(&mut self.found, satisfied, self.open.options.max_instances);
         let mut levels: Vec<LevelResult> = Vec::new();
         for level in &self.open.options.levels {
@@ -308,6 +460,13 @@ impl Whole<'_> {
         rest.found.extend(self.found.more);
         rest.satisfied = satisfied;
         let (patterns, violations) = (self.found.counts, self.found.violations);
-        Findings { levels, patterns, violations, assumptions, rest, ..base }
+        Findings {
+            levels,
+            patterns,
+            violations,
+            assumptions,
+            rest,
+            ..base
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What is open about the elements of lists that were appended more than once.
 
 use crate::checkers::Supposed;
-use crate::history::{History, OperationId, OperationKind, Outcome, Repeated, TransactionId, Value};
+use crate::history::{
+    History, OperationId, OperationKind, Outcome, Repeated, TransactionId, Value,
+};
 use crate::relations::list_from_outside;
 
 /// A question that may be open.
@@ -20,11 +22,20 @@ impl Question {
         match self {
             Question::Place(read, place) => {
                 let appends = appends_at(history, read, place).into_iter();
-                appends.map(|append| Supposed::Append { read, place, append }).collect()
+                appends
+                    .map(|append| Supposed::Append {
+                        read,
+                        place,
+                        append,
+                    })
+                    .collect()
             }
-            Question::Outcome(transaction) => {
-                [false, true].map(|committed| Supposed::Outcome { transaction, committed }).to_vec()
-            }
+            Question::Outcome(transaction) => [false, true]
+                .map(|committed| Supposed::Outcome {
+                    transaction,
+                    committed,
+                })
+                .to_vec(),
         }
     }
 }
@@ -44,7 +55,11 @@ pub(in crate::checkers::check) fn concerns(history: &History) -> bool {
 
 /// The places of lists read by committed transactions whose elements were appended more than once, each with the
 /// appends that may have made it, possibly none. O(elements read · appends of each).
-pub(super) fn open_places(history: &History, participants: &[bool], repeated: &Repeated) -> Vec<Open> {
+pub(super) fn open_places(
+    history: &History,
+    participants: &[bool],
+    repeated: &Repeated,
+) -> Vec<Open> {
     let mut places = Vec::new();
     if repeated.is_empty() {
         return places;
@@ -55,15 +70,29 @@ pub(super) fn open_places(history: &History, participants: &[bool], repeated: &R
         if !participants[reader.index()] {
             continue;
         }
-        let Some(outside) = list_from_outside(history, reader, read) else { continue };
+        let Some(outside) = list_from_outside(history, reader, read) else {
+            continue;
+        };
         let key = history.keys()[read.index()];
         for (place, &element) in outside.iter().enumerate() {
-            let Some(appends) = repeated.get(&(key, element)) else { continue };
+            let Some(appends) = repeated.get(&(key, element)) else {
+                continue;
+            };
             let initial = initial.get(&key).map_or(&[][..], Vec::as_slice);
-            let fits = |append: &OperationId| fits(history, reader, initial, outside, place, *append);
+            let fits =
+                |append: &OperationId| fits(history, reader, initial, outside, place, *append);
             let answers = appends.iter().copied().filter(fits);
-            let answers = answers.map(|append| Supposed::Append { read, place, append }).collect();
-            places.push(Open { question: Question::Place(read, place), answers });
+            let answers = answers
+                .map(|append| Supposed::Append {
+                    read,
+                    place,
+                    append,
+                })
+                .collect();
+            places.push(Open {
+                question: Question::Place(read, place),
+                answers,
+            });
         }
     }
     places
@@ -87,10 +116,18 @@ fn fits(
     is_in_turn && history.transaction_of(append) != reader && {
         let (block, at) = block(history, append);
         let values = block.iter().map(|o| history.values()[o.index()]);
-        let n_before = if initial.contains(&append) { 0 } else { initial.len() };
+        let n_before = if initial.contains(&append) {
+            0
+        } else {
+            initial.len()
+        };
         place >= at + n_before
             && outside[place - at..].len() >= block.len()
-            && outside[place - at..].iter().copied().zip(values).all(|(a, b)| a == b)
+            && outside[place - at..]
+                .iter()
+                .copied()
+                .zip(values)
+                .all(|(a, b)| a == b)
     }
 }
 
@@ -98,16 +135,26 @@ fn fits(
 fn appends_at(history: &History, read: OperationId, place: usize) -> Vec<OperationId> {
     let reader = history.transaction_of(read);
     let key = history.keys()[read.index()];
-    let Some(outside) = list_from_outside(history, reader, read) else { return Vec::new() };
-    let Some(&element) = outside.get(place) else { return Vec::new() };
-    let committed = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
+    let Some(outside) = list_from_outside(history, reader, read) else {
+        return Vec::new();
+    };
+    let Some(&element) = outside.get(place) else {
+        return Vec::new();
+    };
+    let committed = history
+        .transactions()
+        .filter(|&t| history.outcome(t) != Outcome::Aborted);
     let is_append = |o: &OperationId| {
         let operation = history.operation(*o);
         operation.kind == OperationKind::Write && operation.key == key && operation.value == element
     };
-    let appends = committed.flat_map(|t| history.operations_of(t)).filter(is_append);
+    let appends = committed
+        .flat_map(|t| history.operations_of(t))
+        .filter(is_append);
     let initial = history.initial_appends().remove(&key).unwrap_or_default();
-    appends.filter(|&append| fits(history, reader, &initial, outside, place, append)).collect()
+    appends
+        .filter(|&append| fits(history, reader, &initial, outside, place, append))
+        .collect()
 }
 
 /// Of the places of one key in several lists, those of the longest list, in order.
@@ -128,9 +175,13 @@ pub(super) fn each_once(history: &History, mut places: Vec<Open>) -> Vec<Open> {
 /// All appends of the transaction of an append to its key in program order, and the position of that append among them.
 pub(super) fn block(history: &History, append: OperationId) -> (Vec<OperationId>, usize) {
     let key = history.keys()[append.index()];
-    let is_append =
-        |o: &OperationId| history.kinds()[o.index()] == OperationKind::Write && history.keys()[o.index()] == key;
-    let block: Vec<OperationId> = history.operations_of(history.transaction_of(append)).filter(is_append).collect();
+    let is_append = |o: &OperationId| {
+        history.kinds()[o.index()] == OperationKind::Write && history.keys()[o.index()] == key
+    };
+    let block: Vec<OperationId> = history
+        .operations_of(history.transaction_of(append))
+        .filter(is_append)
+        .collect();
     let at = block.iter().position(|&o| o == append).unwrap_or_default();
     (block, at)
 }

@@ -9,7 +9,9 @@ use super::questions::{Open, Question};
 use super::world::ElementAssignment;
 use super::{CheckMode, Elements, Request};
 use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
-use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation};
+use crate::checkers::{
+    Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation,
+};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId};
 use rustc_hash::FxHashSet;
@@ -50,16 +52,33 @@ pub(super) struct AppendSearch<'a> {
 }
 
 impl<'a> AppendSearch<'a> {
-    pub(super) fn new(history: &History, level: Level, options: &'a Options, control: &'a Control) -> AppendSearch<'a> {
+    pub(super) fn new(
+        history: &History,
+        level: Level,
+        options: &'a Options,
+        control: &'a Control,
+    ) -> AppendSearch<'a> {
         let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
-        AppendSearch { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
+        AppendSearch {
+            level,
+            options,
+            control,
+            left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS),
+        }
     }
 
     /// Decides the level in a world by a tree of cases, which is easy to follow. Recursion is bounded by
     /// [`MOST_NESTED`].
-    pub(super) fn decide_by_cases(&mut self, world: ElementAssignment, depth: usize) -> Result<Answer, Interrupt> {
+    pub(super) fn decide_by_cases(
+        &mut self,
+        world: ElementAssignment,
+        depth: usize,
+    ) -> Result<Answer, Interrupt> {
         if let Some(place) = world.impossible {
-            return Ok(Answer::Violated(Some(Box::new(never_appended(&world.history, place)))));
+            return Ok(Answer::Violated(Some(Box::new(never_appended(
+                &world.history,
+                place,
+            )))));
         }
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(Answer::Unknown);
@@ -67,13 +86,17 @@ impl<'a> AppendSearch<'a> {
         let mut findings = self.ask(&world, LISTED)?;
         match findings.level(self.level).map(|result| &result.verdict) {
             Some(Verdict::Violated) => {
-                return Ok(Answer::Violated(self.shortest(&world, &mut findings).map(Box::new)));
+                return Ok(Answer::Violated(
+                    self.shortest(&world, &mut findings).map(Box::new),
+                ));
             }
             Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
             _ if world.open.is_empty() => return Ok(Answer::Unknown),
             _ => {}
         }
-        let Some(next) = self.narrowest(&world)? else { return Ok(Answer::Unknown) };
+        let Some(next) = self.narrowest(&world)? else {
+            return Ok(Answer::Unknown);
+        };
         let mut cases: Vec<(Supposed, Violation)> = Vec::with_capacity(next.answers.len());
         for &answer in &next.answers {
             let inner = world.with(&[answer], self.control)?;
@@ -84,18 +107,26 @@ impl<'a> AppendSearch<'a> {
             }
         }
         let violation = merged(&world.history, next.question, cases);
-        Ok(violation.map_or(Answer::Unknown, |violation| Answer::Violated(Some(Box::new(violation)))))
+        Ok(violation.map_or(Answer::Unknown, |violation| {
+            Answer::Violated(Some(Box::new(violation)))
+        }))
     }
 
     /// The verdict at the level, as far as it does not depend on what is open.
-    pub(super) fn verdict(&mut self, world: &ElementAssignment) -> Result<Option<Verdict>, Interrupt> {
+    pub(super) fn verdict(
+        &mut self,
+        world: &ElementAssignment,
+    ) -> Result<Option<Verdict>, Interrupt> {
         let mut findings = self.ask(world, 0)?;
         self.control.check()?;
         Ok(findings.levels.pop().map(|result| result.verdict))
     }
 
     /// What violates the level in a world, if anything does.
-    pub(super) fn violation(&mut self, world: &ElementAssignment) -> Result<Option<Violation>, Interrupt> {
+    pub(super) fn violation(
+        &mut self,
+        world: &ElementAssignment,
+    ) -> Result<Option<Violation>, Interrupt> {
         let mut findings = self.ask(world, LISTED)?;
         self.control.check()?;
         Ok(self.shortest(world, &mut findings))
@@ -105,22 +136,41 @@ impl<'a> AppendSearch<'a> {
     fn ask(&mut self, world: &ElementAssignment, listed: usize) -> Result<Findings, Interrupt> {
         self.control.check()?;
         self.left = self.left.saturating_sub(1);
-        let options = Options { levels: vec![self.level], max_instances: listed, ..self.options.clone() };
-        let mode = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
+        let options = Options {
+            levels: vec![self.level],
+            max_instances: listed,
+            ..self.options.clone()
+        };
+        let mode = CheckMode {
+            elements: Elements::LeftOpen,
+            tests_set_up: false,
+            ..CheckMode::WHOLE
+        };
         let resolution = Some(world.resolution.clone());
-        let request =
-            Request { history: &world.history, options: &options, control: self.control, mode, observe: &|_| {} };
+        let request = Request {
+            history: &world.history,
+            options: &options,
+            control: self.control,
+            mode,
+            observe: &|_| {},
+        };
         Ok(request.check(resolution))
     }
 
     /// The question to split on next: of the first outcomes and of places with the fewest answers the one with the fewest
     /// that do not contradict the level at once.
     fn narrowest(&mut self, world: &ElementAssignment) -> Result<Option<Open>, Interrupt> {
-        let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) =
-            world.open.iter().partition(|open| matches!(open.question, Question::Outcome(_)));
+        let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) = world
+            .open
+            .iter()
+            .partition(|open| matches!(open.question, Question::Outcome(_)));
         places.sort_by_key(|open| open.answers.len());
         let mut best: Option<(usize, &Open)> = None;
-        for next in outcomes.into_iter().take(COMPARED).chain(places.into_iter().take(COMPARED)) {
+        for next in outcomes
+            .into_iter()
+            .take(COMPARED)
+            .chain(places.into_iter().take(COMPARED))
+        {
             let mut alive = 0;
             for &answer in &next.answers {
                 if self.left == 0 || best.is_some_and(|(fewest, _)| alive >= fewest) {
@@ -129,7 +179,9 @@ impl<'a> AppendSearch<'a> {
                 let inner = world.with(&[answer], self.control)?;
                 let is_violated = inner.impossible.is_some() || {
                     let findings = self.ask(&inner, 0)?;
-                    findings.level(self.level).is_some_and(|result| result.verdict == Verdict::Violated)
+                    findings
+                        .level(self.level)
+                        .is_some_and(|result| result.verdict == Verdict::Violated)
                 };
                 alive += usize::from(!is_violated);
             }
@@ -145,7 +197,10 @@ impl<'a> AppendSearch<'a> {
 
     /// The violation of the level that is easiest to follow.
     fn shortest(&self, world: &ElementAssignment, findings: &mut Findings) -> Option<Violation> {
-        let of_level = findings.violations.drain(..).filter(|violation| violation.levels.contains(self.level));
+        let of_level = findings
+            .violations
+            .drain(..)
+            .filter(|violation| violation.levels.contains(self.level));
         let shortest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id))?;
         let mut violation = spelled_out(&world.history, &world.resolution, shortest);
         // At cut isolation an element counts as that of every transaction that appended it.
@@ -155,14 +210,22 @@ impl<'a> AppendSearch<'a> {
 }
 
 /// One violation from the cases of a question.
-fn merged(history: &History, question: Question, cases: Vec<(Supposed, Violation)>) -> Option<Violation> {
+fn merged(
+    history: &History,
+    question: Question,
+    cases: Vec<(Supposed, Violation)>,
+) -> Option<Violation> {
     match question {
         Question::Place(read, place) => {
             let append = |(supposed, violation)| match supposed {
                 Supposed::Append { append, .. } => Some((append, violation)),
                 _ => None,
             };
-            merged_by_appends(history, (read, place), cases.into_iter().filter_map(append).collect())
+            merged_by_appends(
+                history,
+                (read, place),
+                cases.into_iter().filter_map(append).collect(),
+            )
         }
         Question::Outcome(t) => {
             let outcome = |(supposed, violation)| match supposed {
@@ -207,8 +270,12 @@ pub(super) fn guess(
 fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
     let history = &world.history;
     let began = |supposed: &Supposed| {
-        let &Supposed::Append { append, .. } = supposed else { return None };
-        let interval = history.interval(history.transaction_of(append)).filter(|_| how.by_time);
+        let &Supposed::Append { append, .. } = supposed else {
+            return None;
+        };
+        let interval = history
+            .interval(history.transaction_of(append))
+            .filter(|_| how.by_time);
         Some((interval.map(|interval| interval.start), append))
     };
     let mut keys: FxHashSet<KeyId> = FxHashSet::default();
@@ -221,21 +288,37 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
             }
             Question::Place(..) => {}
             Question::Outcome(transaction) => {
-                outcomes.push(Supposed::Outcome { transaction, committed: how.committed });
+                outcomes.push(Supposed::Outcome {
+                    transaction,
+                    committed: how.committed,
+                });
             }
         }
     }
-    if appends.is_empty() { outcomes } else { appends }
+    if appends.is_empty() {
+        outcomes
+    } else {
+        appends
+    }
 }
 
 /// The violation that no append can have made an element at its place.
 pub(super) fn never_appended(history: &History, (read, place): (OperationId, usize)) -> Violation {
-    let proof = Proof::Appends { read, place, cases: Vec::new() };
+    let proof = Proof::Appends {
+        read,
+        place,
+        cases: Vec::new(),
+    };
     Violation {
         also: vec!["incompatible-order".to_owned()],
         key: Some(history.keys()[read.index()]),
         transactions: vec![history.transaction_of(read)],
         operations: vec![read],
-        ..Violation::new(Pattern::IncompatibleOrder, 1, LevelSet::upward(Level::AdyaReadCommitted), proof)
+        ..Violation::new(
+            Pattern::IncompatibleOrder,
+            1,
+            LevelSet::upward(Level::AdyaReadCommitted),
+            proof,
+        )
     }
 }

@@ -34,7 +34,10 @@ pub(super) struct ElementAssignment {
 
 impl ElementAssignment {
     /// Names everything that follows. O((operations + elements read) · rounds); a round names at least one append.
-    pub(super) fn settled(mut history: History, control: &Control) -> Result<ElementAssignment, Interrupt> {
+    pub(super) fn settled(
+        mut history: History,
+        control: &Control,
+    ) -> Result<ElementAssignment, Interrupt> {
         loop {
             control.check()?;
             let resolution = Arc::new(resolve(&history, control)?);
@@ -46,15 +49,32 @@ impl ElementAssignment {
                 _ => None,
             });
             if impossible.is_some() {
-                return Ok(ElementAssignment { history, resolution, participants, open: Vec::new(), impossible });
+                return Ok(ElementAssignment {
+                    history,
+                    resolution,
+                    participants,
+                    open: Vec::new(),
+                    impossible,
+                });
             }
             let forced = places.iter().filter(|open| open.answers.len() == 1);
             let forced: Vec<Supposed> = forced.map(|open| open.answers[0]).collect();
             if forced.is_empty() {
-                let outcomes = in_doubt(&history, &resolution, &repeated).into_iter().map(Question::Outcome);
-                let outcomes = outcomes.map(|question| Open { question, answers: question.answers(&history) });
+                let outcomes = in_doubt(&history, &resolution, &repeated)
+                    .into_iter()
+                    .map(Question::Outcome);
+                let outcomes = outcomes.map(|question| Open {
+                    question,
+                    answers: question.answers(&history),
+                });
                 let open = outcomes.chain(each_once(&history, places)).collect();
-                return Ok(ElementAssignment { history, resolution, participants, open, impossible });
+                return Ok(ElementAssignment {
+                    history,
+                    resolution,
+                    participants,
+                    open,
+                    impossible,
+                });
             }
             history = with(&history, &forced);
         }
@@ -66,7 +86,11 @@ impl ElementAssignment {
     }
 
     /// The same where all this holds.
-    pub(super) fn with(&self, supposed: &[Supposed], control: &Control) -> Result<ElementAssignment, Interrupt> {
+    pub(super) fn with(
+        &self,
+        supposed: &[Supposed],
+        control: &Control,
+    ) -> Result<ElementAssignment, Interrupt> {
         ElementAssignment::settled(with(&self.history, supposed), control)
     }
 }
@@ -76,8 +100,15 @@ fn with(history: &History, supposed: &[Supposed]) -> History {
     let (mut made, mut outcomes) = (Vec::new(), Vec::new());
     for &supposed in supposed {
         match supposed {
-            Supposed::Append { read, place, append } => made.push((read, place, append)),
-            Supposed::Outcome { transaction, committed } => outcomes.push((transaction, committed)),
+            Supposed::Append {
+                read,
+                place,
+                append,
+            } => made.push((read, place, append)),
+            Supposed::Outcome {
+                transaction,
+                committed,
+            } => outcomes.push((transaction, committed)),
             // Writers of reads are not chosen here: a world leaves them open.
             Supposed::Writer { .. } => {}
         }
@@ -98,25 +129,36 @@ fn with_appends(history: &History, made: &[(OperationId, usize, OperationId)]) -
     let mut listed: Vec<(OperationId, usize, OperationId)> = Vec::new();
     let mut lists_of: FxHashMap<KeyId, Vec<(OperationId, &[Value])>> = FxHashMap::default();
     for (read, list) in history.lists().iter() {
-        let outside = list_from_outside(history, history.transaction_of(read), read).unwrap_or(list);
-        lists_of.entry(history.keys()[read.index()]).or_default().push((read, outside));
+        let outside =
+            list_from_outside(history, history.transaction_of(read), read).unwrap_or(list);
+        lists_of
+            .entry(history.keys()[read.index()])
+            .or_default()
+            .push((read, outside));
     }
     for &(read, place, append) in made {
         let key = history.keys()[read.index()];
         let (block, at) = block(history, append);
-        let Some(begin) = place.checked_sub(at) else { continue };
+        let Some(begin) = place.checked_sub(at) else {
+            continue;
+        };
         let places = begin..begin + block.len();
-        if block.iter().any(|o| named.contains(o)) || places.clone().any(|place| taken.contains(&(key, place))) {
+        if block.iter().any(|o| named.contains(o))
+            || places.clone().any(|place| taken.contains(&(key, place)))
+        {
             continue;
         }
-        let Some(list) = history.lists().read_by(read) else { continue };
+        let Some(list) = history.lists().read_by(read) else {
+            continue;
+        };
         for (place, &append) in places.zip(&block) {
             named.insert(append);
             taken.insert((key, place));
             appends.push(append);
             // If another list agrees so far, its element is the same one.
-            let same =
-                lists_of[&key].iter().filter(|(_, other)| other.len() > place && other[..=place] == list[..=place]);
+            let same = lists_of[&key]
+                .iter()
+                .filter(|(_, other)| other.len() > place && other[..=place] == list[..=place]);
             listed.extend(same.map(|&(other, _)| (other, place, append)));
         }
     }

@@ -23,10 +23,13 @@ impl Arrangement<'_> {
         let (begins, ends) = self.moments();
         let writes = self.with_optional_ones(taken, &begins);
         let mut is_placed = vec![false; self.steps.len()];
-        writes.iter().for_each(|&(_, place)| is_placed[place as usize] = true);
+        writes
+            .iter()
+            .for_each(|&(_, place)| is_placed[place as usize] = true);
         // How many writes come before, whether it is covered, its beginning, and its place.
         let mut others: Vec<(usize, bool, u32, u32)> = Vec::new();
-        let must = (0..self.steps.len() as u32).filter(|&place| self.parts[place as usize] == Part::Must);
+        let must =
+            (0..self.steps.len() as u32).filter(|&place| self.parts[place as usize] == Part::Must);
         for place in must.filter(|&place| !is_placed[place as usize]) {
             let (begin, end) = (begins[place as usize], ends[place as usize]);
             if begin == u32::MAX {
@@ -34,8 +37,11 @@ impl Arrangement<'_> {
             }
             let first = writes.partition_point(|&(at, _)| at < begin);
             let is_covered = self.steps[place as usize].writes.is_some();
-            let gap =
-                if is_covered { self.covering(&writes, first) } else { self.observing(&writes, first, end, place) };
+            let gap = if is_covered {
+                self.covering(&writes, first)
+            } else {
+                self.observing(&writes, first, end, place)
+            };
             others.push((gap, is_covered, begin, place));
         }
         others.sort_unstable();
@@ -73,13 +79,19 @@ impl Arrangement<'_> {
             Taken::Place(place) => Some(place),
             Taken::Kind(kind) => optional.get_mut(&kind)?.pop(),
         };
-        taken.iter().filter_map(|&(at, taken)| Some((at, place(taken)?))).collect()
+        taken
+            .iter()
+            .filter_map(|&(at, taken)| Some((at, place(taken)?)))
+            .collect()
     }
 
     /// How many writes come before one that the next plain write from the `first` one on covers.
     fn covering(&self, writes: &[(u32, u32)], first: usize) -> usize {
         let is_plain = |&(_, place): &(u32, u32)| self.steps[place as usize].reads.is_none();
-        writes[first..].iter().position(is_plain).map_or(writes.len(), |after| first + after)
+        writes[first..]
+            .iter()
+            .position(is_plain)
+            .map_or(writes.len(), |after| first + after)
     }
 
     /// How many writes come before an operation that observes: at least `first`, and all of them before its end.
@@ -87,11 +99,17 @@ impl Arrangement<'_> {
         let step = &self.steps[place as usize];
         let is_in_time = |gap: &usize| *gap == first || writes[gap - 1].0 <= end;
         let fits = |gap: &usize| {
-            let value = gap.checked_sub(1).map_or(UNWRITTEN, |before| self.written(writes[before].1));
-            let is = |class: Class| value == class || value == UNWRITTEN && self.initial[class as usize];
+            let value = gap
+                .checked_sub(1)
+                .map_or(UNWRITTEN, |before| self.written(writes[before].1));
+            let is =
+                |class: Class| value == class || value == UNWRITTEN && self.initial[class as usize];
             step.reads.is_none_or(is) && !step.differs.is_some_and(is)
         };
-        (first..=writes.len()).take_while(is_in_time).find(fits).unwrap_or(first)
+        (first..=writes.len())
+            .take_while(is_in_time)
+            .find(fits)
+            .unwrap_or(first)
     }
 
     fn written(&self, place: u32) -> Class {

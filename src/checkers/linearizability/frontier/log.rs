@@ -34,7 +34,11 @@ pub(super) struct Log {
 
 impl Default for Log {
     fn default() -> Log {
-        Log { entries: Vec::new(), common: Vec::new(), most: Log::FEW }
+        Log {
+            entries: Vec::new(),
+            common: Vec::new(),
+            most: Log::FEW,
+        }
     }
 }
 
@@ -54,9 +58,13 @@ impl Log {
             return;
         }
         let ends: Vec<&mut u32> = ends.collect();
-        let trunk = ends.first().map_or_else(Vec::new, |first| self.path(**first));
+        let trunk = ends
+            .first()
+            .map_or_else(Vec::new, |first| self.path(**first));
         let mut height = vec![0; self.entries.len()];
-        (1..).zip(&trunk).for_each(|(above, &entry)| height[entry as usize] = above);
+        (1..)
+            .zip(&trunk)
+            .for_each(|(above, &entry)| height[entry as usize] = above);
         let mut is_needed = vec![false; self.entries.len()];
         let mut shared = trunk.len();
         for end in &ends {
@@ -69,15 +77,29 @@ impl Log {
                 shared = shared.min(if at == ROOT { 0 } else { height[at as usize] });
             }
         }
-        trunk[shared..].iter().for_each(|&entry| is_needed[entry as usize] = true);
-        let common: Vec<(u32, Taken)> = trunk[..shared].iter().map(|&entry| self.taken(entry)).collect();
+        trunk[shared..]
+            .iter()
+            .for_each(|&entry| is_needed[entry as usize] = true);
+        let common: Vec<(u32, Taken)> = trunk[..shared]
+            .iter()
+            .map(|&entry| self.taken(entry))
+            .collect();
         self.common.extend(common);
         // Parents come before their children.
         let mut number = vec![ROOT; self.entries.len()];
         let mut kept: Vec<Entry> = Vec::new();
-        for (at, entry) in self.entries.iter().enumerate().filter(|(at, _)| is_needed[*at]) {
+        for (at, entry) in self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_needed[*at])
+        {
             number[at] = kept.len() as u32;
-            let parent = if entry.parent == ROOT { ROOT } else { number[entry.parent as usize] };
+            let parent = if entry.parent == ROOT {
+                ROOT
+            } else {
+                number[entry.parent as usize]
+            };
             kept.push(Entry { parent, ..*entry });
         }
         for end in ends.into_iter().filter(|end| **end != ROOT) {
@@ -94,14 +116,21 @@ impl Log {
 
     /// The entries up to one, first to last.
     fn path(&self, end: u32) -> Vec<u32> {
-        let parent = |&entry: &u32| Some(self.entries[entry as usize].parent).filter(|&parent| parent != ROOT);
-        let mut path: Vec<u32> = std::iter::successors(Some(end).filter(|&end| end != ROOT), parent).collect();
+        let parent = |&entry: &u32| {
+            Some(self.entries[entry as usize].parent).filter(|&parent| parent != ROOT)
+        };
+        let mut path: Vec<u32> =
+            std::iter::successors(Some(end).filter(|&end| end != ROOT), parent).collect();
         path.reverse();
         path
     }
 
     /// All that took effect up to an end, with the events at which it did.
     pub(super) fn up_to(&self, end: u32) -> Vec<(u32, Taken)> {
-        self.common.iter().copied().chain(self.path(end).into_iter().map(|entry| self.taken(entry))).collect()
+        self.common
+            .iter()
+            .copied()
+            .chain(self.path(end).into_iter().map(|entry| self.taken(entry)))
+            .collect()
     }
 }

@@ -39,7 +39,8 @@ impl Axioms<'_> {
             }
             if self.takes_part(node, holds) {
                 for read in self.reads_of(node) {
-                    if let Some(writer) = self.taken(read, holds).map(|taken| self.writer(taken.slot))
+                    if let Some(writer) =
+                        self.taken(read, holds).map(|taken| self.writer(taken.slot))
                         && writer != NONE
                     {
                         join(&mut seen, writer, node);
@@ -68,14 +69,21 @@ impl Axioms<'_> {
                 continue;
             }
             let before = (index.position(node) > 0).then(|| (node - 1, NONE, 0));
-            let reads = if self.takes_part(node, holds) { self.reads_of(node) } else { 0..0 };
+            let reads = if self.takes_part(node, holds) {
+                self.reads_of(node)
+            } else {
+                0..0
+            };
             let by_reading = reads.filter_map(|read| {
                 let taken = self.taken(read, holds)?;
-                let cost = u32::from(taken.fact != NONE) + u32::from(self.member[node as usize] != NONE);
-                Some((self.writer(taken.slot), self.taken[read], cost)).filter(|step| step.0 != NONE)
+                let cost =
+                    u32::from(taken.fact != NONE) + u32::from(self.member[node as usize] != NONE);
+                Some((self.writer(taken.slot), self.taken[read], cost))
+                    .filter(|step| step.0 != NONE)
             });
             for (previous, candidate, cost) in before.into_iter().chain(by_reading) {
-                let has_seen = search.seen[previous as usize * n_sessions + session as usize] > position;
+                let has_seen =
+                    search.seen[previous as usize * n_sessions + session as usize] > position;
                 let next = distance + cost;
                 if (has_seen || previous == from) && next < search.distance[previous as usize] {
                     if search.distance[previous as usize] == NONE {
@@ -94,18 +102,32 @@ impl Axioms<'_> {
         while node != to && search.distance[node as usize] != NONE {
             let (next, candidate) = search.next[node as usize];
             if candidate != NONE {
-                because.extend(reasons([self.candidates[candidate as usize].fact, self.member[next as usize]]));
+                because.extend(reasons([
+                    self.candidates[candidate as usize].fact,
+                    self.member[next as usize],
+                ]));
             }
             node = next;
         }
         search.queue.clear();
-        search.visited.drain(..).for_each(|node| search.distance[node as usize] = NONE);
+        search
+            .visited
+            .drain(..)
+            .for_each(|node| search.distance[node as usize] = NONE);
         self.search = search;
     }
 
     /// The edges that a read of a version forces from transactions that its transaction sees by longer paths.
-    pub(super) fn look_through(&mut self, read: usize, order: &DynamicOrder, holds: &[bool], found: &mut Consequences) {
-        let Some(this) = self.taken(read, holds) else { return };
+    pub(super) fn look_through(
+        &mut self,
+        read: usize,
+        order: &DynamicOrder,
+        holds: &[bool],
+        found: &mut Consequences,
+    ) {
+        let Some(this) = self.taken(read, holds) else {
+            return;
+        };
         let (index, n_sessions) = (self.index, self.index.n_sessions());
         let Read { node, key, .. } = self.reads[read];
         let writer = self.writer(this.slot);
@@ -114,12 +136,21 @@ impl Axioms<'_> {
             let begin = index.session_begin[session];
             let end = begin + self.search.seen[node as usize * n_sessions + session];
             let last = slots.start + index.slot_node[slots.clone()].partition_point(|&t| t < end);
-            let before = (slots.start..last).rev().map(|slot| index.slot_node[slot]).take_while(|&t| t >= begin);
-            let Some(seen) = before.into_iter().find(|&t| self.takes_part(t, holds)) else { continue };
+            let before = (slots.start..last)
+                .rev()
+                .map(|slot| index.slot_node[slot])
+                .take_while(|&t| t >= begin);
+            let Some(seen) = before.into_iter().find(|&t| self.takes_part(t, holds)) else {
+                continue;
+            };
             if seen == writer || (writer != NONE && order.position(seen) < order.position(writer)) {
                 continue;
             }
-            let mut because = reasons([this.fact, self.member[node as usize], self.member[seen as usize]]);
+            let mut because = reasons([
+                this.fact,
+                self.member[node as usize],
+                self.member[seen as usize],
+            ]);
             self.path(seen, node, holds, &mut because);
             self.see(seen, (key, writer), &because, found);
         }

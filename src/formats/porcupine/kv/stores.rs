@@ -63,10 +63,17 @@ pub(super) struct Stores<'e> {
 }
 
 /// What a call is about, and the string that it writes if it does.
-fn subject<'e>(call: &Call, events: &'e [Event<Content<'_>>]) -> Option<(&'e Event<Content<'e>>, Option<&'e str>)> {
+fn subject<'e>(
+    call: &Call,
+    events: &'e [Event<Content<'_>>],
+) -> Option<(&'e Event<Content<'e>>, Option<&'e str>)> {
     let (invocation, completion) = call.ends(events);
     let event = invocation.or(completion)?;
-    let string = event.content.string.as_ref().or(completion.and_then(|event| event.content.string.as_ref()));
+    let string = event
+        .content
+        .string
+        .as_ref()
+        .or(completion.and_then(|event| event.content.string.as_ref()));
     Some((event, string.map(|string| &**string)))
 }
 
@@ -79,29 +86,63 @@ impl<'e> Stores<'e> {
         keys: Vec<Cow<'e, str>>,
     ) -> Result<Stores<'e>, ReadError> {
         let mut places: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
-        let mut stores = Stores { groups: Vec::new(), keys, written: Vec::new(), of_call: Vec::new(), choice: None };
+        let mut stores = Stores {
+            groups: Vec::new(),
+            keys,
+            written: Vec::new(),
+            of_call: Vec::new(),
+            choice: None,
+        };
         for (call, &interval) in calls.iter().zip(intervals) {
-            let writes = subject(call, events).filter(|(event, _)| event.content.action != Action::Get);
+            let writes =
+                subject(call, events).filter(|(event, _)| event.content.action != Action::Get);
             stores.of_call.push(writes.map(|_| stores.written.len()));
-            let Some((&Event { line, content: Content { action, key, .. }, .. }, string)) = writes else { continue };
+            let Some((
+                &Event {
+                    line,
+                    content: Content { action, key, .. },
+                    ..
+                },
+                string,
+            )) = writes
+            else {
+                continue;
+            };
             let fail = |message: &str| Err(fail_line(line, message.to_owned()));
             match string {
                 None => return fail("expected a string to write, found none"),
-                Some("") => return fail("an empty string leaves no trace in a result: such files are not read"),
+                Some("") => {
+                    return fail(
+                        "an empty string leaves no trace in a result: such files are not read",
+                    );
+                }
                 Some(string) => {
                     places[key].push(stores.written.len());
                     let outcome = call.outcome(events);
-                    let written = Written { string, action, line, interval, outcome, is_again: false, before: None };
+                    let written = Written {
+                        string,
+                        action,
+                        line,
+                        interval,
+                        outcome,
+                        is_again: false,
+                        before: None,
+                    };
                     stores.written.push(written);
                 }
             }
         }
         for mut places in places {
             places.sort_by_key(|&place| stores.written[place].string);
-            let same = |one: &usize, other: &usize| stores.written[*one].string == stores.written[*other].string;
+            let same = |one: &usize, other: &usize| {
+                stores.written[*one].string == stores.written[*other].string
+            };
             let groups: Vec<Group<'_>> = places
                 .chunk_by(same)
-                .map(|chunk| Group { string: stores.written[chunk[0]].string, places: chunk.to_vec() })
+                .map(|chunk| Group {
+                    string: stores.written[chunk[0]].string,
+                    places: chunk.to_vec(),
+                })
                 .collect();
             // A string that has another as a prefix sorts directly after it, or after another such string.
             for pair in groups.windows(2) {
@@ -135,9 +176,12 @@ impl<'e> Stores<'e> {
     ) -> Result<Vec<GetResult>, ReadError> {
         let mut shown = vec![GetResult::Nothing; calls.len()];
         // By key: the calls that returned something possible, and what.
-        let mut gets: Vec<(Vec<usize>, Vec<Get>)> = self.keys.iter().map(|_| Default::default()).collect();
+        let mut gets: Vec<(Vec<usize>, Vec<Get>)> =
+            self.keys.iter().map(|_| Default::default()).collect();
         for (number, (call, &interval)) in calls.iter().zip(intervals).enumerate() {
-            let (Outcome::Committed, (_, Some(completion))) = (call.outcome(events), call.ends(events)) else {
+            let (Outcome::Committed, (_, Some(completion))) =
+                (call.outcome(events), call.ends(events))
+            else {
                 continue;
             };
             if completion.content.action != Action::Get {
@@ -162,25 +206,52 @@ impl<'e> Stores<'e> {
     }
 
     /// By result: the writes whose strings it consists of.
-    fn parts(&mut self, key: usize, gets: &[Get], control: &Control) -> Result<Vec<Vec<usize>>, ReadError> {
+    fn parts(
+        &mut self,
+        key: usize,
+        gets: &[Get],
+        control: &Control,
+    ) -> Result<Vec<Vec<usize>>, ReadError> {
         let groups = &self.groups[key];
         let second = |group: &Group<'_>| group.places.get(1).map(|&place| self.written[place].line);
         let Some(again) = groups.iter().filter_map(second).min() else {
-            let parts = |get: &Get| get.strings.iter().map(|&string| groups[string].places[0]).collect();
+            let parts = |get: &Get| {
+                get.strings
+                    .iter()
+                    .map(|&string| groups[string].places[0])
+                    .collect()
+            };
             return Ok(gets.iter().map(parts).collect());
         };
-        let places: Vec<usize> = groups.iter().flat_map(|group| group.places.iter().copied()).collect();
+        let places: Vec<usize> = groups
+            .iter()
+            .flat_map(|group| group.places.iter().copied())
+            .collect();
         let writes: Vec<twins::Write> = places
             .iter()
             .map(|&place| {
-                let Written { action, interval, outcome, .. } = self.written[place];
-                twins::Write { action, interval, is_certain: outcome == Outcome::Committed }
+                let Written {
+                    action,
+                    interval,
+                    outcome,
+                    ..
+                } = self.written[place];
+                twins::Write {
+                    action,
+                    interval,
+                    is_certain: outcome == Outcome::Committed,
+                }
             })
             .collect();
         let mut next = 0..places.len();
-        let numbers: Vec<Vec<usize>> =
-            groups.iter().map(|group| next.by_ref().take(group.places.len()).collect()).collect();
-        let Some(Assigned { writes, is_explained }) = twins::assign(&writes, &numbers, gets, control)
+        let numbers: Vec<Vec<usize>> = groups
+            .iter()
+            .map(|group| next.by_ref().take(group.places.len()).collect())
+            .collect();
+        let Some(Assigned {
+            writes,
+            is_explained,
+        }) = twins::assign(&writes, &numbers, gets, control)
             .map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?
         else {
             let message = "the same string was written before, and too many orders explain what results show of it";
@@ -189,7 +260,10 @@ impl<'e> Stores<'e> {
         if !is_explained {
             self.choice.get_or_insert(again);
         }
-        Ok(writes.into_iter().map(|parts| parts.into_iter().map(|write| places[write]).collect()).collect())
+        Ok(writes
+            .into_iter()
+            .map(|parts| parts.into_iter().map(|write| places[write]).collect())
+            .collect())
     }
 
     /// The line of a string that was written before to its key, if no order explains the results of that key.
@@ -205,12 +279,16 @@ impl<'e> Stores<'e> {
         let mut times: FxHashMap<usize, usize> = FxHashMap::default();
         let mut rest = string;
         while !rest.is_empty() {
-            let at = groups.partition_point(|group| group.string <= rest).checked_sub(1)?;
+            let at = groups
+                .partition_point(|group| group.string <= rest)
+                .checked_sub(1)?;
             rest = rest.strip_prefix(groups[at].string)?;
             let count = times.entry(at).or_default();
             *count += 1;
             let is_append = |place: &usize| self.written[*place].action == Action::Append;
-            if *count > groups[at].places.len() || !strings.is_empty() && !groups[at].places.iter().any(is_append) {
+            if *count > groups[at].places.len()
+                || !strings.is_empty() && !groups[at].places.iter().any(is_append)
+            {
                 return None;
             }
             strings.push(at);
@@ -220,15 +298,24 @@ impl<'e> Stores<'e> {
 
     /// Records the predecessors, unless an earlier result contradicts them.
     fn learn(&mut self, parts: &[usize]) -> GetResult {
-        let before = |n: usize| n.checked_sub(1).map_or(Before::Beginning, |before| Before::Written(parts[before]));
-        let agree = |(n, &place): (usize, &usize)| self.written[place].before.is_none_or(|known| known == before(n));
+        let before = |n: usize| {
+            n.checked_sub(1)
+                .map_or(Before::Beginning, |before| Before::Written(parts[before]))
+        };
+        let agree = |(n, &place): (usize, &usize)| {
+            self.written[place]
+                .before
+                .is_none_or(|known| known == before(n))
+        };
         if !parts.iter().enumerate().all(agree) {
             return GetResult::Impossible;
         }
         for (n, &place) in parts.iter().enumerate() {
             self.written[place].before = Some(before(n));
         }
-        parts.last().map_or(GetResult::Empty, |&last| GetResult::Last(last))
+        parts
+            .last()
+            .map_or(GetResult::Empty, |&last| GetResult::Last(last))
     }
 
     /// The name of the version that a write made: its string, with its line unless it is the first write of that
@@ -244,7 +331,10 @@ impl<'e> Stores<'e> {
     /// A name for a result that cannot have been there: itself, in quotes if something of this name was written.
     fn unwritten(&self, key: usize, string: &str) -> String {
         let written = |name: &str| {
-            self.groups[key].iter().flat_map(|group| &group.places).any(|&place| self.version(place) == name)
+            self.groups[key]
+                .iter()
+                .flat_map(|group| &group.places)
+                .any(|&place| self.version(place) == name)
         };
         let mut name = string.to_owned();
         while written(&name) {
@@ -264,10 +354,13 @@ impl<'e> Stores<'e> {
     ) {
         let (number, call) = call;
         let (invocation, completion) = call.ends(events);
-        let Some(event) = completion.or(invocation) else { return };
+        let Some(event) = completion.or(invocation) else {
+            return;
+        };
         let (line, store) = (event.line, event.content.key);
         let key = |builder: &mut Builder| name::key(builder, &self.keys[store]);
-        let value = |builder: &mut Builder, place: usize| name::value(builder, &self.version(place));
+        let value =
+            |builder: &mut Builder, place: usize| name::value(builder, &self.version(place));
         match (self.of_call[number], shown) {
             (Some(place), _) => {
                 let before = match (self.written[place].action, self.written[place].before) {

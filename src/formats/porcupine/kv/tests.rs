@@ -1,7 +1,8 @@
 use super::*;
 
 fn parse(text: &str) -> Result<History, String> {
-    super::read(&Input::new("", text.as_bytes()), &Control::new()).map_err(|error| error.to_string())
+    super::read(&Input::new("", text.as_bytes()), &Control::new())
+        .map_err(|error| error.to_string())
 }
 
 /// `0 put k v` as an invocation and a completion; `?` after the process leaves the completion out.
@@ -9,10 +10,14 @@ fn file(calls: &[&str]) -> String {
     let mut text = String::new();
     for call in calls {
         let words: Vec<&str> = call.split(' ').collect();
-        let [process, action, key, string] = words[..] else { panic!("{call}") };
+        let [process, action, key, string] = words[..] else {
+            panic!("{call}")
+        };
         let number = process.trim_end_matches('?');
         let mut line = |stage: &str, string: &str| {
-            text += &format!("{{:process {number}, :type :{stage}, :f :{action}, :key \"{key}\", :value {string}}}\n");
+            text += &format!(
+                "{{:process {number}, :type :{stage}, :f :{action}, :key \"{key}\", :value {string}}}\n"
+            );
         };
         let quoted = format!("\"{string}\"");
         line("invoke", if action == "get" { "nil" } else { &quoted });
@@ -25,7 +30,10 @@ fn file(calls: &[&str]) -> String {
 
 fn shown(history: &History) -> Vec<String> {
     let text = |t| {
-        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
+        let operations: Vec<_> = history
+            .operations_of(t)
+            .map(|o| history.operation_text(o))
+            .collect();
         format!("{} {}", history.transaction_name(t), operations.join(", "))
     };
     history.transactions().map(text).collect()
@@ -97,11 +105,16 @@ fn the_same_string_again_is_another_version() {
         (0, "ok", "append", "<a>"),
         (1, "ok", "put", "<c>"),
     ] {
-        text += &format!("{{:process {process}, :type :{stage}, :f :{action}, :key \"9\", :value \"{string}\"}}\n");
+        text += &format!(
+            "{{:process {process}, :type :{stage}, :f :{action}, :key \"9\", :value \"{string}\"}}\n"
+        );
     }
     let history = parse(&text).expect("valid");
     assert!(
-        history.assumptions().len() == 1 && shown(&history).iter().any(|shown| shown.starts_with("S2#1 r(9) = <a>"))
+        history.assumptions().len() == 1
+            && shown(&history)
+                .iter()
+                .any(|shown| shown.starts_with("S2#1 r(9) = <a>"))
     );
 }
 
@@ -109,12 +122,27 @@ fn the_same_string_again_is_another_version() {
 fn what_cannot_have_been_there_is_a_value_that_no_transaction_wrote() {
     for impossible in ["<a><x>", "<a><a>", "<b><a>", "<a><p>", "<a"] {
         let get = format!("0 get 9 {impossible}");
-        let calls = ["0 append 9 <a>", "0 append 9 <b>", "0 append 8 <x>", "0 put 9 <p>", "1 get 9 <a><b>", &get];
+        let calls = [
+            "0 append 9 <a>",
+            "0 append 9 <b>",
+            "0 append 8 <x>",
+            "0 put 9 <p>",
+            "1 get 9 <a><b>",
+            &get,
+        ];
         let history = parse(&file(&calls)).expect("valid");
         assert_eq!(shown(&history)[4], format!("S0#5 r(9) = {impossible}"));
     }
-    let calls = ["0 append 9 <a>", "0 append 9 <b>", "1 get 9 <a><b>", "0 get 9 <b>"];
-    assert_eq!(shown(&parse(&file(&calls)).expect("valid"))[2], "S0#3 r(9) = \"<b>\"");
+    let calls = [
+        "0 append 9 <a>",
+        "0 append 9 <b>",
+        "1 get 9 <a><b>",
+        "0 get 9 <b>",
+    ];
+    assert_eq!(
+        shown(&parse(&file(&calls)).expect("valid"))[2],
+        "S0#3 r(9) = \"<b>\""
+    );
 }
 
 #[test]
@@ -124,12 +152,30 @@ fn errors_say_where_and_what() {
             file(&["0 put 9 a", "0 append 9 ab"]),
             "line 3: `ab` begins like what is written on line 1, so results do not tell which is there",
         ),
-        (file(&["0 append 9 "]), "line 1: an empty string leaves no trace in a result: such files are not read"),
-        ("{:type :ok :f :put :key \"0\"}".to_owned(), "line 1: expected a string to write, found none"),
-        ("{:type :ok :f :put}".to_owned(), "line 1: expected an operation with :type, :f and :key"),
-        ("{:type :ok :f :cas}".to_owned(), "line 1, column 15: expected :get, :put or :append, found `:cas}`"),
-        ("{:type :ok\n :key 0}".to_owned(), "line 2, column 7: expected a key: a string, found `0}`"),
-        ("[]".to_owned(), "line 1: expected an operation like {:process 0, :type :invoke, …}, found `[]`"),
+        (
+            file(&["0 append 9 "]),
+            "line 1: an empty string leaves no trace in a result: such files are not read",
+        ),
+        (
+            "{:type :ok :f :put :key \"0\"}".to_owned(),
+            "line 1: expected a string to write, found none",
+        ),
+        (
+            "{:type :ok :f :put}".to_owned(),
+            "line 1: expected an operation with :type, :f and :key",
+        ),
+        (
+            "{:type :ok :f :cas}".to_owned(),
+            "line 1, column 15: expected :get, :put or :append, found `:cas}`",
+        ),
+        (
+            "{:type :ok\n :key 0}".to_owned(),
+            "line 2, column 7: expected a key: a string, found `0}`",
+        ),
+        (
+            "[]".to_owned(),
+            "line 1: expected an operation like {:process 0, :type :invoke, …}, found `[]`",
+        ),
     ];
     for (text, message) in cases {
         assert_eq!(parse(&text).map(|_| ()), Err(message.to_owned()), "{text}");
@@ -138,10 +184,19 @@ fn errors_say_where_and_what() {
 
 #[test]
 fn a_result_that_no_order_explains_leaves_a_choice_that_is_said() {
-    let calls = ["0 append 9 <a>", "1 put 9 <b>", "2 append 9 <a>", "2 get 9 <b><a>", "3 get 9 <a>"];
+    let calls = [
+        "0 append 9 <a>",
+        "1 put 9 <b>",
+        "2 append 9 <a>",
+        "2 get 9 <b><a>",
+        "3 get 9 <a>",
+    ];
     let history = parse(&file(&calls)).expect("valid");
     assert!(
-        history.assumptions().iter().any(|said| said.contains("LIN and SSER are violated")),
+        history
+            .assumptions()
+            .iter()
+            .any(|said| said.contains("LIN and SSER are violated")),
         "{:?}",
         history.assumptions()
     );
