@@ -14,6 +14,17 @@
 //! | `diagram::layout::Layout` | `diagram::layout` | coordinates | |
 //! | `diagram::scene::Scene` | `diagram::scene` | shapes, each with its role and target | canvas, svg, png |
 //!
+//! What can be used without the rest is a crate of its own, with a page that says what it knows and what it does not;
+//! Cargo keeps their arrows:
+//!
+//! | crate | modules | needs |
+//! |---|---|---|
+//! | `isoscope-model` | `control`, `files`, `graph`, `history`, `relations` | |
+//! | `isoscope-formats` | `formats` | model |
+//! | `isoscope-record` | `generate`, `collect` | model |
+//! | `isoscope-testing` | histories for tests | model, formats |
+//! | `isoscope` | all others | model, formats, record |
+//!
 //! Who may import what (`tests/house/architecture.rs` keeps this table true):
 //!
 //! | module | what lives there | may import |
@@ -22,8 +33,8 @@
 //! | `files` | output files, whole or not there | |
 //! | `history` | what was observed, nothing inferred | |
 //! | `graph` | algorithms on vertex numbers | |
-//! | `formats` | bytes ⇄ `History` | history, control |
-//! | `relations` | edges a history forces, each with its reason | history, graph, control |
+//! | `formats` | bytes ⇄ `History` | |
+//! | `relations` | edges a history forces, each with its reason | |
 //! | `sat` | clauses, acyclicity theory | graph, control |
 //! | `checkers` | level → verdict | history, graph, relations, sat, control |
 //! | `papers` | published checkers to compare with, and who is asked | history, graph, relations, sat, checkers, control |
@@ -37,8 +48,8 @@
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
 //! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |
 //! | `jobs` | start, poll, cancel | control |
-//! | `generate` | histories from workloads and store models | history, control |
-//! | `collect` | histories from workloads and real databases | history, control, files, generate |
+//! | `generate` | histories from workloads and store models | |
+//! | `collect` | histories from workloads and real databases | |
 //! | `hunt` | rounds of a workload, each recorded and checked; files followed as they grow | history, control, formats, checkers, audit, follow, generate, collect |
 //! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, jobs, generate, collect, hunt |
 //! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, generate, collect, hunt |
@@ -74,33 +85,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use isoscope_formats as formats;
+pub use isoscope_model::{control, files, graph, history, relations};
+#[cfg(feature = "cli")]
+pub use isoscope_record::collect;
+pub use isoscope_record::generate;
+
 #[cfg(feature = "window")]
 pub mod app;
 pub mod audit;
 pub mod checkers;
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
-pub mod collect;
-pub mod control;
 pub mod counterexample;
 pub mod diagram;
 pub mod export;
-pub mod files;
 pub mod follow;
 #[cfg(feature = "png")]
 pub mod fonts;
-pub mod formats;
-pub mod generate;
-pub mod graph;
 pub mod health;
-pub mod history;
 #[cfg(feature = "cli")]
 pub mod hunt;
 #[cfg(feature = "window")]
 pub mod jobs;
 pub mod papers;
-pub mod relations;
 pub mod report;
 pub mod sat;
 pub mod verify;

@@ -279,7 +279,7 @@ impl Play<'_> {
         let mut next = self.around(&cycle);
         match &violation.proof {
             Proof::Writers { read, .. } | Proof::Appends { read, .. } => {
-                drop(next.operations.insert(*read))
+                next.operations.insert(*read);
             }
             Proof::Combinations { .. } => next.operations.extend(violation.proof.reads()),
             Proof::Read | Proof::Reads { .. } => {

@@ -20,10 +20,8 @@ impl Numbers {
 
 /// Sessions of these lengths and nothing else.
 fn sessions(lengths: &[usize]) -> Index {
-    let mut index = Index {
-        session_begin: vec![0],
-        ..Index::default()
-    };
+    let mut index = Index::default();
+    index.session_begin = vec![0];
     for (session, &length) in lengths.iter().enumerate() {
         index.session.extend((0..length).map(|_| session as u32));
         index.session_begin.push(index.session.len() as u32);

@@ -373,7 +373,7 @@ fn the_program_chooses_between_command_line_and_window_and_nothing_else() {
 
 #[test]
 fn no_file_speaks_of_the_machine_it_was_written_on() {
-    let mut files: Vec<PathBuf> = ["src", "benches", "tests"]
+    let mut files: Vec<PathBuf> = ["src", "crates", "benches", "tests"]
         .map(common::repository)
         .iter()
         .flat_map(|f| rust_files(f))

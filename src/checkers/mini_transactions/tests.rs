@@ -60,10 +60,9 @@ fn times(index: &Index, random: &mut fastrand::Rng) -> Vec<Option<Interval>> {
 
 /// The nodes of an index, with their times.
 fn with_times(sketch: &Sketch, times: &[Option<Interval>]) -> Index {
-    Index {
-        interval: times.to_vec(),
-        ..common::index(&sketch.history())
-    }
+    let mut index = common::index(&sketch.history());
+    index.interval = times.to_vec();
+    index
 }
 
 /// Replays starts and commits: every read returns the newest version.

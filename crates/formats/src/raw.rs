@@ -1,0 +1,213 @@
+//! The raw content of the file at the places operations were read from.
+
+use super::container::{Held, Packing, load};
+use super::with_line_feeds;
+use isoscope_model::control::Control;
+use isoscope_model::history::{Origin, Spot, Unit};
+use std::fs::File;
+use std::io::{self, BufRead, Read as _};
+use std::path::Path;
+
+/// Maximum length of a line that [`raw_spots`] returns, in bytes.
+const RAW_LINE: u64 = 1 << 16;
+
+/// Bytes of a binary file that [`raw_spots`] shows.
+const RAW_BYTES: usize = 40;
+
+/// The content at each of `spots` of the history at `path`, in one pass over the file: a line without its end (invalid
+/// UTF-8 is replaced, and only the beginning of a line longer than 64 KiB is returned), or bytes in hexadecimal. Errors:
+/// per spot if it is not there; overall if the file cannot be read or the work is stopped. O(bytes before the last
+/// spot + spots · log spots), packed files O(file).
+pub fn raw_spots(
+    path: &Path,
+    origin: &Origin,
+    spots: &[Spot],
+    control: &Control,
+) -> io::Result<Vec<io::Result<String>>> {
+    let metadata = std::fs::metadata(path)?;
+    let plain = metadata.is_file() && {
+        let mut head = [0; 512];
+        let n = File::open(path)?.read(&mut head)?;
+        Packing::of(&head[..n]).is_none() && with_line_feeds(&head[..n]).is_none()
+    };
+    if plain && spots.iter().all(|spot| spot.unit == Unit::Line) {
+        let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
+        return lines(
+            io::BufReader::with_capacity(1 << 16, File::open(path)?),
+            &numbers,
+            control,
+        );
+    }
+    let held =
+        load(path, &|_| Ok(()), control).map_err(|cause| io::Error::other(cause.to_string()))?;
+    let gone = || {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "this file of the history is not there any more",
+        )
+    };
+    let bytes_of = |part: Option<u32>| -> io::Result<&[u8]> {
+        match &held {
+            Held::File(_, bytes) => Ok(bytes),
+            Held::Folder(files) => {
+                let wanted = part.map_or("", |part| origin.part_name(part));
+                let file = files
+                    .iter()
+                    .find(|(name, _)| name == wanted || files.len() == 1);
+                Ok(&file.ok_or_else(gone)?.1)
+            }
+        }
+    };
+    let mut parts: Vec<Option<u32>> = spots.iter().map(|spot| spot.part).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    let mut found: Vec<io::Result<String>> =
+        spots.iter().map(|spot| Err(missing(spot.number))).collect();
+    for part in parts {
+        let places: Vec<usize> = (0..spots.len())
+            .filter(|&place| spots[place].part == part)
+            .collect();
+        let own: Vec<Spot> = places.iter().map(|&place| spots[place]).collect();
+        let texts = match bytes_of(part) {
+            Ok(bytes) => raw_spots_in(bytes, &own, control)?,
+            Err(_) => own.iter().map(|_| Err(gone())).collect(),
+        };
+        places
+            .into_iter()
+            .zip(texts)
+            .for_each(|(place, text)| found[place] = text);
+    }
+    Ok(found)
+}
+
+/// The content at each of `spots` of these bytes of a single file, as [`raw_spots`].
+pub fn raw_spots_in(
+    bytes: &[u8],
+    spots: &[Spot],
+    control: &Control,
+) -> io::Result<Vec<io::Result<String>>> {
+    if spots.iter().all(|spot| spot.unit == Unit::Line) {
+        let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
+        let ended = with_line_feeds(bytes);
+        return lines(ended.as_deref().unwrap_or(bytes), &numbers, control);
+    }
+    let bytes_at = |spot: &Spot| {
+        let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
+        let shown = &bytes[from..bytes.len().min(from + RAW_BYTES)];
+        Ok(shown
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>()
+            .join(" "))
+    };
+    Ok(spots.iter().map(bytes_at).collect())
+}
+
+fn missing(number: u32) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        format!("the file has no line {number}"),
+    )
+}
+
+/// The lines with these numbers, in the order requested, in one pass.
+fn lines(
+    mut reader: impl BufRead,
+    numbers: &[u32],
+    control: &Control,
+) -> io::Result<Vec<io::Result<String>>> {
+    let mut wanted: Vec<(u32, usize)> = numbers.iter().copied().zip(0..).collect();
+    wanted.sort_unstable();
+    let mut found: Vec<io::Result<String>> =
+        numbers.iter().map(|&number| Err(missing(number))).collect();
+    // The number of the next line, and the text of the last one read.
+    let (mut next, mut last) = (1, None);
+    for (number, place) in wanted.into_iter().filter(|(number, _)| *number > 0) {
+        while next < number {
+            control
+                .tick(next as usize)
+                .map_err(|interrupt| io::Error::other(interrupt.to_string()))?;
+            if reader.skip_until(b'\n')? == 0 {
+                return Ok(found);
+            }
+            next += 1;
+        }
+        if next == number {
+            last = Some(read_line(&mut reader)?).flatten();
+            next += 1;
+        }
+        let Some(text) = &last else { return Ok(found) };
+        found[place] = Ok(text.clone());
+    }
+    Ok(found)
+}
+
+/// The next line without its end, nothing at the end of the file.
+fn read_line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    if reader
+        .by_ref()
+        .take(RAW_LINE)
+        .read_until(b'\n', &mut bytes)?
+        == 0
+    {
+        return Ok(None);
+    }
+    if bytes.last() != Some(&b'\n') {
+        reader.skip_until(b'\n')?;
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(Some(
+        text.trim_end_matches(['\n', '\r'])
+            .trim_start_matches('\u{feff}')
+            .to_owned(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(bytes: &[u8], numbers: &[u32]) -> Vec<Option<String>> {
+        let found = lines(bytes, numbers, &Control::new()).expect("bytes can be read");
+        found.into_iter().map(Result::ok).collect()
+    }
+
+    #[test]
+    fn lines_come_in_the_order_asked_for() {
+        let text = "\u{feff}one\r\ntwo\n\nfour";
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            at(text.as_bytes(), &[4, 1, 2, 1, 3]),
+            [
+                some("four"),
+                some("one"),
+                some("two"),
+                some("one"),
+                some("")
+            ]
+        );
+        assert_eq!(
+            at(text.as_bytes(), &[5, 0, 2, 6]),
+            [None, None, some("two"), None]
+        );
+        assert_eq!(at(b"", &[1]), [None]);
+    }
+
+    #[test]
+    fn of_a_very_long_line_the_beginning_is_told_and_the_next_is_found() {
+        let mut bytes = vec![b'x'; 3 * RAW_LINE as usize];
+        bytes.extend_from_slice(b"\nnext\n");
+        let found = at(&bytes, &[1, 2]);
+        assert_eq!(found[0].as_ref().map(String::len), Some(RAW_LINE as usize));
+        assert_eq!(found[1].as_deref(), Some("next"));
+    }
+
+    #[test]
+    fn a_pass_over_a_file_can_be_stopped() {
+        let control = Control::new();
+        control.stop();
+        let bytes = b"x\n".repeat(10_000);
+        assert!(lines(&*bytes, &[10_000], &control).is_err());
+    }
+}

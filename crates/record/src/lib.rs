@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "collect")]
+pub mod collect;
+pub mod generate;
