@@ -21,9 +21,10 @@
 //! |---|---|---|
 //! | `isoscope-model` | `control`, `files`, `graph`, `history`, `relations` | |
 //! | `isoscope-formats` | `formats` | model |
+//! | `isoscope-judge` | `verify`, and the report as data | model |
 //! | `isoscope-record` | `generate`, `collect` | model |
 //! | `isoscope-testing` | histories for tests | model, formats |
-//! | `isoscope` | all others | model, formats, record |
+//! | `isoscope` | all others | model, formats, judge, record |
 //!
 //! Who may import what (`tests/house/architecture.rs` keeps this table true):
 //!
@@ -41,7 +42,7 @@
 //! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
 //! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
-//! | `verify` | is the evidence real? | history, report, control |
+//! | `verify` | is the evidence real? | |
 //! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, health, counterexample, report, verify, control |
 //! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
 //! | `diagram` | what to draw and where | history, relations, graph, control |
@@ -86,6 +87,7 @@
 //! ```
 
 pub use isoscope_formats as formats;
+pub use isoscope_judge::verify;
 pub use isoscope_model::{control, files, graph, history, relations};
 #[cfg(feature = "cli")]
 pub use isoscope_record::collect;
@@ -111,7 +113,6 @@ pub mod jobs;
 pub mod papers;
 pub mod report;
 pub mod sat;
-pub mod verify;
 
 // Unit tests share the small histories and the oracles of the integration tests, which know this crate by its name.
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub fn check(bytes: &[u8]) {
     };
     let control = Control::new().with_time_limit(TIME_LIMIT);
     let findings = checkers::check(&history, &options, &control, &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         &history,
         &findings,
         Settings {

@@ -19,7 +19,7 @@ use crate::health::{self, Health};
 use crate::history::{History, visible};
 use crate::papers::{self, Choice};
 use crate::relations::{self, Resolution};
-use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally};
+use crate::report::{self, Document, Failure, Settings, Tally};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -360,7 +360,7 @@ impl Job<'_> {
                 control,
             ),
         }
-        *tally = counted.map(|(by, findings)| Tally::new(history, &findings, by, control));
+        *tally = counted.map(|(by, findings)| report::tally(history, &findings, by, control));
         checked
     }
 
@@ -394,8 +394,12 @@ impl Job<'_> {
             read_seconds: *read_seconds,
             witness: self.arguments.witness,
         };
-        let mut report = Report::new(history, findings, settings).with_health(history, health);
-        let mut listing = ListingEntry::new(self.arguments.max_instances, *window);
+        let mut report = report::with_health(
+            report::of_findings(history, findings, settings),
+            history,
+            health,
+        );
+        let mut listing = report::listing(self.arguments.max_instances, *window);
         if !findings.is_counted() {
             listing.counted = "nothing".to_owned();
         } else if findings.cut.is_some() {
@@ -412,7 +416,7 @@ impl Job<'_> {
                 .iter()
                 .map(|entry| entry.level.clone())
                 .collect();
-            report.part = Some(PartEntry::of_histories(share, levels));
+            report.part = Some(report::of_histories(share, levels));
         }
         self.document(&Document::Report(Box::new(report)), target)
     }

@@ -5,7 +5,7 @@ use super::{CheckArguments, claims};
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, LevelSet, Share};
 use crate::formats::ListedFile;
-use crate::report::{self, Document, Elsewhere, PartEntry};
+use crate::report::{self, Document, Elsewhere};
 use std::io::Write;
 
 /// The requested share.
@@ -60,7 +60,7 @@ pub(super) fn elsewhere(
     };
     Some(Document::Elsewhere(Box::new(Elsewhere::new(
         &path,
-        PartEntry::of_histories(who, levels),
+        report::of_histories(who, levels),
     ))))
 }
 

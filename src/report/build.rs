@@ -21,49 +21,47 @@ pub struct Settings {
     pub witness: bool,
 }
 
-impl Report {
-    /// The report on the findings in `history`. O(transactions + size of the findings, witnesses if requested).
-    pub fn new(history: &History, findings: &Findings, settings: Settings) -> Report {
-        Report {
-            schema: SCHEMA.to_owned(),
-            history: facts(history),
-            part: findings.shared.as_ref().map(PartEntry::of_components),
-            levels: findings
-                .levels
-                .iter()
-                .map(|result| level_entry(history, result, settings))
-                .collect(),
-            patterns: counts(findings),
-            published_patterns: findings.published_patterns.as_ref().map(published),
-            listing: None,
-            promised: None,
-            strongest: strongest(findings),
-            violations: violation_entries(history, findings),
-            timings: Timings {
-                read: rounded(settings.read_seconds),
-                index: rounded(findings.index_seconds),
-                check: rounded(findings.check_seconds),
-            },
-            rules: history
-                .rules()
-                .words()
-                .into_iter()
-                .map(|(name, word)| (name.to_owned(), word))
-                .collect(),
-            assumptions: findings.assumptions.clone(),
-            cut: findings.cut.map(|limit| limit.to_string()),
-            tested: true,
-            health: Vec::new(),
-        }
+/// The report on the findings in `history`. O(transactions + size of the findings, witnesses if requested).
+pub fn of_findings(history: &History, findings: &Findings, settings: Settings) -> Report {
+    Report {
+        schema: SCHEMA.to_owned(),
+        history: facts(history),
+        part: findings.shared.as_ref().map(part::of_components),
+        levels: findings
+            .levels
+            .iter()
+            .map(|result| level_entry(history, result, settings))
+            .collect(),
+        patterns: counts(findings),
+        published_patterns: findings.published_patterns.as_ref().map(published),
+        listing: None,
+        promised: None,
+        strongest: strongest(findings),
+        violations: violation_entries(history, findings),
+        timings: Timings {
+            read: rounded(settings.read_seconds),
+            index: rounded(findings.index_seconds),
+            check: rounded(findings.check_seconds),
+        },
+        rules: history
+            .rules()
+            .words()
+            .into_iter()
+            .map(|(name, word)| (name.to_owned(), word))
+            .collect(),
+        assumptions: findings.assumptions.clone(),
+        cut: findings.cut.map(|limit| limit.to_string()),
+        tested: true,
+        health: Vec::new(),
     }
+}
 
-    /// The same report with what is known about the history's health.
-    pub fn with_health(self, history: &History, health: &Health) -> Report {
-        Report {
-            tested: health.is_tested(),
-            health: health::entries(history, health),
-            ..self
-        }
+/// The same report with what is known about the history's health.
+pub fn with_health(report: Report, history: &History, health: &Health) -> Report {
+    Report {
+        tested: health.is_tested(),
+        health: health::entries(history, health),
+        ..report
     }
 }
 

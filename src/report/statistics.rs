@@ -79,6 +79,6 @@ impl StatisticsReport<'_> {
 
     /// Writes it as one line of JSON, newline included.
     pub fn to_line(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        super::json::write_line(self, out)
+        super::write_line(self, out)
     }
 }

@@ -1,13 +1,11 @@
 //! How many instances have a level, a key, sessions or a root cause in common.
 
+use super::{Tally, TallyRow};
 use crate::checkers::{self, Findings, Page, Pattern, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, SessionId};
 use rustc_hash::FxHashMap;
-#[cfg(feature = "cli")]
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Instances generated at once.
 const AT_ONCE: u64 = 100_000;
@@ -37,31 +35,6 @@ impl TallyBy {
     }
 }
 
-/// Counts by one thing, most instances first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
-pub struct Tally {
-    /// "level", "key", "session" or "cause".
-    pub by: String,
-    /// One for each that occurs.
-    pub rows: Vec<TallyRow>,
-    /// Whether a limit ended the work before all instances were looked at.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
-}
-
-/// How many instances have one thing in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
-pub struct TallyRow {
-    /// What: "RA", "key 4", "sessions 1, 2", "TAP-k/3".
-    pub name: String,
-    /// How many, of all patterns.
-    pub instances: u64,
-    /// By pattern.
-    pub patterns: BTreeMap<String, u64>,
-}
-
 impl std::str::FromStr for TallyBy {
     type Err = String;
 
@@ -77,37 +50,35 @@ impl std::str::FromStr for TallyBy {
     }
 }
 
-impl Tally {
-    /// Goes through all instances that were counted, listed or not, in batches; at most 2³² - 1 per pattern. Takes as
-    /// long as counting them for each 100,000 of a pattern.
-    pub fn new(history: &History, findings: &Findings, by: TallyBy, control: &Control) -> Tally {
-        control.phase("grouping instances", 0);
-        let mut names = Names::new(history, findings, by);
-        let mut rows: FxHashMap<String, TallyRow> = FxHashMap::default();
-        let is_cut = count(history, findings, control, |violation| {
-            let name = names.of(violation);
-            let row = rows.entry(name).or_insert_with_key(|name| TallyRow {
-                name: name.clone(),
-                ..TallyRow::default()
-            });
-            row.instances += 1;
-            *row.patterns
-                .entry(violation.id.pattern.id().to_owned())
-                .or_default() += 1;
-        })
-        .is_err()
-            || findings.cut.is_some();
-        let mut rows: Vec<TallyRow> = rows.into_values().collect();
-        rows.sort_by(|a, b| {
-            b.instances
-                .cmp(&a.instances)
-                .then_with(|| a.name.cmp(&b.name))
+/// Goes through all instances that were counted, listed or not, in batches; at most 2³² - 1 per pattern. Takes as
+/// long as counting them for each 100,000 of a pattern.
+pub fn tally(history: &History, findings: &Findings, by: TallyBy, control: &Control) -> Tally {
+    control.phase("grouping instances", 0);
+    let mut names = Names::new(history, findings, by);
+    let mut rows: FxHashMap<String, TallyRow> = FxHashMap::default();
+    let is_cut = count(history, findings, control, |violation| {
+        let name = names.of(violation);
+        let row = rows.entry(name).or_insert_with_key(|name| TallyRow {
+            name: name.clone(),
+            ..TallyRow::default()
         });
-        Tally {
-            by: by.word().to_owned(),
-            rows,
-            is_cut,
-        }
+        row.instances += 1;
+        *row.patterns
+            .entry(violation.id.pattern.id().to_owned())
+            .or_default() += 1;
+    })
+    .is_err()
+        || findings.cut.is_some();
+    let mut rows: Vec<TallyRow> = rows.into_values().collect();
+    rows.sort_by(|a, b| {
+        b.instances
+            .cmp(&a.instances)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    Tally {
+        by: by.word().to_owned(),
+        rows,
+        is_cut,
     }
 }
 

@@ -40,7 +40,7 @@ fn ask(history: &History, levels: &[Level]) -> Findings {
         asked, levels,
         "one answer for each level, in the order asked"
     );
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -394,7 +394,7 @@ fn the_verifier_refuses_claims_about_levels_without_an_answer() {
     let refused = |text: &str, level: Level, verdict: VerdictWord| {
         let history = common::history(text);
         let findings = ask(&history, &[Level::Serializability]);
-        let mut report = Report::new(
+        let mut report = isoscope::report::of_findings(
             &history,
             &findings,
             Settings {

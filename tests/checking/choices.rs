@@ -263,7 +263,7 @@ fn with_evidence(history: &History, levels: &[Level]) -> Result<(), String> {
         ..Options::default()
     };
     let mut findings = audit::check(history, &options, &Control::new(), &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {

@@ -125,7 +125,7 @@ fn outcomes_that_follow_from_each_other_are_shown_by_combinations() {
 fn evidence_by_combinations_survives_json_and_is_told() {
     let history = common::history(&chain(33));
     let findings = checked(&history, "++-----");
-    let report = Report::new(&history, &findings, Settings::default());
+    let report = isoscope::report::of_findings(&history, &findings, Settings::default());
     let mut line = Vec::new();
     let document = Document::Report(Box::new(report));
     isoscope::report::to_line(&document, &mut line).expect("memory takes everything");
@@ -152,7 +152,7 @@ fn evidence_by_combinations_survives_json_and_is_told() {
 fn nothing_can_be_left_out_of_the_combinations() {
     let history = common::history(&chain(33));
     let findings = checked(&history, "++-----");
-    let report = Report::new(&history, &findings, Settings::default());
+    let report = isoscope::report::of_findings(&history, &findings, Settings::default());
     let is_by_combinations =
         |v: &&ViolationEntry| matches!(v.proof, ProofEntry::Combinations { .. });
     let violation = report

@@ -137,7 +137,7 @@ fn verdicts_without_counts(shape: Shape) {
                     words(&few)
                 ));
             }
-            let report = Report::new(
+            let report = isoscope::report::of_findings(
                 &history,
                 &few,
                 Settings {

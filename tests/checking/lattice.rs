@@ -190,7 +190,7 @@ fn ask_with(history: &History, options: &Options) -> Result<Findings, String> {
             return Err(format!("{} undecided: {cause}", result.level));
         }
     }
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -353,7 +353,7 @@ fn the_strongest_orders_agree_with_brute_force() {
         };
         compare(&as_findings, &expected).map_err(told)?;
         findings.others = Some(others);
-        let report = Report::new(&history, &findings, Settings::default());
+        let report = isoscope::report::of_findings(&history, &findings, Settings::default());
         if report.strongest.len() != 7 {
             return Err(told(format!("{} bases", report.strongest.len())));
         }
@@ -425,7 +425,7 @@ fn guarantees_of_sessions_of_histories_of_all_kinds_agree_with_brute_force() {
             ..Options::default()
         };
         let findings = audit::check(&history, &options, &Control::new(), &|_| {});
-        let report = Report::new(
+        let report = isoscope::report::of_findings(
             &history,
             &findings,
             Settings {
@@ -613,7 +613,7 @@ fn counted_later(history: &History, levels: &[Level]) -> Result<(), String> {
     if !findings.is_counted() {
         return Err("it is not counted".to_owned());
     }
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -745,7 +745,7 @@ fn histories_of_long_sessions_are_decided_with_evidence() {
             assert_eq!(codes(&findings), expected);
             // Where each key is written by one session, an order for TCC is one for PSI.
             let findings = ask(&history, &[tcc]).unwrap_or_else(|problem| panic!("{problem}"));
-            let mut report = Report::new(
+            let mut report = isoscope::report::of_findings(
                 &history,
                 &findings,
                 Settings {

@@ -45,7 +45,7 @@ fn report(history: &History, levels: &[Level]) -> Report {
         ..Options::default()
     };
     let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
-    Report::new(
+    isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -483,7 +483,7 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
     for part in ["a1", "a2", "b1", "b2", "session", "impossible"] {
         assert!(told.contains(part), "{part} is missing\n{told}");
     }
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         &history,
         &findings,
         Settings {
@@ -606,7 +606,7 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
         };
         let findings =
             isoscope::papers::check(&history, Checker::VlLwt, &options, &Control::new(), &|_| {});
-        let report = Report::new(
+        let report = isoscope::report::of_findings(
             &history,
             &findings,
             Settings {

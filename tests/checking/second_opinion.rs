@@ -25,7 +25,7 @@ fn report_on(history: &History) -> Report {
         ..Options::default()
     };
     let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
-    Report::new(
+    isoscope::report::of_findings(
         history,
         &findings,
         Settings {

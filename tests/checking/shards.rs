@@ -107,7 +107,7 @@ fn options(share: Option<Share>) -> Options {
 /// The report of a share, or of all, as it comes out of a file.
 fn report_on(history: &History, share: Option<Share>) -> Document {
     let findings = checkers::check(history, &options(share), &Control::new(), &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -250,7 +250,7 @@ fn the_verifier_accepts_every_order_of_a_component() {
                 assert!(!is_refused, "seed {seed}\n{whole}{result:?}");
             }
             let report = |findings| {
-                Report::new(
+                isoscope::report::of_findings(
                     &history,
                     findings,
                     Settings {
@@ -315,7 +315,7 @@ fn shards_of_every_history_join_to_what_one_machine_says() {
                     ..options(share)
                 };
                 let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
-                Report::new(
+                isoscope::report::of_findings(
                     &history,
                     &findings,
                     Settings {

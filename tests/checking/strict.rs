@@ -83,7 +83,7 @@ fn decide(history: &History) -> Result<Verdict, String> {
         ..Options::default()
     };
     let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {
@@ -235,7 +235,7 @@ fn a_late_write_of_the_initial_value_is_a_write_unless_it_is_declared_to_set_up(
             ..Options::default()
         };
         let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
-        let report = Report::new(
+        let report = isoscope::report::of_findings(
             &history,
             &findings,
             Settings {

@@ -68,7 +68,7 @@ impl Case {
             &Control::new(),
             &|_| {},
         );
-        let report = Report::new(
+        let report = isoscope::report::of_findings(
             &history,
             &findings,
             Settings {

@@ -27,7 +27,7 @@ fn ask(history: &History, levels: &[Level]) -> Result<Findings, String> {
         ..Options::default()
     };
     let findings = audit::check(history, &options, &Control::new(), &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {

@@ -118,7 +118,7 @@ pub(crate) fn alone(
         violations: vec![violation.clone()],
         ..Findings::default()
     };
-    let report = Report::new(history, &findings, Settings::default());
+    let report = isoscope::report::of_findings(history, &findings, Settings::default());
     verify::verify_example(history, &report.violations[0])
         .map_err(|problems| format!("{problems:?}"))
 }
@@ -158,7 +158,7 @@ pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level
         violations: vec![violation],
         ..Findings::default()
     };
-    Report::new(history, &findings, Settings::default())
+    isoscope::report::of_findings(history, &findings, Settings::default())
 }
 
 /// Whether the verifier accepts the only violation of a report.
@@ -179,7 +179,7 @@ pub(crate) fn is_accepted(history: &History, report: &Report) -> Result<bool, St
 
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.
 pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), String> {
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         findings,
         Settings {

@@ -14,7 +14,7 @@ pub(crate) fn refused(
     findings: &Findings,
     verdicts: [Option<bool>; 7],
 ) -> Result<(), String> {
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         findings,
         Settings {
@@ -149,7 +149,7 @@ pub(crate) fn accepted_reads(history: &History, levels: &[Level]) -> Vec<String>
             }
         }
     }
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &Findings {
             violations,

@@ -109,7 +109,7 @@ fn accepted(history: &History, findings: &Findings, whole: Vec<Violation>) -> Re
             witness: true,
             ..Settings::default()
         };
-        let report = Report::new(
+        let report = isoscope::report::of_findings(
             history,
             &Findings {
                 violations: violations.to_vec(),

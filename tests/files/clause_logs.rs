@@ -122,7 +122,7 @@ fn a_history_whose_tree_of_cases_is_too_large_is_listed_with_a_log_and_told_in_w
         ..Options::default()
     };
     let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
-    let report = Report::new(&history, &findings, Settings::default());
+    let report = isoscope::report::of_findings(&history, &findings, Settings::default());
     let verified = verify(&history, &report).expect("true");
     assert_eq!(
         (verified.violated.len(), verified.without_evidence),

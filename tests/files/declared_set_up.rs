@@ -344,7 +344,7 @@ fn what_a_set_up_read_says_nothing() {
         examine::signs(examine::engine_verdicts(&findings)),
         "+------"
     );
-    let report = Report::new(&other, &findings, Settings::default());
+    let report = isoscope::report::of_findings(&other, &findings, Settings::default());
     assert!(report.violations.len() >= 3, "{:?}", report.violations);
     for violation in &report.violations {
         let forged = Report {

@@ -48,8 +48,11 @@ fn a_hopeless_search_ends_at_the_limit_that_was_set() {
     let small = swaps(3);
     let findings = linearizability(&small, &Control::new());
     assert_eq!(findings.levels[0].verdict, Verdict::Violated);
-    let verified = verify(&small, &Report::new(&small, &findings, Settings::default()))
-        .expect("evidence holds");
+    let verified = verify(
+        &small,
+        &isoscope::report::of_findings(&small, &findings, Settings::default()),
+    )
+    .expect("evidence holds");
     assert_eq!(verified.violated, ["LIN"]);
 
     let large = swaps(9);
@@ -156,7 +159,7 @@ fn evidence_that_cannot_be_made_small_in_time_is_given_larger() {
 #[test]
 fn what_is_not_verified_in_time_is_neither_right_nor_wrong() {
     let history = swaps(3);
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         &history,
         &linearizability(&history, &Control::new()),
         Settings::default(),

@@ -38,7 +38,7 @@ fn checked(history: &History, levels: &[Level]) -> Findings {
         ..Options::default()
     };
     let findings = audit::check(history, &options, &Control::new(), &|_| {});
-    let report = Report::new(
+    let report = isoscope::report::of_findings(
         history,
         &findings,
         Settings {

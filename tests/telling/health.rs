@@ -6,7 +6,7 @@ use isoscope::control::Control;
 use isoscope::health::{Health, Kind, examine};
 use isoscope::history::{FailedRule, History, Rules};
 use isoscope::relations::resolve;
-use isoscope::report::{Document, Report, Settings};
+use isoscope::report::{Document, Settings};
 use isoscope::{checkers, formats, verify};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -157,8 +157,11 @@ fn figures_are_those_of_the_file_under_every_rule() {
             witness: true,
             ..Settings::default()
         };
-        let report =
-            Report::new(&history, &findings, settings).with_health(&history, &examined(&history));
+        let report = isoscope::report::with_health(
+            isoscope::report::of_findings(&history, &findings, settings),
+            &history,
+            &examined(&history),
+        );
         let facts = &report.history;
         assert_eq!(
             (facts.transactions, facts.committed, facts.operations),

@@ -1,0 +1,355 @@
+//! Violations shown by combinations of suppositions, each contradictory, one of which always holds.
+
+use super::argument::Argument;
+use super::basis::Basis;
+use super::elements::{self, Apart};
+use super::propagation::Propagation;
+use super::resolution::Resolution;
+use super::setting::Setting;
+use crate::report::{
+    CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry,
+};
+use isoscope_model::control::Control;
+use isoscope_model::history::{ListRule, OperationId, OperationKind, TransactionId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What may be supposed, in ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Supposed {
+    Writer(OperationId, TransactionId),
+    /// The read of a list, a place in it, and the append that made the element there.
+    Append(OperationId, usize, OperationId),
+    /// A transaction of unknown outcome, and whether it committed.
+    Outcome(TransactionId, bool),
+}
+
+/// What options are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    /// The writer of what a read returned.
+    Writer(OperationId),
+    /// The append that made the element at a place of a list.
+    Place(OperationId, usize),
+    /// Whether a transaction committed.
+    Outcome(TransactionId),
+}
+
+/// The case in which some suppositions hold.
+pub(super) enum Case<'a> {
+    /// Writers are known.
+    Of(Setting<'a>),
+    /// Elements are distinguished.
+    Apart(Box<Apart>),
+    /// There is none.
+    Impossible,
+}
+
+/// Reads and places with everything that may be supposed about them.
+pub(super) struct Questions {
+    options: Vec<Supposed>,
+    /// By question: its options, as places in `options`.
+    of_question: Vec<Vec<usize>>,
+}
+
+impl Questions {
+    /// Whether one of the combinations always holds, given that one option of each question does. Near linear, except
+    /// for the propagation.
+    pub(super) fn leave_none(
+        &self,
+        (excluded, clauses): (&[CombinationEntry], &[Vec<i64>]),
+        control: &Control,
+    ) -> Result<(), String> {
+        let mut propagation = Propagation::new(self.options.len());
+        for options in &self.of_question {
+            propagation.forbid(
+                &options
+                    .iter()
+                    .map(|&option| 2 * option as u32 + 1)
+                    .collect::<Vec<_>>(),
+            );
+        }
+        for combination in excluded {
+            let together = combination
+                .options
+                .iter()
+                .map(|&number| self.literal(number as i64));
+            propagation.forbid(&together.collect::<Result<Vec<_>, _>>()?);
+        }
+        for (place, clause) in clauses.iter().enumerate() {
+            control.check().map_err(|interrupt| interrupt.to_string())?;
+            let together = clause
+                .iter()
+                .map(|&number| self.literal(number))
+                .collect::<Result<Vec<_>, _>>()?;
+            if !propagation.excludes(&together) {
+                return Err(format!(
+                    "clause {place}: it does not follow from the combinations and the clauses before it"
+                ));
+            }
+            propagation.forbid(&together);
+        }
+        require!(
+            propagation.is_contradictory(),
+            "the combinations leave a choice"
+        )
+    }
+
+    /// The literal of a number from 1, negative where the option does not hold.
+    fn literal(&self, number: i64) -> Result<u32, String> {
+        match number.unsigned_abs() as usize {
+            0 => Err("there is no option 0".to_owned()),
+            option if option > self.options.len() => Err(format!("there is no option {option}")),
+            option => Ok(2 * (option as u32 - 1) + u32::from(number < 0)),
+        }
+    }
+
+    /// What a combination supposes, in its order.
+    pub(super) fn options_of(
+        &self,
+        combination: &CombinationEntry,
+    ) -> Result<Vec<Supposed>, String> {
+        let option = |&number: &usize| {
+            number
+                .checked_sub(1)
+                .and_then(|place| self.options.get(place))
+                .copied()
+        };
+        let options: Option<Vec<Supposed>> = combination.options.iter().map(option).collect();
+        options.ok_or_else(|| "a combination names an option that is not there".to_owned())
+    }
+}
+
+impl Argument<'_> {
+    /// The reads, places and outcomes that options are about. All possible suppositions about each must be there: every
+    /// writer of a read (above cut isolation every one that does not violate read committed by itself; a reader from
+    /// such a one does not participate), every append that may have made a place, both outcomes of a transaction.
+    pub(super) fn questions(
+        &self,
+        options: &[OptionEntry],
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Questions, String> {
+        let mut ids = Vec::with_capacity(options.len());
+        let mut of_question: Vec<Vec<usize>> = Vec::new();
+        let mut place_of: FxHashMap<Question, usize> = FxHashMap::default();
+        for (number, option) in options.iter().enumerate() {
+            let (question, supposed) = match option {
+                OptionEntry::Writer { read, writer } => {
+                    let read = self.entry(read)?;
+                    (
+                        Question::Writer(read),
+                        Supposed::Writer(read, self.transaction(*writer)?),
+                    )
+                }
+                OptionEntry::Append {
+                    read,
+                    place,
+                    append,
+                } => {
+                    let read = self.entry(read)?;
+                    (
+                        Question::Place(read, *place),
+                        Supposed::Append(read, *place, self.entry(append)?),
+                    )
+                }
+                OptionEntry::Outcome {
+                    transaction,
+                    committed,
+                } => {
+                    let t = self.transaction(*transaction)?;
+                    (Question::Outcome(t), Supposed::Outcome(t, *committed))
+                }
+            };
+            ids.push(supposed);
+            let place = *place_of.entry(question).or_insert_with(|| {
+                of_question.push(Vec::new());
+                of_question.len() - 1
+            });
+            of_question[place].push(number);
+        }
+        for (&question, &place) in &place_of {
+            let told: FxHashSet<Supposed> = of_question[place]
+                .iter()
+                .map(|&option| ids[option])
+                .collect();
+            let all = self.answers(question, setting, basis)?;
+            if told.len() != of_question[place].len()
+                || !all.iter().all(|answer| told.contains(answer))
+            {
+                let text = match question {
+                    Question::Writer(read) | Question::Place(read, _) => {
+                        self.history.operation_text(read)
+                    }
+                    Question::Outcome(t) => self.history.transaction_name(t),
+                };
+                return Err(format!(
+                    "the options of {text} are not all that may be supposed, each once"
+                ));
+            }
+        }
+        Ok(Questions {
+            options: ids,
+            of_question,
+        })
+    }
+
+    /// Everything that may be supposed about a read, a place of a list or a transaction.
+    fn answers(
+        &self,
+        question: Question,
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Vec<Supposed>, String> {
+        let (read, place) = match question {
+            Question::Writer(read) => (read, None),
+            Question::Place(read, place) => (read, Some(place)),
+            Question::Outcome(t) => {
+                self.may_be_told_apart(setting, basis)?;
+                return Ok([false, true]
+                    .map(|committed| Supposed::Outcome(t, committed))
+                    .to_vec());
+            }
+        };
+        let text = || self.history.operation_text(read);
+        if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
+            return Err(format!("of {} nothing is open", text()));
+        }
+        if let Some(place) = place {
+            self.may_be_told_apart(setting, basis)?;
+            let makers = elements::makers(self.history, self.resolution, read, place)?;
+            return Ok(makers
+                .into_iter()
+                .map(|append| Supposed::Append(read, place, append))
+                .collect());
+        }
+        let writers = self.resolution.writers_on(read, basis);
+        match writers.is_empty() {
+            true => Err(format!("{} has no writers to distinguish", text())),
+            false => Ok(writers
+                .into_iter()
+                .map(|writer| Supposed::Writer(read, writer))
+                .collect()),
+        }
+    }
+
+    /// Whether elements and outcomes may be distinguished in a case.
+    fn may_be_told_apart(&self, setting: &Setting<'_>, basis: Basis) -> Result<(), String> {
+        if basis == Basis::AllWriters {
+            return Err("at CI every append of an element counts".to_owned());
+        }
+        match setting.has_cases() || self.history.rules().lists != ListRule::Exact {
+            true => Err("it cannot be told here what appended the elements of lists".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// The case in which these suppositions hold, applied one after the other. Each reader must participate because of
+    /// the earlier ones: for a reader that need not participate nothing need be supposed.
+    pub(super) fn supposed<'s>(
+        &self,
+        options: &[Supposed],
+        setting: &Setting<'s>,
+    ) -> Result<Case<'s>, String> {
+        let mut inner = setting.clone();
+        let mut apart: Option<Apart> = None;
+        for &option in options {
+            let history = apart.as_ref().map_or(self.history, |apart| &apart.history);
+            let own = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+            if let Supposed::Writer(read, _) | Supposed::Append(read, ..) = option {
+                let reader = history.transaction_of(read);
+                let takes_part = match &own {
+                    Some(resolution) => resolution.is_member(reader),
+                    None => inner.is_member(reader),
+                };
+                if !takes_part {
+                    return Err(format!(
+                        "the transaction of {} need not take part",
+                        history.operation_text(read)
+                    ));
+                }
+            }
+            match option {
+                Supposed::Writer(read, writer) if apart.is_none() && !inner.is_fixed(read) => {
+                    inner = inner.with(read, writer);
+                }
+                Supposed::Append(read, place, append) if !inner.has_cases() => {
+                    let makers = elements::makers(
+                        history,
+                        own.as_ref().unwrap_or(self.resolution),
+                        read,
+                        place,
+                    )?;
+                    // Distinguished by the earlier suppositions, it cannot have made the element any more.
+                    if !makers.contains(&append) {
+                        return Ok(Case::Impossible);
+                    }
+                    let next = elements::with(history, read, place, append);
+                    drop(own);
+                    if next.is_impossible {
+                        return Ok(Case::Impossible);
+                    }
+                    apart = Some(next);
+                }
+                Supposed::Outcome(t, committed) if !inner.has_cases() => {
+                    let next = elements::with_outcome(history, t, committed)?;
+                    drop(own);
+                    if next.is_impossible {
+                        return Ok(Case::Impossible);
+                    }
+                    apart = Some(next);
+                }
+                _ => {
+                    return Err(
+                        "a combination supposes two things of one read, or of reads and lists at once".to_owned()
+                    );
+                }
+            }
+        }
+        Ok(match apart {
+            Some(apart) => Case::Apart(Box::new(apart)),
+            None => Case::Of(inner),
+        })
+    }
+
+    /// Counts the edges that a proof mentions, or that give the writers of its reads, as shown: its case is impossible,
+    /// so everything holds in it.
+    pub(super) fn leave_out(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
+        let mut edges: Vec<usize> = Vec::new();
+        let mut stack = vec![proof];
+        while let Some(proof) = stack.pop() {
+            match proof {
+                ProofEntry::Reads { reads, .. } => {
+                    let shows = |edge: &EdgeEntry| {
+                        let is = |read: &OperationEntry| {
+                            (read.transaction, Some(read.index)) == (edge.to, edge.to_operation)
+                        };
+                        matches!(edge.reason, ReasonEntry::Reads) && reads.iter().any(is)
+                    };
+                    edges.extend(
+                        (0..self.violation.edges.len())
+                            .filter(|&edge| shows(&self.violation.edges[edge])),
+                    );
+                }
+                ProofEntry::Cycle { edges: cycle } => edges.extend(cycle),
+                ProofEntry::Clauses { lemmas, clauses } => {
+                    edges.extend(lemmas.iter().chain(clauses).flatten())
+                }
+                ProofEntry::Split { first, second, .. } => {
+                    edges.extend([first.assume, second.assume]);
+                    stack.extend([&*first.proof, &*second.proof]);
+                }
+                _ => stack.extend(proof.cases()),
+            }
+        }
+        let mut told = vec![false; self.violation.edges.len()];
+        while let Some(edge) = edges.pop() {
+            if told
+                .get_mut(edge)
+                .is_some_and(|told| !std::mem::replace(told, true))
+            {
+                edges.extend(self.violation.edges[edge].reason.premises());
+            }
+        }
+        open.retain(|&edge| !told[edge]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Violations shown by the operations alone: patterns a to f and j.
+
+use super::basis::Basis;
+use super::operations::{operation, operations};
+use super::resolution::Source;
+use super::setting::Setting;
+use super::subject::Subject;
+use super::told::{Surplus, Told};
+use super::{edge, levels, scene};
+use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
+use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+
+/// The pattern of two reads.
+const NON_REPEATABLE: &str = "TAP-j";
+
+/// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
+pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String> {
+    let Subject {
+        history,
+        resolution,
+        violation,
+        transactions,
+    } = subject;
+    if violation.pattern == super::linear::PATTERN {
+        return super::linear::no_order(history, resolution, transactions, levels);
+    }
+    let operations = operations(history, violation, transactions)?;
+    let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
+    let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();
+    let pattern = violation.pattern.as_str();
+    for level in levels {
+        let setting = Setting::new(resolution, Basis::of(level));
+        is_at_level(pattern, level)?;
+        let shown = match pattern == NON_REPEATABLE {
+            true => pairs(&reads)
+                .any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
+            false => reads
+                .iter()
+                .any(|&read| is_wrong(history, &setting, pattern, read).is_ok()),
+        };
+        let members = |o: OperationId| setting.is_member(history.transaction_of(o));
+        let shown = shown
+            || pattern == "IncompatibleOrder"
+                && pairs(&reads).any(|(a, b)| {
+                    members(a) && members(b) && super::lists::incompatible(history, a, b)
+                });
+        if !shown {
+            return Err(format!(
+                "none of its reads is an instance of {pattern} at {level}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a violation whose operations alone are its proof shows. Every read it names must be part of the instance, and
+/// every edge must give the source of such a read.
+pub(super) fn told(subject: Subject<'_>, surplus: Surplus) -> Told {
+    let Subject {
+        history,
+        resolution,
+        violation,
+        transactions,
+    } = subject;
+    if violation.pattern == super::linear::PATTERN {
+        let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
+        let wrong = violation.edges.iter().position(|edge| !in_time(edge));
+        return match wrong {
+            Some(place) => Err(format!(
+                "edge {place}: the one had not ended before the other began"
+            )),
+            None => Ok(super::linear::scene(history, transactions)),
+        };
+    }
+    let level = violation
+        .levels
+        .iter()
+        .find(|level| !levels::is_of_reads(level))
+        .map_or("CI", String::as_str);
+    let setting = Setting::new(resolution, Basis::of(level));
+    let pattern = violation.pattern.as_str();
+    let mut reads = operations(history, violation, transactions)?;
+    reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
+    if surplus == Surplus::Allowed {
+        reads = instance(history, &setting, pattern, &reads).unwrap_or(reads);
+    }
+    match (pattern, reads.as_slice()) {
+        (NON_REPEATABLE, &[first, second]) => are_torn(history, &setting, first, second)?,
+        ("IncompatibleOrder", &[_, _]) => contradict(history, &setting, pattern, &reads)?,
+        (NON_REPEATABLE, _) => return Err(format!("it names {} reads, expected two", reads.len())),
+        (_, &[read]) => is_wrong(history, &setting, pattern, read)?,
+        _ => return Err(format!("it names {} reads, expected one", reads.len())),
+    }
+    for (place, edge) in violation.edges.iter().enumerate() {
+        let checked = edge_into(history, &setting, (violation, &reads), transactions, edge);
+        checked.map_err(|message| format!("edge {place}: {message}"))?;
+    }
+    // A read is listed after the list that it is incompatible with.
+    let told = if pattern == "IncompatibleOrder" {
+        last_named(history, violation, transactions)?
+    } else {
+        None
+    };
+    reads.sort_by_key(|&read| (Some(read) == told, read));
+    Ok(scene::of_reads(history, Some(&setting), pattern, reads))
+}
+
+/// The reads among these that are an instance of a pattern.
+fn instance(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    reads: &[OperationId],
+) -> Option<Vec<OperationId>> {
+    let is_shown = |reads: &Vec<OperationId>| contradict(history, setting, pattern, reads).is_ok();
+    match pattern {
+        NON_REPEATABLE | "IncompatibleOrder" => {
+            pairs(reads).map(|(a, b)| vec![a, b]).find(is_shown)
+        }
+        _ => reads.iter().map(|&read| vec![read]).find(is_shown),
+    }
+}
+
+/// The read named last.
+fn last_named(
+    history: &History,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<Option<OperationId>, String> {
+    let Some(last) = violation.operations.last() else {
+        return Ok(None);
+    };
+    operation(history, transactions, last.transaction, last.index).map(Some)
+}
+
+/// Whether an edge gives the source of a read correctly. Only a wrong read may read from an aborted transaction, which
+/// otherwise does not participate.
+fn edge_into(
+    history: &History,
+    setting: &Setting<'_>,
+    (violation, wrong): (&ViolationEntry, &[OperationId]),
+    transactions: &[TransactionId],
+    edge: &EdgeEntry,
+) -> Result<(), String> {
+    if !matches!(edge.reason, ReasonEntry::Reads) {
+        return Err("wrong reads need no edges but those of the reads".to_owned());
+    }
+    edge::kind_is(edge, &["WR"])?;
+    let index = edge.to_operation.ok_or("it does not name its read")?;
+    let read = operation(history, transactions, edge.to, index)?;
+    if history.operation(read).kind != OperationKind::Read {
+        return Err(format!("{} is no read", history.operation_text(read)));
+    }
+    edge::names_key(history, edge, Some(history.operation(read).key))?;
+    let &from = transactions
+        .get(edge.from)
+        .ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
+    let write = edge
+        .from_operation
+        .map(|index| operation(history, transactions, edge.from, index))
+        .transpose()?;
+    let seen = setting.resolution().seen(read).0;
+    let is_write = |o: OperationId| {
+        let o = history.operation(o);
+        o.kind == OperationKind::Write && o.key == seen.key
+    };
+    let fits = match violation.pattern.as_str() {
+        "TAP-b" if wrong.contains(&read) => {
+            let list = super::lists::found(history, history.transaction_of(read), read);
+            let is_there =
+                |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
+            // The transaction that appended the last element of a list shows which version it is.
+            let is_last = |value| list.is_some_and(|(list, _)| list.last() == Some(&value));
+            let is_aborted = !from.is_initial() && history.outcome(from) == Outcome::Aborted;
+            !from.is_initial()
+                && write
+                    .filter(|&o| is_write(o))
+                    .map(|o| history.operation(o).value)
+                    .is_some_and(|value| {
+                        if is_aborted {
+                            is_there(value)
+                        } else {
+                            is_last(value)
+                        }
+                    })
+        }
+        "IncompatibleOrder" if !from.is_initial() && history.outcome(from) == Outcome::Aborted => {
+            let list = super::lists::found(history, history.transaction_of(read), read);
+            let last = list.and_then(|(list, _)| list.last().copied());
+            wrong.contains(&read)
+                && write
+                    .filter(|&o| is_write(o))
+                    .map(|o| history.operation(o).value)
+                    == last
+                && last.is_some()
+        }
+        _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
+        _ => {
+            let returned = edge::returned(history, setting.resolution(), from, read);
+            setting.writers(read).contains(&from) && write.is_some() && write == returned
+        }
+    };
+    require!(
+        fits,
+        "{} did not return that of {}",
+        history.operation_text(read),
+        history.transaction_name(from)
+    )
+}
+
+fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
+    reads
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &first)| reads[at + 1..].iter().map(move |&second| (first, second)))
+}
+
+/// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
+/// not violate RC: that also requires that the second returned an older version, hence edges.
+pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
+    let weakest = levels::place(if pattern == NON_REPEATABLE {
+        "CI"
+    } else {
+        "P-PL2"
+    });
+    let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
+    require!(
+        levels::place(level).is_some_and(implies),
+        "such reads do not violate {level} by themselves"
+    )
+}
+
+/// Whether these reads alone are an instance of a pattern in a setting.
+pub(super) fn contradict(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    reads: &[OperationId],
+) -> Result<(), String> {
+    match *reads {
+        [first, second]
+            if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() =>
+        {
+            Ok(())
+        }
+        // Whatever the writers: a violation of cut isolation violates all levels that imply it.
+        _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
+            super::cut::share_no_writer(history, setting.resolution(), reads)
+        }
+        [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
+        [first, second] if pattern == "IncompatibleOrder" => {
+            let members = [first, second]
+                .iter()
+                .all(|&o| setting.is_member(history.transaction_of(o)));
+            require!(
+                members && super::lists::incompatible(history, first, second),
+                "these lists may be prefixes of one list"
+            )
+        }
+        [read] if pattern != NON_REPEATABLE => is_wrong(history, setting, pattern, read),
+        _ => Err(format!(
+            "{} reads are no instance of {pattern}",
+            reads.len()
+        )),
+    }
+}
+
+/// TAP-a to f: whether a read is impossible.
+fn is_wrong(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    read: OperationId,
+) -> Result<(), String> {
+    let fits = match (pattern, setting.source(read)) {
+        ("TAP-a", Source::ThinAir) => true,
+        ("TAP-b", Source::Aborted) => true,
+        ("TAP-c", Source::Future) => true,
+        (
+            "TAP-d",
+            Source::Other {
+                after_own_write, ..
+            },
+        ) => after_own_write,
+        ("TAP-d", Source::OpenAfterOwnWrite) => true,
+        ("TAP-e", Source::OverwrittenOwn) => true,
+        ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
+        (pattern, _) => super::list_evidence::shows(history, setting.resolution(), pattern, read),
+    };
+    require!(
+        fits && setting.is_member(history.transaction_of(read)),
+        "{} is no instance of {pattern}",
+        history.operation_text(read)
+    )
+}
+
+/// TAP-j: whether two reads of a key in one transaction can share no writer.
+fn are_torn(
+    history: &History,
+    setting: &Setting<'_>,
+    first: OperationId,
+    second: OperationId,
+) -> Result<(), String> {
+    let t = history.transaction_of(first);
+    let one_key = t == history.transaction_of(second)
+        && history.operation(first).key == history.operation(second).key;
+    let (of_first, of_second) = (setting.writers(first), setting.writers(second));
+    let shared = of_first.is_empty()
+        || of_second.is_empty()
+        || of_first.iter().any(|w| of_second.contains(w));
+    match one_key && setting.is_member(t) && !shared {
+        true => Ok(()),
+        false => Err(format!(
+            "{} and {} need not return versions of different transactions",
+            history.operation_text(first),
+            history.operation_text(second)
+        )),
+    }
+}
