@@ -10,7 +10,7 @@ use isoscope::control::Control;
 use isoscope::formats::{self, Input, ListedFile};
 use isoscope::history::{History, TransactionId};
 use isoscope::relations;
-use isoscope::report::{Report, Settings, VerdictWord};
+use isoscope::report::{Settings, VerdictWord};
 use isoscope::verify;
 use std::collections::BTreeMap;
 

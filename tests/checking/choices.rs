@@ -13,7 +13,7 @@ use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::History;
 use isoscope::relations::resolve;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify;
 
 /// The levels with these codes, separated by commas.

@@ -11,7 +11,7 @@ use isoscope::control::Control;
 use isoscope::formats::{self, Input, Request};
 use isoscope::history::History;
 use isoscope::relations::resolve;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify::verify;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use isoscope::checkers::{Cause, Findings, Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::generate::{Generation, Length, Model, Workload};
 use isoscope::history::History;
-use isoscope::report::{Report, Settings, StrongestEntry};
+use isoscope::report::{Settings, StrongestEntry};
 use isoscope::verify;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

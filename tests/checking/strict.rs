@@ -9,7 +9,7 @@ use isoscope::checkers::{Cause, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::relations::has_real_time;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify;
 use serde_json::Value as Json;
 

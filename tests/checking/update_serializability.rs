@@ -12,7 +12,7 @@ use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, OperationKind, TransactionId};
 use isoscope::relations::Relation;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify;
 use std::collections::BTreeMap;
 use std::fmt::Write;
