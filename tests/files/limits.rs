@@ -4,7 +4,7 @@ use isoscope::audit::{self, Examples};
 use isoscope::checkers::{Cause, Findings, Level, LevelResult, Options, Verdict, Witness};
 use isoscope::control::{Control, Interrupt};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify::{verify, verify_within};
 use std::sync::Arc;
 use std::time::Duration;

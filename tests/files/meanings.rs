@@ -8,7 +8,7 @@ use isoscope::formats::{self, Input, Request};
 use isoscope::health::{self, Health, Kind};
 use isoscope::history::{History, Rules};
 use isoscope::relations::resolve;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify::verify;
 use std::io::Write;
 use std::process::{Command, Stdio};
