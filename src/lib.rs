@@ -22,9 +22,10 @@
 //! | `isoscope-model` | `control`, `files`, `graph`, `history`, `relations` | |
 //! | `isoscope-formats` | `formats` | model |
 //! | `isoscope-judge` | `verify`, and the report as data | model |
+//! | `isoscope-draw` | `diagram`, `fonts` | model |
 //! | `isoscope-record` | `generate`, `collect` | model |
 //! | `isoscope-testing` | histories for tests | model, formats |
-//! | `isoscope` | all others | model, formats, judge, record |
+//! | `isoscope` | all others | model, formats, judge, draw, record |
 //!
 //! Who may import what (`tests/house/architecture.rs` keeps this table true):
 //!
@@ -45,9 +46,9 @@
 //! | `verify` | is the evidence real? | |
 //! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, health, counterexample, report, verify, control |
 //! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
-//! | `diagram` | what to draw and where | history, relations, graph, control |
+//! | `diagram` | what to draw and where | |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
-//! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |
+//! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | |
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | |
 //! | `collect` | histories from workloads and real databases | |
@@ -86,6 +87,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use isoscope_draw::diagram;
+#[cfg(feature = "png")]
+pub use isoscope_draw::fonts;
 pub use isoscope_formats as formats;
 pub use isoscope_judge::verify;
 pub use isoscope_model::{control, files, graph, history, relations};
@@ -100,11 +104,8 @@ pub mod checkers;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod counterexample;
-pub mod diagram;
 pub mod export;
 pub mod follow;
-#[cfg(feature = "png")]
-pub mod fonts;
 pub mod health;
 #[cfg(feature = "cli")]
 pub mod hunt;

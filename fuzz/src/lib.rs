@@ -9,7 +9,7 @@ use isoscope::checkers::{self, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats::{self, FORMATS, FilePart, Input};
 use isoscope::history::History;
-use isoscope::report::{Report, Settings};
+use isoscope::report::Settings;
 use isoscope::verify;
 use std::time::Duration;
 

@@ -1006,14 +1006,12 @@ fn connections_are_encrypted_and_servers_verified() {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
         .expect("the folder is ours");
-    #[cfg(feature = "redis")]
     {
         let port = servers::free_port();
         if let Some(_server) = servers::redis_encrypted(port, &certificate, &key) {
             is_encrypted(&format!("redis://127.0.0.1:{port}"), &authority);
         }
     }
-    #[cfg(feature = "mysql")]
     {
         let port = servers::free_port();
         if let Some(server) = servers::mariadb_encrypted(port, &certificate, &key) {
@@ -1029,7 +1027,6 @@ fn connections_are_encrypted_and_servers_verified() {
             );
         }
     }
-    #[cfg(feature = "postgres")]
     if let Some(server) = postgres::start_encrypted(servers::free_port(), &certificate, &key) {
         is_encrypted(&server.url(), &authority);
         let libpq = format!(

@@ -164,7 +164,7 @@ pub(in crate::diagram) fn label_size(arrow: &Arrow) -> Vec2 {
 mod tests {
     use super::*;
     use crate::diagram::RowRole;
-    use crate::history::OperationId;
+    use isoscope_model::history::OperationId;
 
     #[test]
     fn keys_and_values_are_shortened_apart() {

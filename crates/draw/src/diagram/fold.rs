@@ -1,7 +1,7 @@
 //! Sessions folded into one card each.
 
 use super::{Arrow, Card, Diagram};
-use crate::history::{SessionId, TransactionId};
+use isoscope_model::history::{SessionId, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Diagram {
@@ -137,14 +137,15 @@ fn once_each(arrows: impl Iterator<Item = Arrow>) -> Vec<Arrow> {
 #[cfg(test)]
 mod tests {
     use crate::diagram::{Diagram, Subject, diagram, operations_in};
-    use crate::history::{SessionId, TransactionId};
-    use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+    use isoscope_model::history::{SessionId, TransactionId};
+    use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 
     /// Three transactions of `a`, one of `b` that reads from two of them.
     fn drawn() -> Diagram {
-        let history =
-            crate::formats::text::parse("a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n")
-                .expect("a history in our notation");
+        let history = isoscope_formats::text::parse(
+            "a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n",
+        )
+        .expect("a history in our notation");
         let edge = |from: usize, to: usize, relation| Edge {
             relation,
             because: Reason::Reads,

@@ -3,7 +3,7 @@
 //! Bundled are the fonts of the window's toolkit: Latin, Greek, Cyrillic, signs and most emoji. Installed fonts are looked
 //! for only when a text needs more, so that other pictures are the same on every machine and no start becomes slower.
 
-use crate::history::is_hidden;
+use isoscope_model::history::is_hidden;
 use resvg::usvg::fontdb::{Database, FaceInfo, Stretch, Style, Weight};
 use skrifa::charmap::Charmap;
 use skrifa::{FontRef, MetadataProvider};

@@ -1,7 +1,7 @@
 //! Columns of cards that are not sessions: rings along a cycle, and grids in which arrows are short.
 
 use crate::diagram::{Arrow, Diagram, Emphasis};
-use crate::relations::Relation;
+use isoscope_model::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of columns of a grid.
@@ -221,7 +221,7 @@ impl<'a> Board<'a> {
 mod tests {
     use super::*;
     use crate::diagram::Card;
-    use crate::history::TransactionId;
+    use isoscope_model::history::TransactionId;
 
     fn diagram(n: usize, arrows: &[(usize, usize, Emphasis)]) -> Diagram {
         let card = |t: usize| Card {

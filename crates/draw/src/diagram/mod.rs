@@ -6,8 +6,7 @@
 //! in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
 
 mod build;
-#[cfg(test)]
-pub(crate) mod color_vision;
+pub mod color_vision;
 mod faults;
 mod fold;
 pub mod lanes;
@@ -23,8 +22,8 @@ pub mod versions;
 
 pub use build::{Subject, diagram, operations_in};
 
-use crate::history::{OperationId, Renaming, SessionId, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Relation};
+use isoscope_model::history::{OperationId, Renaming, SessionId, TransactionId};
+use isoscope_model::relations::{Edge, EdgeIndex, Relation};
 
 /// Why an operation row is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 //! the viewer has in SVG. They get the space that the widest of the usual ones needs. No font code is needed for
 //! either.
 
-use crate::history::{END_OF_ISOLATE, ISOLATE, is_isolate, visible_line};
+use isoscope_model::history::{END_OF_ISOLATE, ISOLATE, is_isolate, visible_line};
 
 /// Advance of one glyph of the monospaced font, in em.
 pub const ADVANCE: f32 = 0.602;
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_or_broken_stays_isolated() {
-        let name = crate::history::visible("מפתח אחד שתיים שלוש");
+        let name = isoscope_model::history::visible("מפתח אחד שתיים שלוש");
         let text = format!("T1 read {name} = 3");
         for line in (4..30)
             .map(|max| elide(&text, max))

@@ -2,8 +2,8 @@
 
 use super::text_size::printable;
 use super::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
-use crate::history::{History, OperationId, SessionId, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Relation};
+use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
+use isoscope_model::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a diagram is about.

@@ -12,10 +12,10 @@ use super::text_size::{elide, width};
 use super::theme::Role;
 use super::timeline::{Clock, Span, Timeline};
 use super::{Arrow, Card, Diagram, Lane, Row};
-use crate::control::Control;
-use crate::history::{FaultSpan, History, Origin};
-use crate::relations;
 use emath::{Pos2, Rect, pos2, vec2};
+use isoscope_model::control::Control;
+use isoscope_model::history::{FaultSpan, History, Origin};
+use isoscope_model::relations;
 
 /// Height of the axis.
 const AXIS: f32 = 32.0;
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn what_ran_at_the_same_time_shares_a_column() {
-        let history = crate::formats::text::parse(
+        let history = isoscope_formats::text::parse(
             "a: [w x 1]@0..10 [w x 2]@30..40\nb: [r x 1]@5..8 [r x 2]@9..50\n",
         )
         .expect("a history in our notation");

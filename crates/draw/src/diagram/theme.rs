@@ -7,8 +7,8 @@
 //! what was concluded is dashed; edges of the cycle are heavy and in full colour, evidence is thin and paler.
 
 use super::Emphasis;
-use crate::history::Outcome;
-use crate::relations::Relation;
+use isoscope_model::history::Outcome;
+use isoscope_model::relations::Relation;
 use std::fmt;
 
 /// A colour, sRGB.

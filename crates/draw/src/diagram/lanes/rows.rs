@@ -1,6 +1,6 @@
 //! Which session has which lane, and where the transactions of the anomaly are.
 
-use crate::history::{History, SessionId, TransactionId};
+use isoscope_model::history::{History, SessionId, TransactionId};
 
 /// Lanes from top to bottom: the sessions of the anomaly, then all others. Nothing is stored for those, because there may
 /// be millions.
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_sessions_of_the_anomaly_come_first() {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [w x 3] [r x 3]\nd: [w x 4]\ne: [w x 5]\n";
-        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let history = isoscope_formats::text::parse(text).expect("a history in our notation");
         let names = |rows: &Rows| -> String {
             (0..rows.len())
                 .filter_map(|lane| rows.session(lane))

@@ -76,7 +76,7 @@ fn distance(a: Color, b: Color, vision: &Matrix) -> f32 {
 }
 
 /// The pairs of named colours that look alike to some eyes: which, to whom, and how far they are apart.
-pub(crate) fn alike(
+pub fn alike(
     colors: &[(&'static str, Color)],
 ) -> Vec<(&'static str, &'static str, &'static str, f32)> {
     let mut alike = Vec::new();
@@ -92,28 +92,33 @@ pub(crate) fn alike(
 }
 
 /// Requires that these colours can be distinguished.
-pub(crate) fn assert_distinct(palette: &str, colors: &[(&'static str, Color)]) {
+pub fn assert_distinct(palette: &str, colors: &[(&'static str, Color)]) {
     let alike = alike(colors);
     assert!(alike.is_empty(), "{palette}: {alike:?}");
 }
 
-#[test]
-fn grey_looks_the_same_to_all_and_red_and_green_of_one_lightness_do_not() {
-    let color = |r, g, b| Color { r, g, b };
-    for (who, vision) in &VISION {
-        let grey = distance(color(128, 128, 128), color(130, 130, 130), vision);
-        assert!(grey < 1.0, "{who}: {grey}");
-        assert!(
-            (distance(color(0, 0, 0), color(255, 255, 255), vision) - 100.0).abs() < 1.0,
-            "{who}"
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grey_looks_the_same_to_all_and_red_and_green_of_one_lightness_do_not() {
+        let color = |r, g, b| Color { r, g, b };
+        for (who, vision) in &VISION {
+            let grey = distance(color(128, 128, 128), color(130, 130, 130), vision);
+            assert!(grey < 1.0, "{who}: {grey}");
+            assert!(
+                (distance(color(0, 0, 0), color(255, 255, 255), vision) - 100.0).abs() < 1.0,
+                "{who}"
+            );
+        }
+        let pair = [("red", color(190, 80, 60)), ("green", color(110, 125, 50))];
+        assert_eq!(
+            alike(&pair)
+                .iter()
+                .map(|(.., who, _)| *who)
+                .collect::<Vec<_>>(),
+            ["deuteranope"]
         );
     }
-    let pair = [("red", color(190, 80, 60)), ("green", color(110, 125, 50))];
-    assert_eq!(
-        alike(&pair)
-            .iter()
-            .map(|(.., who, _)| *who)
-            .collect::<Vec<_>>(),
-        ["deuteranope"]
-    );
 }

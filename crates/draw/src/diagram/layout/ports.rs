@@ -6,7 +6,7 @@
 
 use super::measure::{CARD_FOOT, HEADER_HEIGHT, ROW_HEIGHT, UNIT};
 use crate::diagram::{Diagram, Emphasis};
-use crate::relations::Relation;
+use isoscope_model::relations::Relation;
 
 /// A side of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,9 +10,9 @@ use super::scene::{Align, Scene, numbered};
 use super::text_size::{ADVANCE, columns, elide, width};
 use super::theme::Role;
 use super::{Diagram, Emphasis, Target};
-use crate::history::TransactionId;
-use crate::relations::{EdgeIndex, Relation};
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::history::TransactionId;
+use isoscope_model::relations::{EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

@@ -12,8 +12,8 @@ use super::path::{Path, distance_to_line};
 use super::text_size::width;
 use super::theme::Role;
 use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
-use crate::relations::Relation;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::relations::Relation;
 use std::collections::BTreeSet;
 use std::ops::Range;
 

@@ -50,7 +50,7 @@ use emath::{Rect, Vec2};
     serde::Serialize,
     serde::Deserialize,
 )]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LayoutStyle {
     /// Whichever is easiest to read.
     #[default]

@@ -8,10 +8,10 @@ mod scene;
 
 pub use scene::{Detail, STEP, WHOLE, height, places, scene};
 
-use crate::control::sorting::{going, sort_by};
-use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
-use crate::relations::{Edge, Glance, Relation, Resolution, Standing, observed_after};
+use isoscope_model::control::sorting::{going, sort_by};
+use isoscope_model::control::{Control, Interrupt};
+use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use isoscope_model::relations::{Edge, Glance, Relation, Resolution, Standing, observed_after};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -428,14 +428,14 @@ fn topological<K: Ord + Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relations;
+    use isoscope_model::relations;
 
     fn chain(text: &str, key: &str) -> (History, Chain) {
         chain_with(text, key, &[])
     }
 
     fn chain_with(text: &str, key: &str, forcing: &[Edge]) -> (History, Chain) {
-        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let history = isoscope_formats::text::parse(text).expect("a history in our notation");
         let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
         let key = (0..history.n_keys())
             .map(KeyId::new)
@@ -474,7 +474,7 @@ mod tests {
             key: key.map(KeyId::new),
             from_operation: None,
             to_operation: None,
-            because: crate::relations::Reason::Reads,
+            because: isoscope_model::relations::Reason::Reads,
         };
         // The second session read y of the first one, before it wrote x: its x is newer, though it reads the older one then.
         let text = "a: [w x 1, w y 1]\nb: [r y 1, w x 2] [r x 1]\n";

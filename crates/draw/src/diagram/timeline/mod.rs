@@ -9,10 +9,10 @@ mod axis;
 
 pub use axis::{Axis, Span};
 
-use crate::control::sorting::{going, sort_by};
-use crate::control::{Control, Interrupt};
-use crate::history::{History, MarkPlace, TransactionId};
-use crate::relations::{Glance, Resolution};
+use isoscope_model::control::sorting::{going, sort_by};
+use isoscope_model::control::{Control, Interrupt};
+use isoscope_model::history::{History, MarkPlace, TransactionId};
+use isoscope_model::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 
 /// Real time and how it is warped.
@@ -333,10 +333,10 @@ fn logical(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relations;
+    use isoscope_model::relations;
 
     fn timeline(text: &str) -> (History, Timeline) {
-        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let history = isoscope_formats::text::parse(text).expect("a history in our notation");
         let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
         let timeline =
             Timeline::new(&history, Some(&resolution), &Control::new()).expect("nothing stops it");

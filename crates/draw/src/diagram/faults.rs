@@ -4,8 +4,8 @@
 use super::scene::{Align, Scene};
 use super::text_size::{ADVANCE, elide, width};
 use super::theme::Role;
-use crate::history::{FaultSpan, visible};
 use emath::{Rect, pos2};
+use isoscope_model::history::{FaultSpan, visible};
 
 /// Height of a row of bars.
 pub(super) const ROW: f32 = 18.0;

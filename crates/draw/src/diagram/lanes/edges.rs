@@ -5,8 +5,8 @@ use crate::diagram::layout::label_size;
 use crate::diagram::path::{Path, Segment, along, chord_enters, length};
 use crate::diagram::scene::Scene;
 use crate::diagram::{Arrow, Target};
-use crate::history::TransactionId;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::history::TransactionId;
 use std::collections::HashMap;
 
 /// Half the width of an arrow head, in points.

@@ -12,10 +12,10 @@ use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
 use crate::diagram::path::Path;
-use crate::history::{
+use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::history::{
     Annotation, FaultSpan, History, OperationId, SessionId, TransactionId, grouped,
 };
-use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use rows::Rows;
 
 /// Minimum and maximum height of a lane: few lanes leave room for what runs between them.

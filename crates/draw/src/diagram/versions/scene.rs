@@ -7,9 +7,9 @@ use crate::diagram::scene::{Align, Mark, Scene, Shape, head};
 use crate::diagram::text_size::{ADVANCE, elide};
 use crate::diagram::theme::Role;
 use crate::diagram::{Anomaly, Arrow, Emphasis, Target};
-use crate::history::{History, OperationId, Outcome, TransactionId, grouped};
-use crate::relations::EdgeIndex;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::history::{History, OperationId, Outcome, TransactionId, grouped};
+use isoscope_model::relations::EdgeIndex;
 
 /// A card of a version.
 const CARD: Vec2 = vec2(112.0, 46.0);

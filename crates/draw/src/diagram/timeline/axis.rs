@@ -1,8 +1,8 @@
 //! An axis with the transactions of each session by start, so that those in a stretch are found at once.
 
-use crate::control::sorting::{going, sort_by};
-use crate::control::{Control, Interrupt};
-use crate::history::{History, TransactionId};
+use isoscope_model::control::sorting::{going, sort_by};
+use isoscope_model::control::{Control, Interrupt};
+use isoscope_model::history::{History, TransactionId};
 
 /// Transactions of a block, whose furthest end is known.
 const BLOCK: usize = 32;

@@ -14,7 +14,6 @@ use super::ports::{CardShape, Way, ports};
 use super::{Layout, Route};
 use crate::diagram::Diagram;
 use crate::diagram::path::{Path, Segment};
-use crate::graph::{Digraph, topological_order_by_priority};
 use ::layout::core::base::Orientation;
 use ::layout::core::format::{ClipHandle, RenderBackend};
 use ::layout::core::geometry::Point;
@@ -22,6 +21,7 @@ use ::layout::core::style::StyleAttr;
 use ::layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use ::layout::topo::layout::VisualGraph;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use isoscope_model::graph::{Digraph, topological_order_by_priority};
 use std::collections::BTreeMap;
 
 /// More cards than this take layout-rs too long.
@@ -213,8 +213,8 @@ fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
         .iter()
         .filter(|arrow| arrow.from != arrow.to)
         .collect();
-    let strength = |relation: crate::relations::Relation| {
-        use crate::relations::Relation::*;
+    let strength = |relation: isoscope_model::relations::Relation| {
+        use isoscope_model::relations::Relation::*;
         [
             SessionOrder,
             RealTime,
