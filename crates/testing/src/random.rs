@@ -79,6 +79,12 @@ pub fn seeds(n: u64) -> std::ops::Range<u64> {
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
 }
 
+/// How many histories [`seeds`] asks for instead of `n`.
+pub fn n_of(n: u64) -> u64 {
+    let seeds = seeds(n);
+    seeds.end - seeds.start
+}
+
 /// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures; which ones, [`seeds`] says.
 pub fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
     for_seeds(n, |seed| {
@@ -89,8 +95,7 @@ pub fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), 
 
 /// The same for tests that make their histories themselves.
 pub fn for_seeds(n: u64, test: impl Fn(u64) -> Result<(), String> + Sync) {
-    let seeds = seeds(n);
-    let n = seeds.end - seeds.start;
+    let (seeds, n) = (seeds(n), n_of(n));
     let failures: Vec<String> = seeds
         .into_par_iter()
         .filter_map(|seed| Some(format!("seed {seed}\n{}\n", test(seed).err()?)))
