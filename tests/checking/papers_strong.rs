@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::papers::ask_with;
-use common::random::{Shape, for_histories, n_of};
+use common::random::{Shape, for_histories, share};
 use common::store::{MODELS, Run, Size};
 use common::strong::{self, STRONG, STRONG_PAPERS, Tally, compare, compare_with_oracles};
 use fastrand::Rng;
@@ -51,7 +51,7 @@ fn all_agree_on_small_histories() {
         tally.numbers()[..3]
             .iter()
             .flatten()
-            .all(|n| *n > n_of(SMALL) / 20),
+            .all(|n| *n > share(SMALL / 20, SMALL)),
         "{:?}",
         tally.numbers()
     );
@@ -83,7 +83,7 @@ fn all_agree_on_histories_of_almost_valid_stores() {
     );
     let [[pc, _], [si, _], [ser, _], _] = tally.numbers();
     assert!(
-        pc >= si && si >= ser && ser > n_of(CLEAN) / 20,
+        pc >= si && si >= ser && ser > share(CLEAN / 20, CLEAN),
         "{:?}",
         tally.numbers()
     );

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::random::{Shape, n_of, seeds, sketch};
+use common::random::{Shape, seeds, share, sketch};
 use common::{examine, oracle};
 use fastrand::Rng;
 use isoscope::checkers::{Level, Options, Verdict};
@@ -443,7 +443,7 @@ fn whatever_is_accepted_after_random_changes_is_true() {
         }
     }
     assert!(
-        tried > 3 * n_of(1500) && accepted < tried / 2,
+        tried > share(5000, 1500) && accepted < tried / 2,
         "{accepted} of {tried}"
     );
 }

@@ -57,7 +57,7 @@ impl Shape {
 }
 
 /// Histories of a comparison that a tenth must not go below.
-const FEWEST: u64 = 200;
+const FEWEST: u64 = 400;
 
 /// Failures shown in full.
 const SHOWN: usize = 3;
@@ -83,6 +83,11 @@ pub fn seeds(n: u64) -> std::ops::Range<u64> {
 pub fn n_of(n: u64) -> u64 {
     let seeds = seeds(n);
     seeds.end - seeds.start
+}
+
+/// What must be found at least, where all `n` histories would show `least` of it.
+pub fn share(least: u64, n: u64) -> u64 {
+    least * n_of(n).min(n) / n
 }
 
 /// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures; which ones, [`seeds`] says.
