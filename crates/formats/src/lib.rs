@@ -2,9 +2,8 @@
 //!
 //! # How
 //!
-//! [`FORMATS`] is a table with a row per format: adding one is one file and one row. Readers take named bytes, not
-//! paths; [`open`] is the only function here that reads files, and the only one that attaches a path to an error. It
-//! looks through compression and archives (`container`); a folder whose files together are one history is handed to
+//! [`FORMATS`] is a table with a row per format. Readers take named bytes, not paths: [`open`] reads the file, attaches
+//! its path to errors, and looks through compression and archives (`container`); a folder whose files together are one history is handed to
 //! the reader as its parts. The format of a file is detected from its first bytes ([`Likelihood`]); the file extension
 //! breaks ties. Readers record what the file says; [`Rules`] then settle what that leaves open. Nothing here knows what
 //! a history means.
@@ -82,7 +81,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A folder or an archive of files, in the order of their names.
+    /// A folder or an archive of files, in the order of their names and of the numbers in these.
     pub fn folder(name: &'a str, parts: &'a [FilePart<'a>]) -> Input<'a> {
         Input {
             name,
@@ -168,17 +167,21 @@ pub const SNIFFED: usize = 4096;
 /// How much the first bytes look like a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likelihood {
-    /// The reader would fail.
+    /// This is something else.
     No,
-    /// The reader can best report what is wrong.
+    /// It begins like this format but does not follow it: if no other format fits better, this reader reports what is wrong.
     Perhaps,
-    /// The first bytes follow the grammar.
+    /// The first bytes follow the grammar. From here on, a file without content is an empty history.
     Likely,
     /// The file says so itself.
     Certain,
 }
 
-/// Turns bytes into a history.
+/// Turns bytes into a history, as the file says it: [`read`] applies the rules afterwards.
+///
+/// A byte order mark is still there, lone carriage returns are line feeds already. A reader says its phase to the control and
+/// asks it again and again (`Watch`), and asks for the memory that [`Builder::finish_needs`] names before it finishes.
+/// Lines that do not fit into 32 bits become the last number. A file that holds no transaction is [`Problem::Empty`].
 pub type ReadFunction = fn(&Input<'_>, &Control) -> Result<History, ReadError>;
 /// Appends a history to bytes. Reports what it cannot write before the first byte.
 pub type WriteFunction = fn(&History, &mut Vec<u8>) -> Result<(), WriteError>;
@@ -201,7 +204,8 @@ pub struct Format {
     pub name: &'static str,
     /// Other names for `--format`.
     pub aliases: &'static [&'static str],
-    /// Usual endings of file names, lower case, without the dot.
+    /// Usual endings of file names, lower case, without the dot. Files of a folder that end so count as histories unread,
+    /// unless the ending is one of `listing::GENERAL`, which other files have, too.
     pub extensions: &'static [&'static str],
     /// For a format whose histories are folders: which files belong to one.
     pub part_name: Option<fn(&str) -> bool>,

@@ -66,7 +66,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Seeds of a tenth of `n` histories, but of at least [`FEWEST`] where `n` is more: what breaks at once shows in a first
+/// Seeds of a tenth of `n` histories, but of at least 400 where `n` is more: what breaks at once shows in a first
 /// run. `ISOSCOPE_SEED` asks for other histories, and for all `n`; `ISOSCOPE_HISTORIES` for another number.
 pub fn seeds(n: u64) -> std::ops::Range<u64> {
     let asked = number("ISOSCOPE_SEED");

@@ -99,7 +99,9 @@ impl Builder {
         self.sessions.len()
     }
 
-    /// Declares the value that reads as "initial" if no transaction writes it.
+    /// Declares the value that reads as "initial" if no transaction writes it. Where values have names, it is one that
+    /// [`value_number`](Self::value_number) or [`value_name`](Self::value_name) returned: `Value(0)` is then the first of
+    /// these, whatever its name.
     pub fn initial_value(&mut self, value: Value) {
         self.initial_value = Some(value);
     }
