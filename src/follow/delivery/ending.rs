@@ -3,6 +3,7 @@
 use super::{Delivery, Version};
 use crate::checkers::Pattern;
 use crate::follow::delivered::Delivered;
+use crate::follow::lists;
 use crate::history::Outcome;
 use std::sync::Arc;
 
@@ -29,11 +30,27 @@ impl Delivery {
                         .without_writer(&version)
                         .filter(|pattern| *pattern == Pattern::FutureRead),
                 };
-                self.undecided += u64::from(pattern.is_none());
+                // Which version a list is may still be unknown, whatever else is wrong with it.
+                let is_open = pattern.is_none() || self.awaits_last_element(session, place);
+                self.undecided += u64::from(is_open);
                 self.drop_read(session, place, pattern);
                 self.pump(vec![session], out);
             }
         }
+    }
+
+    /// Whether the first transaction of a queue read a list whose last element has not been written.
+    fn awaits_last_element(&self, session: u32, place: u32) -> bool {
+        let last = self.sessions[session as usize]
+            .queue
+            .front()
+            .and_then(|waiting| {
+                let action = &waiting.record.operations[place as usize];
+                let list = action.list.as_deref()?;
+                let outside = lists::from_outside(&waiting.record, place as usize, list);
+                Some((action.key, outside.unwrap_or(list).last()?.clone()))
+            });
+        last.is_some_and(|last| !self.written.contains_key(&last))
     }
 
     /// The end of the stream: what waits has read what is not there, or waits in a cycle.
