@@ -40,7 +40,8 @@ impl BaseOrder {
     /// Guesses an order and replays it; `None` when SO ∪ WR and the orders that lists show have a cycle.
     ///
     /// The guess is the order of the recorded times, else of the lines in the file, where these agree with what was
-    /// read; else breadth-first. Where lists show what was overwritten, a serial order is looked for by that, too. O(n + reads), times the logarithm of the number of sessions where times or lines are
+    /// read; else breadth-first. Where lists show what was overwritten, a serial order is looked for by that, too.
+    /// O(n + reads), times the logarithm of the number of sessions where times or lines are
     /// followed.
     pub(super) fn new(index: &Index, control: &Control) -> Result<Option<BaseOrder>, Interrupt> {
         let places = index.read_key.len() as u32..;
@@ -63,7 +64,7 @@ impl BaseOrder {
         };
         let replay = Replay::new(index, &order, control)?;
         if !listed.is_empty() && !replay.explains_all() {
-            let serial: Vec<Forced> = [&listed[..], &overwritten(index)].concat();
+            let serial: Vec<Forced> = [&listed[..], &overwritten(index, control)?].concat();
             if let Some(order) =
                 linear_extension(index, &Before::new(index.n_nodes(), &serial), wish, control)?
             {
@@ -87,7 +88,7 @@ impl BaseOrder {
 
 /// What a serial order has besides the edges that lists show: each reader of a version before the writer of the next
 /// one. At most [`MOST_UNREAD`] edges a read; with them, nearly every serial history of lists is explained at once.
-fn overwritten(index: &Index) -> Vec<Forced> {
+fn overwritten(index: &Index, control: &Control) -> Result<Vec<Forced>, Interrupt> {
     let mut next = vec![INITIAL_SLOT; index.slot_node.len()];
     let mut first = vec![INITIAL_SLOT; index.n_keys()];
     let mut unread: FxHashMap<Slot, Vec<Slot>> = FxHashMap::default();
@@ -102,17 +103,20 @@ fn overwritten(index: &Index) -> Vec<Forced> {
         first[order.key as usize] = oldest;
         let n_others = index.slots_of(order.key).len() - order.versions.len();
         if (1..=MOST_UNREAD).contains(&n_others) {
+            let mut shown = order.versions.clone();
+            shown.sort_unstable();
             let others = index.slots_of(order.key).map(|slot| slot as Slot);
             unread.insert(
                 last,
                 others
-                    .filter(|slot| !order.versions.contains(slot))
+                    .filter(|slot| shown.binary_search(slot).is_err())
                     .collect(),
             );
         }
     }
     let mut edges = Vec::new();
     for from in 0..index.n_nodes() as Node {
+        control.tick(from as usize)?;
         for read in index.reads_of(from) {
             let (after, slot) = match index.read_slot[read] {
                 INITIAL_SLOT => (first[index.read_key[read] as usize], INITIAL_SLOT),
@@ -132,7 +136,7 @@ fn overwritten(index: &Index) -> Vec<Forced> {
             }));
         }
     }
-    edges
+    Ok(edges)
 }
 
 /// Ranks by an order known before, else by time or line, if at least 49 of 50 reads return what was written before by that
