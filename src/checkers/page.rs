@@ -7,12 +7,13 @@
 use super::place::Window;
 use super::rest::{Rest, with_causal};
 use super::{
-    Findings, Instances, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak,
+    Findings, Instances, LevelSet, Pattern, Violation, ViolationId, read_consistency,
+    strong_patterns, weak,
 };
 use crate::checkers::check::{hold_under_every_choice, named};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Index, resolve};
+use crate::relations::{Index, Resolution, resolve};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -105,10 +106,7 @@ fn unlisted(
     } = &findings.rest;
     let history = world.as_deref().unwrap_or(history);
     let resolution = resolve(history, control)?;
-    let mut index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
-    if sought.weakest().is_some() {
-        index = index.canonical(history, control)?;
-    }
+    let index = index(history, &resolution, *sought, control)?;
     let mut found = Instances::default();
     if pattern.is_of_reads() {
         found.violations = read_consistency::unlisted(
@@ -147,6 +145,20 @@ fn unlisted(
         .violations
         .retain(|violation| violation.levels.weakest().is_some());
     Ok(found.violations)
+}
+
+/// The index whose nodes the places of instances name where what violates these levels was listed.
+pub(super) fn index(
+    history: &History,
+    resolution: &Resolution,
+    sought: LevelSet,
+    control: &Control,
+) -> Result<Index, Interrupt> {
+    let index = Index::build_with(history, resolution, &resolution.choice_of_none(), control)?;
+    match sought.weakest() {
+        Some(_) => index.canonical(history, control),
+        None => Ok(index),
+    }
 }
 
 /// Gives every instance the group of the listed one with the same cause, or a new one.

@@ -691,7 +691,7 @@ fn compare_sizes(histories: u64) -> [Sizes; 2] {
                     let fewest = fewest.min(found);
                     let least = match (example.minimality, pattern) {
                         (Minimality::Smallest, _) => {
-                            parts::fewest(&history, level, None).unwrap_or(found)
+                            parts::fewest(&history, example.level, None).unwrap_or(found)
                         }
                         (Minimality::SmallestForPattern, Some(_)) => fewest,
                         _ => found,

@@ -67,28 +67,9 @@ fn transactions(history: &History) -> Vec<Transaction> {
 fn promoted(all: &[Transaction]) -> Vec<Transaction> {
     let mut all = all.to_vec();
     loop {
-        let written = |t: &Transaction| -> Vec<(usize, Value)> {
-            t.operations
-                .iter()
-                .filter(|o| o.kind == OperationKind::Write)
-                .map(|o| (o.key, o.value))
-                .collect()
-        };
-        let committed = || all.iter().filter(|t| t.outcome == Outcome::Committed);
-        let sure: BTreeSet<_> = committed().flat_map(written).collect();
-        let reads = committed()
-            .flat_map(|t| &t.operations)
-            .filter(|o| o.kind == OperationKind::Read);
-        let values = |o: &Operation| match &o.list {
-            Some(list) => list.iter().map(|&value| (o.key, value)).collect(),
-            None => vec![(o.key, o.value)],
-        };
-        let seen: BTreeSet<_> = reads.flat_map(values).collect();
+        let unexplained = unexplained(&all);
         let is_new = |t: &Transaction| {
-            t.outcome == Outcome::Unknown
-                && written(t)
-                    .iter()
-                    .any(|w| seen.contains(w) && !sure.contains(w))
+            t.outcome == Outcome::Unknown && written(t, ..).any(|w| unexplained.contains(&w))
         };
         let new: Vec<usize> = (0..all.len()).filter(|&t| is_new(&all[t])).collect();
         if new.is_empty() {
@@ -99,6 +80,46 @@ fn promoted(all: &[Transaction]) -> Vec<Transaction> {
             (all[t].outcome, all[t].end) = (Outcome::Committed, None);
         }
     }
+}
+
+/// What some operations of a transaction write.
+fn written(
+    t: &Transaction,
+    places: impl std::slice::SliceIndex<[Operation], Output = [Operation]>,
+) -> impl Iterator<Item = (usize, Value)> {
+    let operations = t.operations[places].iter();
+    operations
+        .filter(|o| o.kind == OperationKind::Write)
+        .map(|o| (o.key, o.value))
+}
+
+/// What committed transactions read, and what neither another one nor they themselves wrote before.
+fn unexplained(all: &[Transaction]) -> BTreeSet<(usize, Value)> {
+    let committed = || {
+        all.iter()
+            .enumerate()
+            .filter(|(_, t)| t.outcome == Outcome::Committed)
+    };
+    let mut unexplained = BTreeSet::new();
+    for (reader, t) in committed() {
+        for (place, read) in t.operations.iter().enumerate() {
+            if read.kind != OperationKind::Read {
+                continue;
+            }
+            let values = read
+                .list
+                .as_deref()
+                .unwrap_or(std::slice::from_ref(&read.value));
+            let is_new = |value: &Value| {
+                let mut others = committed().filter(|(other, _)| *other != reader);
+                !others.any(|(_, t)| written(t, ..).any(|w| w == (read.key, *value)))
+                    && !written(t, ..place).any(|w| w == (read.key, *value))
+            };
+            let new = values.iter().filter(|value| is_new(value));
+            unexplained.extend(new.map(|&value| (read.key, value)));
+        }
+    }
+    unexplained
 }
 
 /// The committed transactions with one writer for each read.

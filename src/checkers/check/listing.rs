@@ -1,10 +1,11 @@
 //! Lists what violates the levels.
 
 use super::*;
-use crate::checkers::Violation;
 use crate::checkers::decide::{cores, weakest_core};
+use crate::checkers::place::Window;
 use crate::checkers::refutation::{self, Searched};
 use crate::checkers::rest::{Counted, Sought, Uncounted};
+use crate::checkers::{Pattern, Violation, page};
 
 impl CheckRun<'_> {
     /// Lists what violates the levels according to these decisions, the levels that every choice of writers violates,
@@ -65,7 +66,8 @@ impl CheckRun<'_> {
         };
         let mut found = listing.list(&mut prepared, !linear.is_empty(), first, &counting);
         if prepared.resolution.has_multiple_sources() {
-            self.list_cases(&prepared.resolution, by_choice, &mut found);
+            let levels = (listing.sought.violated, by_choice);
+            self.list_cases(&prepared.resolution, levels, &mut found);
         }
         self.list_conflicts(linear, &prepared.resolution, &prepared.index, &mut found);
         self.cut = counting.check().err();
@@ -127,8 +129,13 @@ impl CheckRun<'_> {
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which
-    /// may differ from choice to choice.
-    fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
+    /// may differ from choice to choice; `sought` is what was listed for.
+    fn list_cases(
+        &mut self,
+        resolution: &Resolution,
+        (sought, by_choice): (LevelSet, LevelSet),
+        found: &mut Instances,
+    ) {
         hold_under_every_choice(self.asked.history, resolution, found);
         let cut_isolation = self
             .verdicts
@@ -138,15 +145,10 @@ impl CheckRun<'_> {
         let is_torn = by_choice
             .iter()
             .any(|level| level.implies(Level::CutIsolation) && !names(found, level));
-        if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
-            || cut_isolation.is_none() && is_torn)
-            && let Some(violation) = cut_isolation::refutation(
-                self.asked.history,
-                resolution,
-                &self.asked.control.overtime(),
-            )
+        if cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
+            || cut_isolation.is_none() && is_torn
         {
-            add(found, violation);
+            self.list_torn(resolution, sought, found);
         }
         for level in by_choice.iter() {
             if names(found, level) {
@@ -160,6 +162,40 @@ impl CheckRun<'_> {
                 )),
                 Err(_) => {}
             }
+        }
+    }
+
+    /// Adds what violates cut isolation: an instance that is counted and did not fit the list, or else one found on its
+    /// own.
+    fn list_torn(&self, resolution: &Resolution, sought: LevelSet, found: &mut Instances) {
+        let Request {
+            history, control, ..
+        } = self.asked;
+        let pattern = Pattern::NonRepeatableRead;
+        let of_pattern = |violation: &&Violation| violation.id.pattern == pattern;
+        let n_listed = found.violations.iter().filter(of_pattern).count() as u64;
+        let counted = found.counts.get(&pattern).map_or(0, |&n| n);
+        let everything = || {
+            let index = page::index(history, resolution, sought, control)?;
+            let mut all = Window::new(std::iter::empty(), 0, 1..u64::MAX);
+            let mut instances = Instances::default();
+            instances.violations = read_consistency::unlisted(
+                history, resolution, &index, pattern, &mut all, control,
+            )?;
+            hold_under_every_choice(history, resolution, &mut instances);
+            Ok::<_, Interrupt>(instances.violations)
+        };
+        let counted = match n_listed < counted {
+            true => everything().unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let is_torn = |violation: &Violation| violation.levels.contains(Level::CutIsolation);
+        if let Some(violation) = counted.into_iter().find(is_torn) {
+            found.violations.push(violation);
+        } else if let Some(violation) =
+            cut_isolation::refutation(history, resolution, &control.overtime())
+        {
+            add(found, violation);
         }
     }
 
