@@ -666,10 +666,11 @@ fn compare_sizes(histories: u64) -> [Sizes; 2] {
                 for (place, violation) in candidates.into_iter().take(PER_HISTORY).enumerate() {
                     let example = counterexample::minimize(&history, violation, &Control::new());
                     // A consequence is shown by its cause.
-                    let (level, pattern) = match example.shows {
-                        Shows::Cause => (example.level, named(example.violation.id.pattern)),
-                        _ => (level, named(violation.id.pattern)),
+                    let pattern = match example.shows {
+                        Shows::Cause => named(example.violation.id.pattern),
+                        _ => named(violation.id.pattern),
                     };
+                    let level = example.level;
                     let fewest = match fewest_of.get(&(level, pattern)) {
                         Some(fewest) => *fewest,
                         None => match parts::fewest(&history, level, pattern) {
@@ -691,7 +692,7 @@ fn compare_sizes(histories: u64) -> [Sizes; 2] {
                     let fewest = fewest.min(found);
                     let least = match (example.minimality, pattern) {
                         (Minimality::Smallest, _) => {
-                            parts::fewest(&history, example.level, None).unwrap_or(found)
+                            parts::fewest(&history, level, None).unwrap_or(found)
                         }
                         (Minimality::SmallestForPattern, Some(_)) => fewest,
                         _ => found,
