@@ -24,6 +24,14 @@ impl Atom {
     fn name(self) -> Option<usize> {
         (self.0 & Atom::NAMED != 0).then_some((self.0 & !Atom::NAMED) as usize)
     }
+
+    /// The atom elsewhere, where each name has one of `names`.
+    pub(super) fn among(self, names: &[Atom]) -> Atom {
+        match self.name() {
+            Some(place) if self != Atom::NIL => names[place],
+            _ => self,
+        }
+    }
 }
 
 /// The names that occur, each once.
@@ -80,6 +88,12 @@ impl<'a> Atoms<'a> {
         };
         let texts: Vec<String> = atoms.iter().map(text).collect();
         self.collection(format!("[{}]", texts.join(" ")))
+    }
+
+    /// Adds names, and says which atom each of them is here.
+    pub(super) fn append(&mut self, other: Atoms<'a>) -> Vec<Atom> {
+        let names = other.names.into_iter();
+        names.map(|name| self.named(name)).collect()
     }
 
     fn named(&mut self, name: Cow<'a, str>) -> Atom {

@@ -113,6 +113,11 @@ impl<'a> Lists<'a> {
         self.texts.len()
     }
 
+    /// The elements of a stem.
+    pub(super) fn stem(&self, stem: u32) -> &[Atom] {
+        &self.stems.lists()[stem as usize]
+    }
+
     /// The elements of a list.
     pub(super) fn of(&self, list: Prefix) -> &[Atom] {
         self.stems.of(list)

@@ -155,13 +155,13 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Notes the node of a process.
-    pub(super) fn on_node(&mut self, process: Option<i64>, node: &'a str) {
+    /// Notes the node of a process, or that it has several.
+    pub(super) fn on_node(&mut self, process: Option<i64>, node: Option<&'a str>) {
         let next = self.nodes.len();
         let place = *self.node_places.entry(process).or_insert(next);
         match self.nodes.get_mut(place) {
-            None => self.nodes.push((process, Some(node))),
-            Some((_, known)) if *known != Some(node) => *known = None,
+            None => self.nodes.push((process, node)),
+            Some((_, known)) if *known != node => *known = None,
             Some(_) => {}
         }
     }
@@ -192,6 +192,88 @@ impl<'a> Log<'a> {
                     Payload::One(self.atoms.vector(self.lists.of(list)));
             }
         }
+    }
+
+    /// Adds what follows in the file, after `n_lines` lines, where it was read by itself.
+    pub(super) fn append(&mut self, other: Log<'a>, n_lines: u32) {
+        let (n_before, n_operations) = (self.n_operations(), self.operations.len());
+        let atoms = self.atoms.append(other.atoms);
+        let atom = |atom: Atom| atom.among(&atoms);
+        let keys: Vec<u32> = other
+            .keys
+            .iter()
+            .map(|&key| self.key_place(atom(key)))
+            .collect();
+        let mut stems: FxHashMap<u32, u32> = FxHashMap::default();
+        for operation in other.operations {
+            let key = keys[operation.key as usize];
+            let payload = match operation.payload {
+                Payload::Nothing => Payload::Nothing,
+                Payload::One(one) => Payload::One(atom(one)),
+                Payload::List(list) => {
+                    let kept = || {
+                        let stem = other.lists.stem(list.stem).iter().map(|&one| atom(one));
+                        self.lists
+                            .keep(key, &stem.collect::<Vec<_>>(), None, &[])
+                            .stem
+                    };
+                    let stem = *stems.entry(list.stem).or_insert_with(kept);
+                    Payload::List(Prefix { stem, ..list })
+                }
+            };
+            self.operations.push(MicroOperation {
+                key,
+                payload,
+                line: operation.line.saturating_add(n_lines),
+                ..operation
+            });
+        }
+        let operand = |operand| match operand {
+            Operand::Nothing => Operand::Nothing,
+            Operand::One(one) => Operand::One(atom(one)),
+            Operand::Pair(old, new) => Operand::Pair(atom(old), atom(new)),
+        };
+        self.events
+            .extend(other.events.into_iter().map(|event| Event {
+                place: event.place.saturating_add(n_before),
+                line: event.line.saturating_add(n_lines),
+                content: match event.content {
+                    Content::Nothing => Content::Nothing,
+                    Content::Transaction { begin, end } => Content::Transaction {
+                        begin: begin + n_operations,
+                        end: end + n_operations,
+                    },
+                    Content::Register {
+                        access,
+                        operand: of,
+                        key,
+                        error,
+                    } => Content::Register {
+                        access,
+                        operand: operand(of),
+                        key: key.map(|key| keys[key as usize]),
+                        error,
+                    },
+                },
+                ..event
+            }));
+        if self.others.0 == 0 {
+            self.others.1 = other.others.1;
+        }
+        self.others.0 = self.others.0.saturating_add(other.others.0);
+        self.has_strangers |= other.has_strangers;
+        self.incidents
+            .extend(other.incidents.into_iter().map(|incident| Incident {
+                place: incident.place.saturating_add(n_before),
+                ..incident
+            }));
+        let nodes = other.nodes.into_iter();
+        nodes.for_each(|(process, node)| self.on_node(process, node));
+        other
+            .unread_fields
+            .into_iter()
+            .for_each(|name| self.unread_field(name));
+        self.remarks.extend(other.remarks);
     }
 
     /// Number of operations in the file, including those of processes other than clients.

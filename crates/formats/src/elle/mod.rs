@@ -53,6 +53,7 @@ mod lists;
 mod log;
 mod notation;
 mod order;
+mod parts;
 mod read;
 mod scan;
 mod write;
@@ -192,14 +193,18 @@ fn read<const JSON: bool>(
 ) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
-    let log = match Reader::new(Scanner::<JSON>::new(format, bytes)).file(control) {
+    let log = |bytes| match parts::read::<JSON>(format, bytes, control) {
+        Some(log) => Ok(log),
+        None => Reader::new(Scanner::<JSON>::new(format, bytes)).file(control),
+    };
+    let log = match log(bytes) {
         Ok(log) => log,
         Err(error) => {
             let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
                 return Err(error);
             };
             // An error in the earlier lines takes precedence.
-            let mut log = Reader::new(Scanner::<JSON>::new(format, whole)).file(control)?;
+            let mut log = log(whole)?;
             log.remarks.push(format!(
                 "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
             ));

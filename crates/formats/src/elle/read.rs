@@ -184,7 +184,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 return Ok(());
             }
         };
-        if let Some(node) = node {
+        if node.is_some() {
             self.log.on_node(process, node);
         }
         let Some(stage) = stage else {

@@ -841,3 +841,53 @@ fn a_file_in_which_only_the_nemesis_acts_is_a_history_without_transactions() {
         .collect();
     assert_eq!(incidents, [(Some(0), "start"), (Some(1), "something")]);
 }
+
+/// The history of a log, in words.
+fn told(log: log::Log<'_>, input: &Input<'_>) -> String {
+    let builder = Builder::new(input.origin(EDN.name));
+    let history = history(log, builder, EDN.name, calls::clock).expect("a history");
+    let (operations, lines, times) = (shown(&history), lines(&history), times(&history));
+    let (assumptions, cluster) = (history.assumptions(), history.cluster());
+    format!("{operations:?} {lines:?} {times:?} {assumptions:?} {cluster:?}")
+}
+
+/// What two files, one after the other, have in common and what only one of them has: keys and values with names,
+/// lists that go on and that do not, nodes, the nemesis, fields that are not read, lines without operations.
+#[test]
+fn a_file_in_parts_is_the_same_as_at_once() {
+    let lines = [
+        "{:type :invoke, :process 0, :node n1, :value [[:append x 1] [:r y nil]]}",
+        "{:type :ok, :process 0, :value [[:append x 1] [:r :y [a 2]]]} ; a comment\n",
+        "{:type :invoke, :process :nemesis, :f :kill, :value [\"n1\"\n {:of 2}], :time 3}",
+        "{:type :invoke, :process 1, :node n2,\n :value [[:r x nil] [:append \"k\" [1 2]]]}",
+        "{:type :info, :process 1, :other 3, :value [[:r x nil] [:append \"k\" [1 2]]]}",
+        "{:type :ok, :process 0, :node n3, :value [[:r x [1 b]] [:append :y a]]}",
+        "{:type :ok, :process 2, :value [[:r x [1 b c]] [:append x b] [:append x c]]}",
+        "#tag\n{:type :fail, :process 3, :value [[:append x d]]}",
+        "{:type :ok, :process :helper, :value [[:r x [1 e]]]}",
+        "{:type :ok, :process 2, :node n2, :value [[:r x [1 b]] [:r :y [a 2 9]] [:append :y 2]]}",
+        "{:type :ok, :process 3, :value [[:r x [c]] [:append :y 9]]}",
+    ];
+    for seed in 0..200 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let n = rng.usize(2..12);
+        let chosen: Vec<&str> = (0..n).map(|_| lines[rng.usize(..lines.len())]).collect();
+        let text = chosen.join("\n");
+        let input = Input::new("", text.as_bytes());
+        let control = Control::new();
+        let at_once = Reader::new(Scanner::<false>::new(EDN.name, text.as_bytes()))
+            .file(&control)
+            .expect("it can be read");
+        if at_once.events.is_empty() {
+            continue;
+        }
+        let expected = told(at_once, &input);
+        for n in 2..6 {
+            let Some(log) = parts::read_in::<false>(n, EDN.name, text.as_bytes(), &control) else {
+                assert!(!text.starts_with('{') || text.contains("#tag"), "{text}");
+                continue;
+            };
+            assert_eq!(told(log, &input), expected, "{n} parts of\n{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A large file, read in parts by several threads.
+
+use super::log::{Content, Log};
+use super::read::Reader;
+use super::scan::Scanner;
+use isoscope_model::control::Control;
+use rayon::prelude::*;
+
+/// Fewest bytes of a part that are worth a thread.
+const SMALLEST: usize = 1 << 23;
+
+/// The content of a large file with operations on lines of their own, the same as if it were read at once. `None` where
+/// one part does not tell enough: in small files and those of another shape, and for every error, which may come from
+/// the cut.
+pub(super) fn read<'a, const JSON: bool>(
+    format: &'static str,
+    bytes: &'a [u8],
+    control: &Control,
+) -> Option<Log<'a>> {
+    let n_parts = (bytes.len() / SMALLEST).min(rayon::current_num_threads());
+    read_in::<JSON>(n_parts, format, bytes, control)
+}
+
+/// The same, in this many parts, or in one for each line if there are fewer.
+pub(super) fn read_in<'a, const JSON: bool>(
+    n_parts: usize,
+    format: &'static str,
+    bytes: &'a [u8],
+    control: &Control,
+) -> Option<Log<'a>> {
+    if n_parts < 2 || !bytes.starts_with(b"{") {
+        return None;
+    }
+    let mut logs = parts(bytes, n_parts)
+        .into_par_iter()
+        .map(|part| {
+            let log = Reader::new(Scanner::<JSON>::new(format, part)).file(control);
+            Some((log.ok()?, memchr::memchr_iter(b'\n', part).count()))
+        })
+        .collect::<Option<Vec<_>>>()?
+        .into_iter();
+    let (mut whole, mut n_lines) = logs.next()?;
+    for (log, n) in logs {
+        if is_of_transactions(&whole).is_some_and(|is| is_of_transactions(&log) == Some(!is)) {
+            return None;
+        }
+        whole.append(log, u32::try_from(n_lines).unwrap_or(u32::MAX));
+        n_lines += n;
+    }
+    Some(whole)
+}
+
+/// The bytes, cut before lines that begin with an operation, into parts of much the same size.
+fn parts(bytes: &[u8], n: usize) -> Vec<&[u8]> {
+    let mut parts = Vec::with_capacity(n);
+    let mut begin = 0;
+    for part in 1..n {
+        let from = begin.max(bytes.len() / n * part);
+        if let Some(end) = memchr::memmem::find(&bytes[from..], b"\n{") {
+            parts.push(&bytes[begin..from + end + 1]);
+            begin = from + end + 1;
+        }
+    }
+    parts.push(&bytes[begin..]);
+    parts
+}
+
+/// Whether the operations are transactions, or on single registers; `None` if none of them says.
+fn is_of_transactions(log: &Log<'_>) -> Option<bool> {
+    log.events.iter().find_map(|event| match event.content {
+        Content::Nothing => None,
+        Content::Transaction { .. } => Some(true),
+        Content::Register { .. } => Some(false),
+    })
+}
