@@ -45,7 +45,10 @@ pub(crate) fn history(
     let clock = clock(&log.events);
     let is_list = lists(&log, format)?;
     let key_ids = vec![None; log.keys.len()];
-    let values = vec![Vec::new(); log.lists.n_stems()];
+    let (values, kept) = (
+        vec![Vec::new(); log.lists.n_stems()],
+        vec![None; log.lists.n_stems()],
+    );
     let mut assembly = Assembly {
         log,
         builder,
@@ -53,6 +56,7 @@ pub(crate) fn history(
         is_list,
         key_ids,
         values,
+        kept,
         are_names: false,
     };
     assembly.remark(&calls, &clock);
@@ -148,6 +152,8 @@ struct Assembly<'a> {
     key_ids: Vec<Option<KeyId>>,
     /// By stem of the lists in the log: its first elements, as values of the history.
     values: Vec<Vec<Value>>,
+    /// By list of the log: the longest beginning of it that was read, as it is kept.
+    kept: Vec<Option<Prefix>>,
     /// Whether these are values of a history in which some are not numbers.
     are_names: bool,
 }
@@ -343,8 +349,15 @@ impl Assembly<'_> {
             }
             Payload::List(list) => {
                 self.make_values(list);
-                let values = &self.values[list.stem as usize][..list.length as usize];
-                self.builder.list_read(draft, key, values, line);
+                let stem = list.stem as usize;
+                let (values, before) =
+                    (&self.values[stem][..list.length as usize], self.kept[stem]);
+                let kept = self
+                    .builder
+                    .list_read_after(before, draft, key, values, line);
+                if before.is_none_or(|before| before.length < kept.length) {
+                    self.kept[stem] = Some(kept);
+                }
             }
         }
     }
@@ -360,6 +373,7 @@ impl Assembly<'_> {
         if std::mem::replace(&mut self.are_names, self.builder.has_named_values()) != self.are_names
         {
             self.values.iter_mut().for_each(Vec::clear);
+            self.kept.fill(None);
         }
         let made = self.values[stem].len().min(atoms.len());
         let new = atoms[made..]

@@ -180,6 +180,9 @@ impl<'a> Log<'a> {
                 _ => {}
             }
         }
+        if !holds_vectors.contains(&true) {
+            return;
+        }
         for place in 0..self.operations.len() {
             let MicroOperation {
                 verb, key, payload, ..

@@ -6,8 +6,11 @@ use super::scan::Scanner;
 use isoscope_model::control::Control;
 use rayon::prelude::*;
 
-/// Fewest bytes of a part that are worth a thread.
-const SMALLEST: usize = 1 << 23;
+/// Fewest bytes of a part.
+const SMALLEST: usize = 1 << 22;
+
+/// Parts for each thread: lines of lists that have grown take less time than others of as many bytes.
+const FOR_EACH_THREAD: usize = 4;
 
 /// The content of a large file with operations on lines of their own, the same as if it were read at once. `None` where
 /// one part does not tell enough: in small files and those of another shape, and for every error, which may come from
@@ -17,7 +20,11 @@ pub(super) fn read<'a, const JSON: bool>(
     bytes: &'a [u8],
     control: &Control,
 ) -> Option<Log<'a>> {
-    let n_parts = (bytes.len() / SMALLEST).min(rayon::current_num_threads());
+    let threads = rayon::current_num_threads();
+    if threads == 1 {
+        return None;
+    }
+    let n_parts = (bytes.len() / SMALLEST).min(threads * FOR_EACH_THREAD);
     read_in::<JSON>(n_parts, format, bytes, control)
 }
 

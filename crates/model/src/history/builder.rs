@@ -287,9 +287,25 @@ impl Builder {
 
     /// Adds a read of a whole list, which makes `key` a list key: from then on writes to it are appends.
     pub fn list_read(&mut self, draft: Draft, key: KeyId, elements: &[Value], line: u32) {
+        self.list_read_after(None, draft, key, elements, line);
+    }
+
+    /// The same for a list that is known to begin with the list `before` of the key, or to be the beginning of it. Returns
+    /// it as it is kept.
+    pub fn list_read_after(
+        &mut self,
+        before: Option<Prefix>,
+        draft: Draft,
+        key: KeyId,
+        elements: &[Value],
+        line: u32,
+    ) -> Prefix {
         self.list_key(key);
-        self.list_reads
-            .push((self.kind.len() as u32, self.lists.keep(key.0, elements)));
+        let kept = match before {
+            Some(before) => self.lists.keep_after(key.0, before, elements),
+            None => self.lists.keep(key.0, elements),
+        };
+        self.list_reads.push((self.kind.len() as u32, kept));
         self.operation(
             draft,
             OperationKind::Read,
@@ -297,6 +313,7 @@ impl Builder {
             elements.last().copied().unwrap_or(Value::INITIAL),
             line,
         );
+        kept
     }
 
     /// Declares that a key holds lists, whether or not any is read.

@@ -51,6 +51,19 @@ impl<T: Copy + PartialEq> Stems<T> {
         self.extend(key, stem, list.len(), list)
     }
 
+    /// The same for a list that begins with the list `before` of the key, or is the beginning of it. O(elements that are
+    /// not kept yet), unless the stem went on in another way.
+    pub fn keep_after(&mut self, key: u32, before: Prefix, list: &[T]) -> Prefix {
+        let (n_before, n_kept) = (
+            before.length as usize,
+            self.lists[before.stem as usize].len(),
+        );
+        match list.len() <= n_before || n_before == n_kept {
+            true => self.extend(key, before.stem, list.len(), list),
+            false => self.keep(key, list),
+        }
+    }
+
     /// The stems of a key with which its next list is compared, the likeliest first.
     pub fn latest(&self, key: u32) -> impl Iterator<Item = u32> + use<T> {
         let latest = self

@@ -10,6 +10,7 @@ use super::resolution::{Resolution, Standing};
 use crate::history::{
     Appended, AppendedElement, History, KeyId, ListRule, OperationId, TransactionId, Value,
 };
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -83,9 +84,9 @@ pub(super) fn list_orders(
             .is_none_or(|&at| chosen[at].read != list.read)
     });
     let mut orders: Vec<ListOrder> = chosen
-        .iter()
+        .par_iter()
         .map(order)
-        .chain(own.iter().map(order_of_own))
+        .chain(own.par_iter().map(order_of_own))
         .collect();
     orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
     orders.sort_unstable_by_key(|order| (order.key, order.reader, order.read));
