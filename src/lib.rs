@@ -87,33 +87,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use isoscope_check::{checkers, health, sat};
 pub use isoscope_draw::diagram;
 #[cfg(feature = "png")]
 pub use isoscope_draw::fonts;
 pub use isoscope_formats as formats;
 pub use isoscope_judge::verify;
 pub use isoscope_model::{control, files, graph, history, relations};
+pub use isoscope_papers as papers;
 #[cfg(feature = "cli")]
 pub use isoscope_record::collect;
 pub use isoscope_record::generate;
+pub use isoscope_tell::{audit, counterexample, report};
 
 #[cfg(feature = "window")]
 pub mod app;
-pub mod audit;
-pub mod checkers;
 #[cfg(feature = "cli")]
 pub mod cli;
-pub mod counterexample;
 pub mod export;
 pub mod follow;
-pub mod health;
 #[cfg(feature = "cli")]
 pub mod hunt;
 #[cfg(feature = "window")]
 pub mod jobs;
-pub mod papers;
-pub mod report;
-pub mod sat;
 
 // Unit tests share the small histories and the oracles of the integration tests, which know this crate by its name.
 #[cfg(test)]

@@ -1,0 +1,269 @@
+//! Which combinations of answers contradict a level, learnt one by one until some world satisfies it or none is left.
+//!
+//! Every open question gets an answer: an append for each place of a list, an outcome for each transaction. If the
+//! resulting world violates the level, a part of the answers is sought that violates it with everything else left open,
+//! and no later pick contains that part. So the search ends with a world or with combinations that exclude all of them,
+//! however many questions are open: memory grows only with what is learnt. Exponential in the worst case, since the
+//! levels are NP-complete to decide if elements repeat.
+
+use super::questions::{Open, Question};
+use super::search::{Answer, AppendSearch, never_appended};
+use super::world::ElementAssignment;
+use crate::checkers::refutation::merged_by_combinations;
+use crate::checkers::{Supposed, Verdict, Violation};
+use crate::sat::{NoPick, OptionId, Picks};
+use isoscope_model::control::{Control, Interrupt};
+use isoscope_model::history::{OperationId, Outcome};
+use rustc_hash::FxHashMap;
+
+/// What some answers lead to.
+enum Leads {
+    /// To this world.
+    To(Box<ElementAssignment>),
+    /// Nowhere: no append can have made the element at this place.
+    Nowhere((OperationId, usize)),
+    /// Some list among them was read by a transaction that need not have committed.
+    Unasked,
+}
+
+/// The search for one level.
+pub(super) struct Combinations<'s, 'a> {
+    search: &'s mut AppendSearch<'a>,
+    root: &'s ElementAssignment,
+    control: &'a Control,
+    picks: Picks<'a>,
+    /// By question: the first of its options, which are consecutive.
+    asked: FxHashMap<Question, OptionId>,
+    /// By option: its question, and the answer.
+    options: Vec<(Question, Supposed)>,
+    learnt: Vec<Vec<OptionId>>,
+}
+
+impl<'s, 'a> Combinations<'s, 'a> {
+    /// Everything is open that is open in `root`.
+    pub(super) fn new(
+        search: &'s mut AppendSearch<'a>,
+        root: &'s ElementAssignment,
+        control: &'a Control,
+    ) -> Combinations<'s, 'a> {
+        let picks = Picks::new(control);
+        Combinations {
+            search,
+            root,
+            control,
+            picks,
+            asked: FxHashMap::default(),
+            options: Vec::new(),
+            learnt: Vec::new(),
+        }
+    }
+
+    /// Decides the level.
+    ///
+    /// # Errors
+    /// [`Interrupt`] when the control ends the work first.
+    pub(super) fn decide(mut self) -> Result<Answer, Interrupt> {
+        for open in &self.root.open {
+            self.ask(open.question);
+        }
+        while let Some(picked) = self.picks.pick()? {
+            let (supposed, world) = self.follow(&picked)?;
+            if let Some(world) = world {
+                match self.search.verdict(&world)? {
+                    Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
+                    Some(Verdict::Violated) => {}
+                    _ => return Ok(Answer::Unknown),
+                }
+            }
+            self.control.advance(1);
+            let supposed = self.cut_down(supposed)?;
+            self.picks.forbid(&supposed);
+            self.learnt.push(supposed);
+        }
+        let no_pick = self.picks.refutation()?;
+        Ok(match no_pick {
+            Some(no_pick) => Answer::Violated(self.evidence(&no_pick)?.map(Box::new)),
+            None => Answer::Violated(None),
+        })
+    }
+
+    /// Adds a question, unless that was done already; returns its first option, and whether it is new.
+    fn ask(&mut self, question: Question) -> (OptionId, bool) {
+        if let Some(&first) = self.asked.get(&question) {
+            return (first, false);
+        }
+        let answers = question.answers(&self.root.history);
+        let first = self.picks.ask(answers.len()).start;
+        self.options
+            .extend(answers.into_iter().map(|answer| (question, answer)));
+        self.asked.insert(question, first);
+        (first, true)
+    }
+
+    /// All options of a question that was added.
+    fn options_of(&self, question: Question) -> impl Iterator<Item = OptionId> + '_ {
+        let first = self.asked.get(&question).copied().unwrap_or_default();
+        let of_question = self.options.iter().enumerate().skip(first as usize);
+        of_question
+            .take_while(move |(_, (of, _))| *of == question)
+            .map(|(option, _)| option as OptionId)
+    }
+
+    fn answer(&self, option: OptionId) -> Supposed {
+        self.options[option as usize].1
+    }
+
+    /// The option picked for an open question; for a new question, the first answer that fits.
+    fn picked(&mut self, open: &Open, picked: &[OptionId]) -> OptionId {
+        let (first, is_new) = self.ask(open.question);
+        let fits = |option: &OptionId| match is_new {
+            true => open.answers.contains(&self.answer(*option)),
+            false => picked.contains(option),
+        };
+        self.options_of(open.question).find(fits).unwrap_or(first)
+    }
+
+    /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
+    /// not fit: the world, if there is one, and what was supposed.
+    fn follow(
+        &mut self,
+        picked: &[OptionId],
+    ) -> Result<(Vec<OptionId>, Option<ElementAssignment>), Interrupt> {
+        let mut supposed: Vec<OptionId> = Vec::new();
+        let mut world = self.root.clone();
+        loop {
+            if world.impossible.is_some() {
+                return Ok((supposed, None));
+            }
+            if world.open.is_empty() {
+                return Ok((supposed, Some(world)));
+            }
+            let is_outcome = |open: &&Open| matches!(open.question, Question::Outcome(_));
+            let n_at_once = world.open.iter().take_while(is_outcome).count().max(1);
+            let begin = supposed.len();
+            for open in &world.open[..n_at_once] {
+                let next = self.picked(open, picked);
+                supposed.push(next);
+                if !open.answers.contains(&self.answer(next)) {
+                    return Ok((supposed, None));
+                }
+            }
+            let answers: Vec<Supposed> = supposed[begin..]
+                .iter()
+                .map(|&option| self.answer(option))
+                .collect();
+            world = world.with(&answers, self.control)?;
+        }
+    }
+
+    /// The world in which only this is known.
+    fn world_of(&self, supposed: &[OptionId]) -> Result<Leads, Interrupt> {
+        let mut world = self.root.clone();
+        for &option in supposed {
+            let (question, answer) = self.options[option as usize];
+            let is_open = match question {
+                Question::Place(read, _) if !world.takes_part(read) => return Ok(Leads::Unasked),
+                Question::Place(read, place)
+                    if !question.answers(&world.history).contains(&answer) =>
+                {
+                    return Ok(Leads::Nowhere((read, place)));
+                }
+                Question::Place(read, place) => {
+                    let key = |read: OperationId| world.history.keys()[read.index()];
+                    let is_same = |open: &Open| match open.question {
+                        Question::Place(other, at) => at == place && key(other) == key(read),
+                        Question::Outcome(_) => false,
+                    };
+                    world.open.iter().any(is_same)
+                }
+                Question::Outcome(t) => world.history.outcome(t) == Outcome::Unknown,
+            };
+            if is_open {
+                world = world.with(&[answer], self.control)?;
+            }
+            if let Some(place) = world.impossible {
+                return Ok(Leads::Nowhere(place));
+            }
+        }
+        Ok(Leads::To(Box::new(world)))
+    }
+
+    /// Whether this contradicts the level with everything else left open.
+    fn contradict(&mut self, supposed: &[OptionId]) -> Result<bool, Interrupt> {
+        Ok(match self.world_of(supposed)? {
+            Leads::Nowhere(_) => true,
+            Leads::Unasked => false,
+            Leads::To(world) => self.search.verdict(&world)? == Some(Verdict::Violated),
+        })
+    }
+
+    /// A minimal part of a contradictory combination that still contradicts. O(answers · log) trials.
+    fn cut_down(&mut self, mut supposed: Vec<OptionId>) -> Result<Vec<OptionId>, Interrupt> {
+        let mut length = supposed.len().next_power_of_two();
+        while length > 0 {
+            let mut end = supposed.len();
+            while end > 0 {
+                let begin = end.saturating_sub(length);
+                let less = [&supposed[..begin], &supposed[end..]].concat();
+                if self.contradict(&less)? {
+                    supposed = less;
+                }
+                end = begin;
+            }
+            length /= 2;
+        }
+        Ok(supposed)
+    }
+
+    /// The evidence that no pick is left.
+    fn evidence(&mut self, no_pick: &NoPick) -> Result<Option<Violation>, Interrupt> {
+        let mut combinations = Vec::with_capacity(no_pick.forbidden.len());
+        for &learnt in &no_pick.forbidden {
+            let supposed = self.learnt[learnt].clone();
+            let violation = match self.world_of(&supposed)? {
+                Leads::Unasked => return Ok(None),
+                Leads::Nowhere(place) => never_appended(&self.root.history, place),
+                Leads::To(world) => match self.search.violation(&world)? {
+                    Some(violation) => violation,
+                    None => return Ok(None),
+                },
+            };
+            combinations.push((supposed, violation));
+        }
+        let mentioned = combinations
+            .iter()
+            .flat_map(|(options, _)| options)
+            .chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
+        let mut questions: Vec<Question> = mentioned
+            .map(|&option| self.options[option as usize].0)
+            .collect();
+        questions.sort_unstable();
+        questions.dedup();
+        let mut options: Vec<Supposed> = Vec::new();
+        let mut place_of: FxHashMap<OptionId, usize> = FxHashMap::default();
+        for question in questions {
+            for option in self.options_of(question) {
+                place_of.insert(option, options.len());
+                options.push(self.answer(option));
+            }
+        }
+        let combinations = combinations.into_iter().map(|(options, violation)| {
+            (
+                options.iter().map(|option| place_of[option]).collect(),
+                violation,
+            )
+        });
+        let clause = |clause: &Vec<(OptionId, bool)>| {
+            clause
+                .iter()
+                .map(|(option, holds)| (place_of[option], *holds))
+                .collect()
+        };
+        let clauses = no_pick.clauses.iter().map(clause).collect();
+        Ok(merged_by_combinations(
+            options,
+            combinations.collect(),
+            clauses,
+        ))
+    }
+}

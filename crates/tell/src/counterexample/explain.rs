@@ -1,0 +1,75 @@
+//! The argument for a counterexample, as data: what was observed, what follows, and why that is impossible.
+//!
+//! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
+
+use super::sentences::{Words, facts, orders as told};
+use super::tell::Teller;
+use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
+use super::{orders, reasons};
+use isoscope_check::checkers::{Level, Violation};
+use isoscope_model::control::Control;
+use isoscope_model::history::History;
+use isoscope_model::relations::{Edge, EdgeIndex};
+
+/// The argument for `example`. O(edges² + operations), and where it is small the time to decide all levels on it.
+pub fn explain(example: &Counterexample) -> Explanation {
+    explain_within(example, &Control::new())
+}
+
+/// The same; which orders matter is left out if `control` ends the work before that is known.
+pub fn explain_within(example: &Counterexample, control: &Control) -> Explanation {
+    let (history, violation) = (&example.history, &example.violation);
+    let reasons = reasons::reasons(history, &violation.edges, example.level);
+    let orders = orders::orders(example, control);
+    let words = Words::new(history, &violation.edges);
+    let mut edge_reasons: Vec<String> = reasons.iter().map(|reason| reason.short.clone()).collect();
+    for (edge, difference) in example
+        .edges_needed(&orders)
+        .into_iter()
+        .zip(orders.difference.iter().cycle())
+    {
+        edge_reasons[edge].push_str(&told::makes_difference(difference));
+    }
+    let Headline {
+        claim,
+        title,
+        summary,
+    } = headline(history, violation);
+    Explanation {
+        claim,
+        codes: codes(violation),
+        title,
+        summary,
+        verdicts: facts::verdicts(example),
+        weakest: told::weakest(history, &orders),
+        difference: orders
+            .difference
+            .as_ref()
+            .map(|difference| told::difference(&words, difference)),
+        orders,
+        faults: facts::faults(&example.history),
+        doubt: None,
+        whole: None,
+        shows: example.shows,
+        contains: None,
+        taken: other_writers::taken(example),
+        assumptions: facts::assumptions(example),
+        steps: steps(history, violation, example.level),
+        edge_reasons,
+        reasons,
+        size: size(example),
+    }
+}
+
+/// The statements of a violation of `history`, in an argument about `level`. O(edges² + operations it is about).
+pub fn steps(history: &History, violation: &Violation, level: Level) -> Vec<Step> {
+    Teller::new(&Words::new(history, &violation.edges), violation, level).tell()
+}
+
+/// Why edge `index` of `edges` is there, in a sentence, in an argument about `level`.
+pub fn edge_reason(history: &History, edges: &[Edge], index: EdgeIndex, level: Level) -> String {
+    edges
+        .get(index)
+        .map(|edge| Words::new(history, edges).reason(edge, level))
+        .unwrap_or_default()
+}

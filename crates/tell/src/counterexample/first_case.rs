@@ -1,0 +1,89 @@
+//! The part of an argument that a picture can show: one of the cases that suppose the writers of reads, or one of the
+//! cycles that exclude all orders of many pairs of writers.
+
+use super::rests_on::{closure, read_from};
+use isoscope_check::checkers::{Proof, Supposed, Violation};
+use isoscope_model::history::TransactionId;
+use isoscope_model::relations::EdgeIndex;
+use std::collections::BTreeSet;
+
+/// With more edges than this only the first case is drawn.
+const MOST_EDGES: usize = 16;
+
+/// The edges to draw: all of them, but for a large tree of cases only those of the first case, in which every read has
+/// its first possible writer, and for a log of clauses only its first cycle with the assumptions it rests on.
+/// O(edges²).
+pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
+    let edges = &violation.edges;
+    let is_divided = matches!(
+        violation.proof,
+        Proof::Writers { .. }
+            | Proof::Appends { .. }
+            | Proof::Outcomes { .. }
+            | Proof::Clauses { .. }
+            | Proof::Combinations { .. }
+    );
+    if edges.len() <= MOST_EDGES || !is_divided {
+        return (0..edges.len()).collect();
+    }
+    let mut open = violation.proof.cycle_edges();
+    let mut proof = &violation.proof;
+    loop {
+        match proof {
+            Proof::Writers { read, cases } if !cases.is_empty() => {
+                let (writer, inner) = &cases[0];
+                open.extend(read_from(edges, *writer, Some(*read)));
+                proof = inner;
+            }
+            Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
+            Proof::Outcomes { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
+            Proof::Combinations {
+                options, excluded, ..
+            } if !excluded.is_empty() => {
+                for option in excluded[0]
+                    .0
+                    .iter()
+                    .filter_map(|&option| options.get(option))
+                {
+                    let Supposed::Writer { read, writer } = *option else {
+                        continue;
+                    };
+                    open.extend(read_from(edges, writer, Some(read)));
+                }
+                proof = &excluded[0].1;
+            }
+            _ => break,
+        }
+    }
+    closure(edges, open, true)
+}
+
+/// The transactions to draw: all of the scenario, but where only a part of it is drawn, and of a log of clauses, those that
+/// the edges to draw touch.
+pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
+    let mut transactions = violation.transactions.clone();
+    let drawn = edges_to_draw(violation);
+    let is_partial = drawn.len() < violation.edges.len() && !drawn.is_empty();
+    if is_partial
+        || matches!(
+            violation.proof,
+            Proof::Clauses { .. } | Proof::Combinations { .. }
+        )
+    {
+        let edges = drawn.into_iter().filter_map(|e| violation.edges.get(e));
+        let touched: BTreeSet<TransactionId> =
+            edges.flat_map(|edge| [edge.from, edge.to]).collect();
+        transactions.retain(|t| touched.contains(t));
+    }
+    transactions
+}
+
+/// What is drawn, if it is not everything: "the first case".
+pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
+    let part = match violation.proof {
+        Proof::Clauses { .. } => "the first of many cycles",
+        Proof::Combinations { .. } => "the first of many combinations",
+        _ => "the first case",
+    };
+    (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
+}

@@ -1,0 +1,336 @@
+//! An explanation as text: for terminals and for issue trackers.
+//!
+//! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
+
+use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
+use isoscope_check::checkers::Proof;
+use isoscope_model::history::{History, OperationId, TransactionId, visible};
+use isoscope_model::relations::Edge;
+use std::fmt::Write;
+
+/// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1,
+/// 3)".
+pub fn sentence(step: &Step) -> String {
+    format!("{}.{}", sentences::sentence(&step.text), from(step))
+}
+
+/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" for earlier steps, or both; empty
+/// where its text says so.
+pub fn from(step: &Step) -> String {
+    let premises: Vec<String> = step
+        .premises
+        .iter()
+        .map(|place| (place + 1).to_string())
+        .collect();
+    let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
+    let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
+    let rests_on: Vec<String> = match step.role {
+        StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
+        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => {
+            found_at.into_iter().collect()
+        }
+        // With the write, which no other line need give.
+        StepRole::Supposed
+            if step.operations.len() > 1 && matches!(step.says, Statement::Suppose { .. }) =>
+        {
+            found_at.into_iter().collect()
+        }
+        // The text of a contradiction of edges names the steps.
+        StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
+        StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
+        StepRole::Rule => Vec::new(),
+    };
+    if rests_on.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", rests_on.join("; "))
+    }
+}
+
+/// The steps with their numbers, and with a heading where one begins.
+pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<String>, usize, &Step)> {
+    let headings = explanation.steps.iter().map(Step::heading);
+    let before = std::iter::once(None).chain(headings.clone().map(Some));
+    let is_new = headings
+        .zip(before)
+        .map(|(heading, before)| (before.as_ref() != Some(&heading)).then_some(heading));
+    is_new
+        .zip(&explanation.steps)
+        .enumerate()
+        .map(|(place, (heading, step))| (heading, place + 1, step))
+}
+
+/// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
+pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n{}\n", explanation.title, explanation.summary);
+    for line in explanation.facts() {
+        let _ = writeln!(out, "{line}");
+    }
+    let _ = writeln!(out);
+    for (heading, number, step) in numbered(explanation) {
+        let indent = "    ".repeat(step.depth());
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "{indent}{heading}");
+        }
+        let _ = writeln!(out, "{indent}{number:4}  {}", sentence(step));
+    }
+    let _ = writeln!(out, "\n{}\n", explanation.size);
+    let shown = example.shown_operations();
+    for t in telling_order(example) {
+        let session = example
+            .history
+            .session_and_node(example.history.session_of(t));
+        let name = example.history.transaction_name(t);
+        let _ = writeln!(
+            out,
+            "{name} (session {session}, {})",
+            example.history.outcome(t).words()
+        );
+        let (rows, others) = rows(example, whole, t, &shown);
+        for (text, place) in rows {
+            let _ = writeln!(
+                out,
+                "    {text}{}",
+                place
+                    .map(|place| format!("    {place}"))
+                    .unwrap_or_default()
+            );
+        }
+        if others > 0 {
+            let _ = writeln!(
+                out,
+                "    + {}",
+                sentences::counted(others, "other operation")
+            );
+        }
+    }
+    if !example.violation.edges.is_empty() {
+        let _ = writeln!(out);
+    }
+    for (edge, reason) in told_edges(example, explanation) {
+        let _ = writeln!(out, "{}: {reason}", edge_label(example, edge));
+    }
+    if let Some(rest) = untold_edges(example) {
+        let _ = writeln!(out, "{rest}");
+    }
+    let _ = writeln!(out, "\nIn the literature: {}", explanation.codes);
+    out
+}
+
+/// The counterexample as Markdown for an issue tracker, ending with a newline. `whole` is the history it was taken
+/// from; its path and size are named.
+pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "## {}\n\n{}\n",
+        escape(&explanation.title),
+        escape(&explanation.summary)
+    );
+    for line in explanation.facts() {
+        let _ = writeln!(out, "- {}", escape(&line));
+    }
+    let path = &whole.origin().path;
+    if !path.is_empty() {
+        let path = visible(path).replace('`', "'");
+        let _ = writeln!(
+            out,
+            "- History: `{path}`, {} transactions",
+            whole.n_transactions()
+        );
+    }
+    table(&mut out, example, whole);
+    let _ = writeln!(out, "### Why this is a contradiction");
+    for (heading, number, step) in numbered(explanation) {
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "\n**{heading}**\n");
+        }
+        let _ = writeln!(out, "{number}. {}", escape(&sentence(step)));
+    }
+    let _ = writeln!(out, "\n{}", escape(&explanation.size));
+    if !example.violation.edges.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n### Why each edge is there\n\n| edge | why |\n|---|---|"
+        );
+        for (edge, reason) in told_edges(example, explanation) {
+            let _ = writeln!(
+                out,
+                "| {} | {} |",
+                escape(&edge_label(example, edge)),
+                escape(reason)
+            );
+        }
+    }
+    if let Some(rest) = untold_edges(example) {
+        let _ = writeln!(out, "\n{}", escape(&rest));
+    }
+    let _ = writeln!(out, "\nIn the literature: {}", escape(&explanation.codes));
+    out
+}
+
+/// The edges whose reasons are shown, with the reasons: for a log of clauses, which has too many, those of its first
+/// cycle.
+pub fn told_edges<'a>(
+    example: &'a Counterexample,
+    explanation: &'a Explanation,
+) -> impl Iterator<Item = (&'a Edge, &'a String)> {
+    let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
+    let told = is_log.then(|| edges_to_draw(&example.violation));
+    let all = example
+        .violation
+        .edges
+        .iter()
+        .zip(&explanation.edge_reasons)
+        .enumerate();
+    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e)))
+        .map(|(_, of_edge)| of_edge)
+}
+
+/// The note on the edges whose reasons are not shown.
+fn untold_edges(example: &Counterexample) -> Option<String> {
+    let violation = &example.violation;
+    let is_log = matches!(violation.proof, Proof::Clauses { .. });
+    let rest = if is_log {
+        violation.edges.len() - edges_to_draw(violation).len()
+    } else {
+        0
+    };
+    (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
+}
+
+/// Sessions as columns, a row for each transaction, involved operations only.
+fn table(out: &mut String, example: &Counterexample, whole: &History) {
+    let order = telling_order(example);
+    let mut sessions: Vec<_> = order
+        .iter()
+        .map(|&t| example.history.session_of(t))
+        .collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let names = sessions
+        .iter()
+        .map(|&s| format!("session {}", escape(&example.history.session_and_node(s))));
+    let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
+    let shown = example.shown_operations();
+    for t in order {
+        let mut cell = format!(
+            "**{}** {}",
+            escape(&example.history.transaction_name(t)),
+            example.history.outcome(t).words()
+        );
+        let (rows, others) = rows(example, whole, t, &shown);
+        for (text, place) in rows {
+            let place = place
+                .map(|place| format!(" ({})", escape(&place)))
+                .unwrap_or_default();
+            let _ = write!(
+                cell,
+                "<br>`{}`{place}",
+                text.replace('`', "'").replace('|', "\\|")
+            );
+        }
+        if others > 0 {
+            let _ = write!(cell, "<br>+{}", sentences::counted(others, "other"));
+        }
+        let session = example.history.session_of(t);
+        let cells: Vec<&str> = sessions
+            .iter()
+            .map(|&s| if s == session { cell.as_str() } else { "" })
+            .collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let _ = writeln!(out);
+}
+
+/// Involved operations of a transaction with their places, and how many others it has in the whole history.
+pub fn rows(
+    example: &Counterexample,
+    whole: &History,
+    t: TransactionId,
+    shown: &[OperationId],
+) -> (Vec<(String, Option<String>)>, usize) {
+    let history = &example.history;
+    let place = |o| history.spot_of(o).map(|spot| spot.text(history.origin()));
+    let rows: Vec<(String, Option<String>)> = history
+        .operations_of(t)
+        .filter(|o| shown.binary_search(o).is_ok())
+        .map(|o| (history.operation_text(o), place(o)))
+        .collect();
+    let all = whole
+        .operation_range(example.renaming.old_transaction(t))
+        .len();
+    let others = all - rows.len();
+    (rows, others)
+}
+
+/// The transactions of the small history: the scenario's in presentation order, then others, but never against session
+/// order.
+pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
+    let history = &example.history;
+    let scenario = example
+        .violation
+        .transactions
+        .iter()
+        .copied()
+        .filter(|t| !t.is_initial());
+    let mut waiting: Vec<TransactionId> = scenario.collect();
+    waiting.extend(
+        history
+            .transactions()
+            .filter(|t| !example.violation.transactions.contains(t)),
+    );
+    let mut order = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        // Ids grow along a session, so the first one with no earlier one of its session waiting may come next.
+        let free = |t: TransactionId| {
+            !waiting
+                .iter()
+                .any(|&u| u < t && history.session_of(u) == history.session_of(t))
+        };
+        let place = waiting.iter().position(|&t| free(t)).unwrap_or(0);
+        order.push(waiting.remove(place));
+    }
+    order
+}
+
+/// `T297 → T295 CM 4`.
+pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
+    let name = |t| example.history.transaction_name(t);
+    let key = edge
+        .key
+        .map(|key| format!(" {}", example.history.key_name(key)))
+        .unwrap_or_default();
+    format!(
+        "{} → {} {}{key}",
+        name(edge.from),
+        name(edge.to),
+        edge.relation.code()
+    )
+}
+
+/// Keeps names from acting as Markdown or HTML.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// The headline of a bug report: what happened, and the weakest level it violates.
+pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
+    format!(
+        "{}: {} Violates {}.",
+        explanation.title,
+        explanation.summary,
+        example.level.spoken()
+    )
+}

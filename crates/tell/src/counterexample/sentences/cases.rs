@@ -1,0 +1,179 @@
+//! What a violation claims whose proof goes by cases, and what is open and supposed in each case.
+
+use super::speaker::Speaker;
+use super::words::Words;
+use crate::counterexample::case_tree::{Question, Supposition};
+use isoscope_check::checkers::Proof;
+use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_model::relations::EdgeIndex;
+use std::collections::BTreeSet;
+
+impl Speaker<'_> {
+    /// The sentence of such a claim.
+    pub(super) fn cases(&self) -> String {
+        let words = self.words;
+        match &self.violation.proof {
+            Proof::Writers { read, cases } => {
+                let names: Vec<String> = cases
+                    .iter()
+                    .map(|(writer, _)| words.transaction(*writer))
+                    .collect();
+                let wrote = words.value_read(*read);
+                match names.as_slice() {
+                    [one] => format!(
+                        "Only {one} can have written the {wrote}, and then a contradiction follows."
+                    ),
+                    _ => format!(
+                        "Whichever of {} wrote the {wrote}, a contradiction follows.",
+                        Words::list(&names)
+                    ),
+                }
+            }
+            Proof::Appends { read, place, cases } => {
+                let names: Vec<String> = cases
+                    .iter()
+                    .map(|(append, _)| words.appender(*append))
+                    .collect();
+                let element = words.element_read(*read, *place);
+                match names.as_slice() {
+                    [] => format!("No append can have made the {element}."),
+                    [one] => format!(
+                        "Only {one} can have appended the {element}, and then a contradiction follows."
+                    ),
+                    _ => {
+                        format!(
+                            "Whichever of {} appended the {element}, a contradiction follows.",
+                            Words::list(&names)
+                        )
+                    }
+                }
+            }
+            Proof::Outcomes { transaction, .. } => {
+                format!(
+                    "Whether {} committed or not, a contradiction follows.",
+                    words.transaction(*transaction)
+                )
+            }
+            Proof::Combinations {
+                options, excluded, ..
+            } => {
+                let reads: BTreeSet<OperationId> =
+                    options.iter().filter_map(|option| option.read()).collect();
+                let of = if reads.is_empty() {
+                    String::new()
+                } else {
+                    format!(" what {} reads returned,", reads.len())
+                };
+                format!(
+                    "However one explains{of} one of {} combinations is there, and each contradicts.",
+                    excluded.len()
+                )
+            }
+            Proof::Clauses { lemmas, .. } => {
+                let n = self
+                    .violation
+                    .transactions
+                    .iter()
+                    .filter(|t| !t.is_initial())
+                    .count();
+                format!(
+                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
+                    lemmas.len()
+                )
+            }
+            Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
+                Some(edge) => {
+                    let closes = match self.same_two(&first.1, &second.1) {
+                        Some([a, b]) => {
+                            format!("each of {a} and {b} would have to commit before the other")
+                        }
+                        None => "a cycle closes".to_owned(),
+                    };
+                    let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
+                    format!(
+                        "Whichever of {one} and {other} wrote {} first, {closes}.",
+                        words.key(edge.key)
+                    )
+                }
+                None => String::new(),
+            },
+            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => String::new(),
+        }
+    }
+
+    /// The two transactions between which both cases close a cycle.
+    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[String; 2]> {
+        let two = |proof: &Proof| {
+            let Proof::Cycle(cycle) = proof else {
+                return None;
+            };
+            let mut all: Vec<TransactionId> = cycle
+                .iter()
+                .map(|&e| self.violation.edges[e].from)
+                .collect();
+            all.sort_unstable();
+            <[TransactionId; 2]>::try_from(all).ok()
+        };
+        two(first)
+            .filter(|&both| Some(both) == two(second))
+            .map(|both| both.map(|t| self.transaction(t)))
+    }
+
+    /// "Suppose that T1's version of key 4 is older than T2's."; empty where nothing is supposed.
+    pub(in crate::counterexample) fn supposition(&self, supposes: Supposition) -> String {
+        match supposes {
+            Supposition::Nothing => String::new(),
+            Supposition::Order(edge) => {
+                let older = self.edge(edge).map(|edge| self.words.older(edge));
+                format!("Suppose that {}.", older.unwrap_or_default())
+            }
+            Supposition::Answer(supposed) => {
+                format!("Suppose that {}.", self.words.supposed(supposed))
+            }
+        }
+    }
+
+    /// "It is open which of T1 and T2 wrote key 4 first."
+    pub(in crate::counterexample) fn question(&self, question: Question) -> String {
+        let words = self.words;
+        match question {
+            Question::Order {
+                key,
+                transactions: [a, b],
+            } => format!(
+                "It is open which of {} and {} wrote {} first.",
+                words.transaction(a),
+                words.transaction(b),
+                words.key(key)
+            ),
+            Question::Writer { read } => {
+                format!("It is open who wrote the {}.", words.value_read(read))
+            }
+            Question::Append { read, place } => {
+                format!(
+                    "It is open who appended the {}.",
+                    words.element_read(read, place)
+                )
+            }
+            Question::Outcome { transaction } => {
+                format!(
+                    "It is open whether {} committed.",
+                    words.transaction(transaction)
+                )
+            }
+        }
+    }
+
+    /// "Then a cycle closes: T1 –SO→ T2 –RW 4→ T1."
+    pub(in crate::counterexample) fn closes(&self, cycle: &[EdgeIndex]) -> String {
+        format!("Then a cycle closes: {}.", self.words.path(cycle))
+    }
+
+    /// "No append can have made the 5 in place 2 of the list that T297 read of key 4."
+    pub(in crate::counterexample) fn no_append(&self, read: OperationId, place: usize) -> String {
+        format!(
+            "No append can have made the {}.",
+            self.words.element_read(read, place)
+        )
+    }
+}

@@ -1,0 +1,574 @@
+//! Facts about a counterexample in addition to its argument: which levels allow it, and what it takes for granted.
+
+use super::headline::summary;
+use super::words::Words;
+use crate::counterexample::other_writers::{Assumed, other_writers};
+use crate::counterexample::{Counterexample, Explanation, Shows};
+use isoscope_check::checkers::{
+    Findings, Level, Pattern, Proof, Respected, Verdict, Violation, lattice,
+};
+use isoscope_model::history::{
+    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome,
+    TransactionId, UnknownRule, Value, visible,
+};
+use isoscope_model::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
+
+/// Maximum number of reads listed one by one that other transactions may explain.
+const MOST_READS: usize = 3;
+
+/// Maximum number of faults named.
+const MOST_FAULTS: usize = 5;
+
+/// Maximum number of other writers named for one of them.
+const MOST_WRITERS: usize = 3;
+
+impl Explanation {
+    /// The same with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
+    /// place in the list as in [`simpler_ones`](crate::counterexample::simpler_ones), and the condition of the violation.
+    pub fn within(
+        mut self,
+        whole: &History,
+        findings: &Findings,
+        violation: &Violation,
+        simpler_ones: &[Option<usize>],
+    ) -> Explanation {
+        let verdicts: Vec<(Level, &Verdict)> = findings
+            .levels
+            .iter()
+            .map(|result| (result.level, &result.verdict))
+            .collect();
+        // Before the check is done this would be half the truth.
+        if Level::of(whole)
+            .iter()
+            .all(|level| findings.level(*level).is_some())
+        {
+            let standing = standing(&verdicts);
+            let said = self.verdicts.split_once(&format!(": {standing}"));
+            let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
+            let others = if findings.patterns.values().sum::<u64>() > 1 {
+                ", with its other anomalies"
+            } else {
+                ""
+            };
+            self.whole = Some(match is_same {
+                true => "Whole history: the same levels allow and forbid it.".to_owned(),
+                false => format!(
+                    "Whole history{others}: {}.",
+                    without_glosses_of(&standing, &self.verdicts)
+                ),
+            });
+        }
+        let place = findings
+            .violations
+            .iter()
+            .position(|listed| listed.id == violation.id);
+        // What the list has no entry of its own for.
+        self.contains = (self.shows == Shows::Cause).then(|| {
+            format!("Found among the transactions of {}, as IsoScope numbers the anomalies of this file.", violation.id)
+        });
+        if self.contains.is_some() {
+            return self.under(whole, findings, violation);
+        }
+        let simpler = place.and_then(|place| *simpler_ones.get(place)?);
+        self.contains = simpler.map(|simpler| {
+            let simpler = &findings.violations[simpler];
+            let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
+            match summary(whole, simpler) {
+                same if is_same(&same, &self.summary) => {
+                    format!("One of several anomalies with the same cause, which IsoScope lists after {}.", simpler.id)
+                }
+                summary if extent(simpler) < extent(violation) => {
+                    format!("Simpler, with the same cause, listed as {}: {summary}", simpler.id)
+                }
+                _ => format!("IsoScope lists an anomaly with the same cause before this one: {}.", simpler.id),
+            }
+        });
+        self.under(whole, findings, violation)
+    }
+
+    /// The same with what it takes for granted of the whole history.
+    fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
+        let of_last = "of several transactions that wrote a value the last in the file is meant";
+        let others = match other_writers(whole, &self.taken) {
+            others if !others.is_empty() && whole.rules().duplicates == DuplicateRule::Last => {
+                vec![of_last.to_owned()]
+            }
+            others => of_other_writers(whole, &others),
+        };
+        if !others.is_empty() {
+            self.assumptions
+                .retain(|assumption| assumption != ONE_WRITER);
+            self.assumptions.splice(0..0, others);
+        }
+        if whole.rules().unknown != UnknownRule::default() {
+            let how = whole.rules().unknown.word();
+            self.assumptions.push(format!(
+                "transactions of unknown outcome count as {how}, and are called so here"
+            ));
+        }
+        self.assumptions.extend(set_up_of(whole, &self.taken));
+        self.assumptions
+            .splice(0..0, findings.condition_of(whole, violation));
+        self
+    }
+
+    /// Short lines for every form of the explanation: what casts doubt on it, the verdicts, those of the whole history where known, the weakest levels
+    /// broken on every order, which order makes the difference, and the assumptions.
+    pub fn facts(&self) -> Vec<String> {
+        let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
+        let told = [
+            self.doubt.clone(),
+            Some(self.verdicts.clone()),
+            self.whole.clone(),
+            self.weakest.clone(),
+            self.difference.clone(),
+            self.contains.clone(),
+            self.faults.clone(),
+            Some(assumed),
+        ];
+        told.into_iter().flatten().collect()
+    }
+}
+
+/// Whether two summaries say the same. Lists are shortened to what matters where they are shown, so they do not count.
+fn is_same(one: &str, other: &str) -> bool {
+    let outside = |text: &str| -> String {
+        let parts = text
+            .split('[')
+            .enumerate()
+            .map(|(place, part)| match place {
+                0 => part,
+                _ => part.split_once(']').map_or(part, |(_, after)| after),
+            });
+        parts.collect()
+    };
+    outside(one) == outside(other)
+}
+
+/// "what s1 (line 1) wrote counts as the initial state", where it may have been read.
+fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Option<String> {
+    let may_be_initial = |(read, from): &&(OperationId, Option<TransactionId>)| match from {
+        Some(from) => from.is_initial(),
+        None => whole.may_be_initial(whole.keys()[read.index()], whole.values()[read.index()]),
+    };
+    let keys: Vec<KeyId> = taken
+        .iter()
+        .filter(may_be_initial)
+        .map(|(read, _)| whole.keys()[read.index()])
+        .collect();
+    let is_of_keys = |o: &OperationId| {
+        let o = whole.operation(*o);
+        o.kind == OperationKind::Write && keys.contains(&o.key)
+    };
+    let wrote = |t: TransactionId| Some((t, whole.operations_of(t).find(is_of_keys)?));
+    let mut wrote: Vec<String> = set_up_transactions(whole)
+        .into_iter()
+        .filter_map(wrote)
+        .map(|(t, write)| match whole.spot_of(write) {
+            Some(spot) => format!(
+                "{} ({})",
+                whole.transaction_name(t),
+                spot.text(whole.origin())
+            ),
+            None => whole.transaction_name(t).to_string(),
+        })
+        .collect();
+    let last = wrote.pop()?;
+    let all = if wrote.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", wrote.join(", "))
+    };
+    Some(format!("what {all} wrote counts as the initial state"))
+}
+
+/// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
+pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
+    let verdicts: Vec<(Level, &Verdict)> = example
+        .verdicts
+        .iter()
+        .map(|(level, verdict)| (*level, verdict))
+        .collect();
+    // Of the operations, since others of the same transactions may be hidden.
+    let these = match example.history.n_operations() {
+        1 => "This operation".to_owned(),
+        n => format!("These {n} operations"),
+    };
+    let these = match example.history.n_transactions() {
+        1 => format!("{these} of one transaction"),
+        n => format!("{these} of {n} transactions"),
+    };
+    let broken = |&(level, verdict): &(Level, &Verdict)| {
+        (!level.is_of_reads() && *verdict == Verdict::Violated).then_some(level)
+    };
+    let argued = match verdicts.iter().filter_map(broken).min() {
+        Some(weakest) if weakest < example.level => {
+            // Strict serializability does not count failed comparisons.
+            let reads = (0..example.history.n_operations()).map(OperationId::new);
+            let compares = reads
+                .into_iter()
+                .any(|o| example.history.differs_from(o).is_some());
+            let same = match (weakest, example.level, compares) {
+                (Level::StrictSerializability, Level::Linearizability, false) => {
+                    ", which is the same here: each transaction is a single read, write or compare-and-set (which counts as two operations) of one key"
+                }
+                _ => "",
+            };
+            format!(
+                "; the argument below is about {}{same}",
+                example.level.spoken()
+            )
+        }
+        _ => String::new(),
+    };
+    format!("{these}: {}{argued}.", standing(&verdicts))
+}
+
+/// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
+/// weakest that are broken, and those that are open. Cut isolation, which few know, is named only where it is broken or
+/// all that holds, and with its meaning.
+fn standing(verdicts: &[(Level, &Verdict)]) -> String {
+    let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
+        verdicts
+            .iter()
+            .filter(|(_, verdict)| wanted(verdict))
+            .map(|&(level, _)| level)
+            .collect()
+    };
+    let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
+    let broken = with(|verdict| matches!(verdict, Verdict::Violated));
+    let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
+    let mut strongest = lattice::strongest(held.iter().copied());
+    if strongest.iter().any(|level| !level.is_of_reads()) {
+        strongest.retain(|level| !level.is_of_reads());
+    }
+    let weakest: Vec<Level> = broken
+        .iter()
+        .copied()
+        .filter(|&level| {
+            !broken
+                .iter()
+                .any(|&other| other != level && level.implies(other))
+        })
+        .collect();
+    if held.is_empty() && open.is_empty() {
+        return "forbidden by every level".to_owned();
+    }
+    // Those that count no sessions but real time are judged alone, and none of them is the strongest.
+    let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
+    let stronger = if broken.len() > weakest.len() || is_alone {
+        " and everything stronger"
+    } else {
+        ""
+    };
+    let parts = [
+        ("allowed by", strongest, ""),
+        ("forbidden by", weakest, stronger),
+        ("undecided:", open, ""),
+    ];
+    let said = parts
+        .into_iter()
+        .filter(|(_, levels, _)| !levels.is_empty());
+    let said = said.map(|(what, levels, more)| {
+        let names: Vec<String> = match levels.as_slice() {
+            // What its meaning adds is that of the levels that are forbidden.
+            [Level::ReadCommitted] if what == "allowed by" => vec![Level::ReadCommitted.spoken()],
+            [level] => vec![glossed(*level)],
+            several => several
+                .iter()
+                .map(|&level| {
+                    if level.is_of_reads() {
+                        glossed(level)
+                    } else {
+                        level.spoken()
+                    }
+                })
+                .collect(),
+        };
+        let separator = if more.is_empty() { " and " } else { ", " };
+        format!("{what} {}{more}", names.join(separator))
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// A text without the meanings of levels that another one gives.
+fn without_glosses_of(text: &str, other: &str) -> String {
+    let known = Level::ALL
+        .into_iter()
+        .filter(|level| other.contains(&glossed(*level)));
+    known.fold(text.to_owned(), |text, level| {
+        text.replace(&glossed(level), &level.spoken())
+    })
+}
+
+/// A level with its meaning in a few words.
+fn glossed(level: Level) -> String {
+    format!("{} ({})", level.spoken(), level.row().gloss)
+}
+
+const ONE_WRITER: &str = "each value that was read has one possible writer";
+const ANY_APPEND: &str = "the argument holds whichever of several appends made an element that was appended more than once";
+
+/// Whether a read is wrong because of the transaction that it read from.
+fn rests_on_writer(pattern: Pattern) -> bool {
+    matches!(
+        pattern,
+        Pattern::IntermediateRead
+            | Pattern::NotMyOwnWrite
+            | Pattern::NonRepeatableRead
+            | Pattern::IncompatibleOrder
+    )
+}
+
+/// Whether the argument says which operation of a transaction came before another.
+fn rests_on_program_order(violation: &Violation) -> bool {
+    let is_after_a_read = |edge: &Edge| {
+        matches!(
+            edge.because,
+            Reason::Visible {
+                axiom: Axiom::ReadCommitted,
+                ..
+            }
+        )
+    };
+    let is_of_own_writes = matches!(
+        violation.id.pattern,
+        Pattern::FutureRead
+            | Pattern::NotMyOwnWrite
+            | Pattern::NotMyLastWrite
+            | Pattern::IntermediateRead
+    );
+    let read_by_read =
+        |level: Level| level.is_of_each_read() || level.respected() == Some(Respected::SoFar);
+    is_of_own_writes
+        || violation.edges.iter().any(is_after_a_read)
+        || violation.id.pattern.letter().is_none()
+            && violation.levels.weakest().is_some_and(read_by_read)
+}
+
+/// Whether the argument may use which transaction of a session came first.
+fn rests_on_sessions(violation: &Violation) -> bool {
+    let is_simple = matches!(
+        violation.proof,
+        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_)
+    );
+    !is_simple
+        || violation
+            .edges
+            .iter()
+            .any(|edge| edge.relation == Relation::SessionOrder && !edge.from.is_initial())
+}
+
+/// Which faults there were while the transactions of a history ran, or else the last one before them.
+pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
+    let times = || history.transactions().filter_map(|t| history.interval(t));
+    let (first, last) = (
+        times().map(|times| times.start).min()?,
+        times().map(|times| times.end).max()?,
+    );
+    let faults = history.cluster().faults_while(first, last);
+    let when = match faults.first()?.end {
+        Some(end) if end < first => "The last fault before these transactions",
+        _ => "Faults while these transactions ran",
+    };
+    let origin = history.origin();
+    let time = |at: i64| match origin.seconds_per_tick() {
+        Some(_) => origin.time(at),
+        None => format!("time {}", origin.time(at)),
+    };
+    let told = |fault: &FaultSpan| match fault.end {
+        Some(end) => format!(
+            "{} from {} to {}",
+            visible(&fault.what),
+            time(fault.start),
+            time(end)
+        ),
+        None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
+    };
+    let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+    let more = faults.len() - told.len();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Some(format!("{when}: {}{more}.", told.join(", ")))
+}
+
+/// What the argument takes for granted, apart from what holds for the whole history only under a condition.
+pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
+    let is_repeated =
+        !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
+    let one_writer = if is_repeated { ANY_APPEND } else { ONE_WRITER };
+    let written = match example.violation.proof {
+        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => {
+            Some(one_writer)
+        }
+        // Such a read is wrong because of its writer.
+        Proof::Read | Proof::Reads { .. } => None,
+        Proof::Writers { .. }
+        | Proof::Appends { .. }
+        | Proof::Outcomes { .. }
+        | Proof::Combinations { .. } => {
+            Some("a read with several possible writers has a case for each")
+        }
+        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(one_writer),
+    };
+    let violation = &example.violation;
+    let initial = initial_values(example);
+    let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
+    let is_timed =
+        violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
+    let clock = is_timed.then(|| match example.history.origin().times_are_events {
+        true => {
+            "events, counted from 1, happened in the order in which the file has them".to_owned()
+        }
+        false => "the recorded times are those of one clock".to_owned(),
+    });
+    let rests_on_sessions = rests_on_sessions(violation) && example.level.plain_of().is_none();
+    let order = match example.level {
+        _ if example.history.n_transactions() == 1 => {
+            "the operations of a transaction are listed in order"
+        }
+        Level::CutIsolation => {
+            "the order within a transaction counts, the order of lines across sessions does not"
+        }
+        _ if !is_timed && !rests_on_sessions && rests_on_program_order(violation) => {
+            "the order within a transaction counts, the order of lines across sessions does not"
+        }
+        _ if !is_timed && !rests_on_sessions => {
+            "the order of lines across transactions does not count"
+        }
+        _ if is_timed && example.level.plain_of().is_some() => "session order does not count",
+        _ if is_timed && rests_on_program_order(violation) => {
+            "the order within a transaction and within a session counts"
+        }
+        _ if is_timed => "the order within a session counts",
+        _ if rests_on_program_order(violation) => {
+            "the order within a transaction and within a session counts, the order of lines across sessions does not"
+        }
+        _ => "the order within a session counts, the order of lines across sessions does not",
+    };
+    let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
+    let list = is_repeated.then(|| by_last.to_owned());
+    let lacks_sessions = example.history.origin().lacks_sessions;
+    let session =
+        lacks_sessions.then(|| "transactions without a process count as one session".to_owned());
+    let written = written.map(str::to_owned).into_iter();
+    written
+        .chain(initial)
+        .chain(clock)
+        .chain([order.to_owned()])
+        .chain(session)
+        .chain(list)
+        .collect()
+}
+
+/// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that
+/// is unusual.
+fn initial_values(example: &Counterexample) -> Option<String> {
+    let (history, violation) = (&example.history, &example.violation);
+    let usual = history.initial_value();
+    let reads_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
+    let reads = violation
+        .edges
+        .iter()
+        .filter(|edge| reads_initial(edge))
+        .filter_map(|edge| edge.to_operation);
+    let read: Vec<Operation> = reads
+        .map(|o| history.operation(o))
+        .filter(|o| !history.lists().is_list(o.key))
+        .collect();
+    let other_than_usual = read
+        .iter()
+        .filter(|o| o.value != Value::INITIAL && Some(o.value) != usual);
+    let is_thin_air = violation.id.pattern == Pattern::ThinAirRead;
+    let of_keys = (0..history.n_operations())
+        .filter(|_| is_thin_air)
+        .map(|o| history.keys()[o]);
+    let instead = of_keys.filter_map(|key| Some((key, history.initial_value_of(key)?)));
+    let mut others: Vec<String> = other_than_usual
+        .map(|o| (o.key, o.value))
+        .chain(instead)
+        .filter(|(key, _)| !history.lists().is_list(*key))
+        .map(|(key, value)| {
+            format!(
+                "{} = {} is the initial version",
+                history.key_name(key),
+                history.value_name(value)
+            )
+        })
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    if !others.is_empty() {
+        return Some(others.join("; "));
+    }
+    let is_ruled_out = matches!(
+        violation.id.pattern,
+        Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder
+    );
+    // Readers take a zero for an initial value.
+    let zero = |edge: &&Edge| edge.because == Reason::Reads && !edge.from.is_initial();
+    let mut written = violation
+        .edges
+        .iter()
+        .filter(zero)
+        .filter_map(|edge| edge.to_operation);
+    let is_ruled_out =
+        is_ruled_out || written.any(|o| history.value_name(history.operation(o).value) == "0");
+    let matters = !read.is_empty() || is_ruled_out;
+    let of_registers = history.lists().is_empty();
+    match usual.filter(|_| matters) {
+        Some(value) => Some(format!(
+            "{} is the initial value",
+            history.value_name(value)
+        )),
+        None => (is_ruled_out && of_registers).then(|| "an unwritten key has no value".to_owned()),
+    }
+}
+
+/// "the 2 that d1 read of key x is that of d3, not that of d2 (line 1, aborted)", for each of these reads; one general
+/// clause where there are many.
+fn of_other_writers(whole: &History, reads: &[Assumed]) -> Vec<String> {
+    if reads.len() > MOST_READS {
+        let least = "a value that several transactions wrote is taken as read from the one that breaks least";
+        return vec![least.to_owned()];
+    }
+    let mut clauses: Vec<String> = reads.iter().map(|read| of_one_read(whole, read)).collect();
+    clauses.dedup();
+    clauses
+}
+
+fn of_one_read(whole: &History, read: &Assumed) -> String {
+    let words = Words::new(whole, &[]);
+    let name = |&write: &OperationId| {
+        let t = whole.transaction_of(write);
+        let place = whole.spot_of(write).map(|spot| spot.text(whole.origin()));
+        let aborted = (whole.outcome(t) == Outcome::Aborted).then(|| "aborted".to_owned());
+        let note: Vec<String> = place.into_iter().chain(aborted).collect();
+        match note.is_empty() {
+            true => words.transaction(t),
+            false => format!("{} ({})", words.transaction(t), note.join(", ")),
+        }
+    };
+    let mut not: Vec<String> = read
+        .others
+        .iter()
+        .take(MOST_WRITERS)
+        .map(name)
+        .map(|t| format!("that of {t}"))
+        .collect();
+    let more = read.others.len().saturating_sub(MOST_WRITERS);
+    not.extend((more > 0).then(|| format!("that of {more} more")));
+    not.extend(read.may_be_initial.then(|| "the initial one".to_owned()));
+    let (value, others) = (words.value_read(read.read), not.join(" or "));
+    match read.from {
+        None => format!("the {value} may be {others}"),
+        Some(from) if from.is_initial() => format!("the {value} is the initial one, not {others}"),
+        Some(from) => format!(
+            "the {value} is that of {}, not {others}",
+            words.transaction(from)
+        ),
+    }
+}

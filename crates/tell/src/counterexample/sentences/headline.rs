@@ -1,0 +1,755 @@
+//! The words of a [`Claim`]: a headline, and one sentence that says which transaction did what.
+
+use super::edges::{capitalized, sentence};
+use super::speaker::Speaker;
+use super::words::Words;
+use super::wrong_values::wrong_value_title;
+use crate::counterexample::claim::{Claim, Sight, claim, is_in_its_list};
+use isoscope_check::checkers::{Proof, Supposed, Violation};
+use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
+use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
+
+/// A claim with its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// What it claims.
+    pub claim: Claim,
+    /// What happened, in a few words: "Half of a transaction was seen".
+    pub title: String,
+    /// Which transaction did it to which key, in one sentence with a full stop.
+    pub summary: String,
+}
+
+/// The claim of a violation, in words. O(edges²).
+pub fn headline(history: &History, violation: &Violation) -> Headline {
+    let claim = claim(history, violation);
+    let words = Words::new(history, &violation.edges);
+    let summary = Speaker {
+        words: &words,
+        violation,
+    }
+    .sentence(&claim);
+    Headline {
+        title: title_of(&claim, history, violation).to_owned(),
+        summary,
+        claim,
+    }
+}
+
+/// The title of a [`headline`].
+pub fn title(history: &History, violation: &Violation) -> String {
+    headline(history, violation).title
+}
+
+/// The sentence of a [`headline`].
+pub fn summary(history: &History, violation: &Violation) -> String {
+    headline(history, violation).summary
+}
+
+/// The pattern with its codes and their sources, for experts: "Fractured read, TAP-k (Plume), G-single (Adya)".
+pub fn codes(violation: &Violation) -> String {
+    let row = violation.called().row();
+    let letter = row.pattern.letter().map(|_| format!("{} (Plume)", row.id));
+    let others = row.adya.into_iter().flat_map(|names| names.split(", "));
+    // Adya's cycles are of dependencies alone.
+    let in_sessions = |name: &str| {
+        violation
+            .also
+            .iter()
+            .any(|also| also.strip_suffix("-session") == Some(name))
+    };
+    let others = others.filter_map(|name| {
+        let with = if in_sessions(name) {
+            " with session order"
+        } else {
+            ""
+        };
+        Some(format!("{name} ({}){with}", paper_of(name)?))
+    });
+    let in_real_time = violation
+        .also
+        .iter()
+        .filter(|also| also.ends_with("-realtime"));
+    let in_real_time = in_real_time.map(|also| format!("{also} (Elle)"));
+    let names: Vec<String> = letter
+        .into_iter()
+        .chain(others)
+        .chain(in_real_time)
+        .collect();
+    let known = match names.is_empty() {
+        true => vec![format!("{} ({})", row.title, row.source)],
+        false => [row.title.to_owned()].into_iter().chain(names).collect(),
+    };
+    known.join(", ")
+}
+
+/// Where a code is defined; none for plain words.
+fn paper_of(code: &str) -> Option<&'static str> {
+    match code {
+        "G-nonadjacent" | "internal" | "incompatible-order" | "duplicate-elements" => Some("Elle"),
+        _ if code.starts_with('G') => Some("Adya"),
+        _ if code.starts_with(['P', 'A']) => Some("Berenson et al."),
+        _ => None,
+    }
+}
+
+fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
+    match claim {
+        Claim::WrongValue { pattern, reads } => wrong_value_title(
+            *pattern,
+            reads
+                .iter()
+                .any(|&read| history.lists().read_by(read).is_some()),
+        ),
+        Claim::StaleRead {
+            sight: Sight::OwnSession,
+            ..
+        } => "A session did not see its own write",
+        Claim::StaleRead {
+            sight: Sight::ReadBefore(_),
+            ..
+        } => "A later read returned an older state",
+        Claim::StaleRead {
+            sight: Sight::Read(_),
+            ..
+        } => "Half of a transaction was seen",
+        Claim::StaleRead {
+            sight: Sight::SessionRead(_),
+            ..
+        } => "The reads of a session went back",
+        Claim::StaleRead {
+            sight: Sight::WroteLater(_),
+            ..
+        } => "The writes of a session were seen out of order",
+        Claim::StaleRead {
+            sight: Sight::SessionSawLater(_),
+            ..
+        } => "A session did not see what came before a write that it had read",
+        Claim::StaleRead {
+            sight: Sight::Followed(_),
+            ..
+        } => "A write was seen without what its session had read before",
+        Claim::StaleRead {
+            sight: Sight::Order,
+            ..
+        } if is_of_dependencies(violation) => {
+            "A transaction missed a write of another one that it depends on"
+        }
+        Claim::StaleRead {
+            sight: Sight::Through,
+            ..
+        } => "A transaction missed a write of another one that it depends on",
+        Claim::StaleRead {
+            sight: Sight::Order,
+            ..
+        } => "A write that came before was not seen",
+        Claim::TwoReads { forced }
+            if forced.len() == 2 && violation.proof.cycle_edges().len() == 2 =>
+        {
+            "Two reads that no single order explains"
+        }
+        Claim::TwoReads { .. } => "Reads that no single order explains",
+        Claim::Observed
+            if violation
+                .proof
+                .cycle_edges()
+                .iter()
+                .any(|&e| is_listed(history, violation, e)) =>
+        {
+            "Lists contradict each other on the order of transactions"
+        }
+        Claim::Observed if has_session_order(violation) => "Reads and sessions form a cycle",
+        Claim::Observed if violation.proof.cycle_edges().len() == 2 => {
+            "Two transactions read from each other"
+        }
+        Claim::Observed => "Reads form a cycle",
+        Claim::LostWrite { .. }
+            if violation
+                .key
+                .is_some_and(|key| history.lists().is_list(key)) =>
+        {
+            "A transaction appended after an element that it had not seen"
+        }
+        Claim::LostWrite { readers, .. } if overlap(violation, readers).is_some() => {
+            "Two writers of a key overlapped"
+        }
+        Claim::Overlap { .. } => "Two writers of a key overlapped",
+        Claim::LostWrite { .. } => "One of two updates was lost",
+        Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
+        Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
+        Claim::Ring { missing } if missing.len() > 1 && has_session_order(violation) => {
+            "Dependencies form a cycle"
+        }
+        Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
+        Claim::Ring { .. } => "Dependencies form a cycle",
+        Claim::AgainstTheClock {
+            missed: Some(_), ..
+        } => "A write that had finished was not seen",
+        Claim::OverwrittenBefore { .. } => {
+            "A value was read that had been overwritten before the read began"
+        }
+        Claim::AgainstTheClock { .. } => "Reads contradict real time",
+        Claim::Cases => match supposed(&violation.proof) {
+            Some(Supposed::Writer { .. }) => "Reads that no choice of writers explains",
+            Some(Supposed::Append { .. }) => "A list that no possible appends explain",
+            Some(Supposed::Outcome { .. }) => "Reads that neither commit nor abort explains",
+            None => "Reads that no order of the writes explains",
+        },
+    }
+}
+
+/// The other transaction of a lost write of one reader, where all that is known is that both wrote the key and that
+/// each started before the other committed.
+fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<TransactionId> {
+    if is_of_dependencies(violation) {
+        return None;
+    }
+    let cycle: Vec<&Edge> = violation
+        .proof
+        .cycle_edges()
+        .iter()
+        .filter_map(|e| violation.edges.get(*e))
+        .collect();
+    let ([one], [_, _]) = (readers, cycle.as_slice()) else {
+        return None;
+    };
+    let is_conflict =
+        |edge: &&&Edge| matches!(edge.because, Reason::Conflict { .. }) && edge.to == *one;
+    let is_missed = |edge: &&Edge| edge.relation == Relation::AntiDependency && edge.from == *one;
+    cycle
+        .iter()
+        .find(is_conflict)
+        .filter(|_| cycle.iter().any(is_missed))
+        .map(|edge| edge.from)
+}
+
+/// Whether the weakest level violated is about dependencies: then nothing is said of one order of commits, unless that of the
+/// transactions that write.
+fn is_of_dependencies(violation: &Violation) -> bool {
+    violation
+        .levels
+        .weakest()
+        .is_some_and(|level| level.is_of_dependencies() && !level.is_serial_for_updates())
+}
+
+fn has_session_order(violation: &Violation) -> bool {
+    let is_of_session = |edge: &Edge| edge.relation == Relation::SessionOrder;
+    violation
+        .proof
+        .cycle_edges()
+        .into_iter()
+        .filter_map(|e| violation.edges.get(e))
+        .any(is_of_session)
+}
+
+/// Whether an edge is known from a list.
+fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
+    let is = |edge: &Edge| {
+        matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge)
+    };
+    violation.edges.get(e).is_some_and(is)
+}
+
+/// What the first question of a proof is about; none where it is about the order of writes.
+fn supposed(proof: &Proof) -> Option<Supposed> {
+    match proof {
+        Proof::Writers { read, cases } => cases.first().map(|(writer, _)| Supposed::Writer {
+            read: *read,
+            writer: *writer,
+        }),
+        Proof::Appends { read, place, cases } => {
+            cases.first().map(|(append, _)| Supposed::Append {
+                read: *read,
+                place: *place,
+                append: *append,
+            })
+        }
+        Proof::Outcomes { transaction, .. } => Some(Supposed::Outcome {
+            transaction: *transaction,
+            committed: true,
+        }),
+        Proof::Combinations { options, .. } => options.first().copied(),
+        _ => None,
+    }
+}
+
+impl Speaker<'_> {
+    fn sentence(&self, claim: &Claim) -> String {
+        match claim {
+            Claim::WrongValue { pattern, reads } => self.wrong_value(*pattern, reads),
+            Claim::StaleRead {
+                read,
+                older,
+                newer,
+                sight,
+            } => self.stale_read(*read, *older, *newer, *sight),
+            Claim::TwoReads { forced } => self.two_reads(forced),
+            Claim::Observed => match &self.violation.proof {
+                Proof::Cycle(cycle) => self.observed(cycle),
+                _ => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            },
+            Claim::LostWrite {
+                key,
+                writer,
+                readers,
+            } => self.lost_write(*key, *writer, readers),
+            Claim::Overlap {
+                key,
+                writers,
+                is_open,
+            } => self.overlap(*key, *writers, *is_open),
+            Claim::ReadersDisagree { missed: [a, b] } => self.readers_disagree(*a, *b),
+            Claim::MissedEachOther { missed } => {
+                let clauses = missed.map(|e| self.missed(e));
+                format!("{}; {}.", clauses[0], clauses[1])
+            }
+            Claim::Ring { missing } => self.ring(missing),
+            Claim::AgainstTheClock { clock, missed } => self.against_the_clock(*clock, *missed),
+            Claim::OverwrittenBefore { read, by } => self.overwritten_before(*read, *by),
+            Claim::Cases => self.cases(),
+        }
+    }
+
+    /// "T2 read from T1; T1 ran after T2 in its session."
+    fn observed(&self, cycle: &[EdgeIndex]) -> String {
+        const TOLD: usize = 4;
+        let mut clauses: Vec<String> = cycle
+            .iter()
+            .filter_map(|&e| self.observed_clause(e))
+            .collect();
+        let more = clauses.len().saturating_sub(TOLD);
+        clauses.truncate(TOLD);
+        let more = if more > 0 {
+            format!("; {more} more close the cycle")
+        } else {
+            String::new()
+        };
+        // A name stays as in the file.
+        let said = clauses.join("; ");
+        let said = if said.starts_with("key ") {
+            capitalized(&said)
+        } else {
+            sentence(&said)
+        };
+        format!("{said}{more}.")
+    }
+
+    /// "T2 read from T1".
+    fn observed_clause(&self, e: EdgeIndex) -> Option<String> {
+        let edge = self.violation.edges.get(e)?;
+        let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+        Some(match edge.because {
+            Reason::Reads => format!("{to} read from {from}"),
+            Reason::SessionOrder => format!("{to} ran after {from} in its session"),
+            Reason::Listed { read, .. } if !self.words.listed_element(read, edge.to_operation) => {
+                let [has, lacks] = [edge.from, edge.to].map(|t| self.transaction(t));
+                format!(
+                    "{} was read with {has}'s append and without {lacks}'s",
+                    self.words.key(edge.key)
+                )
+            }
+            Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+            Reason::Visible { .. } => {
+                format!("{} has {from} before {to}", self.words.key(edge.key))
+            }
+            _ => format!("{from} came before {to}"),
+        })
+    }
+
+    fn stale_read(
+        &self,
+        read: OperationId,
+        older: TransactionId,
+        (newer, write): (TransactionId, Option<OperationId>),
+        sight: Sight,
+    ) -> String {
+        let key = Some(self.words.history.operation(read).key);
+        let (new, writer) = (self.words.wrote(write, key), self.transaction(newer));
+        let version = if older.is_initial() {
+            ", the initial version"
+        } else {
+            ""
+        };
+        let stale = if older.is_initial() {
+            self.words.initial_read(read)
+        } else {
+            self.words.content(read)
+        };
+        let reader = self.reader(read);
+        let is_newer = || self.is_newer(newer, older);
+        match sight {
+            Sight::OwnSession => {
+                let comma = if version.is_empty() { "" } else { "," };
+                format!(
+                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}.",
+                    new.replacen("wrote", "written", 1),
+                    is_newer()
+                )
+            }
+            Sight::ReadBefore(seen) => format!(
+                "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}.",
+                self.words.content(seen)
+            ),
+            Sight::Read(seen) => format!(
+                "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
+                self.words.content(seen)
+            ),
+            Sight::SessionRead(seen) => {
+                let earlier = self.reader(seen);
+                let is_of_key = Some(self.words.history.operation(seen).key) == key;
+                let also = if is_of_key {
+                    String::new()
+                } else {
+                    format!(", which {new}")
+                };
+                format!(
+                    "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::WroteLater(seen) => {
+                let later = self.source_of(seen);
+                format!(
+                    "{reader} read {} from {later}, before which {writer}, in the same session, {new}; but {reader} read the \
+                     older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::SessionSawLater(seen) => {
+                let (earlier, later) = (self.reader(seen), self.source_of(seen));
+                format!(
+                    "{earlier} had read {} from {later}, before which {writer}, in the same session, {new}; later {reader}, in \
+                     the session of {earlier}, read the older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::Followed(seen) => format!(
+                "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}.",
+                self.words.content(seen),
+                self.follower(seen, newer)
+            ),
+            Sight::Order if is_of_dependencies(self.violation) => {
+                format!(
+                    "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}."
+                )
+            }
+            Sight::Through => {
+                format!(
+                    "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}."
+                )
+            }
+            Sight::Order => {
+                let comma = if version.is_empty() { "" } else { "," };
+                format!(
+                    "{reader} read {stale}{comma} although {writer} came before it and {new}, {}.",
+                    is_newer()
+                )
+            }
+        }
+    }
+
+    /// Why the version of one transaction is newer than that of another, if it is because one read from the other.
+    fn is_newer(&self, newer: TransactionId, older: TransactionId) -> String {
+        let is_read =
+            |edge: &&Edge| edge.because == Reason::Reads && (edge.from, edge.to) == (older, newer);
+        match self
+            .violation
+            .edges
+            .iter()
+            .find(is_read)
+            .and_then(|edge| edge.to_operation)
+        {
+            Some(read) => {
+                let [newer, older] = [newer, older].map(|t| self.transaction(t));
+                format!(
+                    "which is newer: {newer} had read {} from {older}",
+                    self.words.content(read)
+                )
+            }
+            None => "which is newer".to_owned(),
+        }
+    }
+
+    /// The writer of what a read returned, by the edge of the read.
+    fn writer_read_by(&self, read: OperationId) -> Option<TransactionId> {
+        let is_it = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
+        self.violation
+            .edges
+            .iter()
+            .find(is_it)
+            .map(|edge| edge.from)
+    }
+
+    /// The same by name.
+    fn source_of(&self, read: OperationId) -> String {
+        self.writer_read_by(read)
+            .map_or_else(|| "a transaction".to_owned(), |t| self.transaction(t))
+    }
+
+    /// The writer of what a read returned, and how it follows another one: "T3, which had read from T1".
+    fn follower(&self, read: OperationId, first: TransactionId) -> String {
+        let (name, followed) = (self.source_of(read), self.transaction(first));
+        let Some(writer) = self.writer_read_by(read).filter(|t| !t.is_initial()) else {
+            return name;
+        };
+        let history = self.words.history;
+        let precedes =
+            |t: TransactionId| t < writer && history.session_of(t) == history.session_of(writer);
+        let reads = self
+            .violation
+            .edges
+            .iter()
+            .filter(|edge| edge.because == Reason::Reads && edge.from == first);
+        let readers: Vec<TransactionId> = reads.map(|edge| edge.to).collect();
+        match readers.iter().find(|&&t| precedes(t)) {
+            _ if readers.contains(&writer) => format!("{name}, which had read from {followed}"),
+            Some(&t) => {
+                format!(
+                    "{name}, before which {}, in the same session, had read from {followed}",
+                    self.transaction(t)
+                )
+            }
+            None => format!("{name}, which follows {followed} through what others had read"),
+        }
+    }
+
+    /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
+    fn two_reads(&self, forced: &[EdgeIndex]) -> String {
+        const TOLD: usize = 4;
+        let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
+        let read_by = |edge: &Edge| match edge.because {
+            Reason::Visible { reader, read, .. } => (reader, Some(read)),
+            _ => (edge.from, edge.from_operation),
+        };
+        let clause = |edge: &Edge| {
+            let (reader, read) = read_by(edge);
+            let is_same = |other: &Edge| (read_by(other).0, other.key) == (reader, edge.key);
+            let of = match read {
+                Some(read) if forced_edges().filter(|other| is_same(other)).count() > 1 => {
+                    self.words.content(read)
+                }
+                _ => self.words.key(edge.key),
+            };
+            let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
+            format!("{reader}'s read of {of} puts {then} after {first}")
+        };
+        let mut clauses: Vec<String> = forced_edges().map(clause).collect();
+        let others = self
+            .violation
+            .proof
+            .cycle_edges()
+            .into_iter()
+            .filter(|e| !forced.contains(e));
+        clauses.extend(others.filter_map(|e| self.observed_clause(e)));
+        let more = clauses.len().saturating_sub(TOLD);
+        clauses.truncate(TOLD);
+        let more = if more > 0 {
+            format!("; {more} more close the cycle")
+        } else {
+            String::new()
+        };
+        format!("{}{more}.", clauses.join("; "))
+    }
+
+    fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> String {
+        let is_list = self.words.history.lists().is_list(key);
+        let key = format!("key {}", self.words.history.key_name(key));
+        let version = match writer {
+            t if t.is_initial() => format!("the initial version of {key}"),
+            t => format!("{}'s version of {key}", self.transaction(t)),
+        };
+        match readers {
+            [one] if overlap(self.violation, readers).is_some() => {
+                let other = overlap(self.violation, readers).unwrap_or(*one);
+                let both = [*one, other].map(|t| self.transaction(t));
+                let did = if is_list { "appended to" } else { "wrote" };
+                format!(
+                    "{} both {did} {key}, and each started before the other committed.",
+                    Words::list(&both)
+                )
+            }
+            [one] => {
+                let one_of = |edge: &Edge| match (edge.from == *one, edge.to == *one) {
+                    (true, _) => Some(edge.to),
+                    (_, true) => Some(edge.from),
+                    _ => None,
+                };
+                let cycle = self.violation.proof.cycle_edges();
+                let mut orders = cycle.iter().filter_map(|e| self.violation.edges.get(*e));
+                let of_versions = orders
+                    .find(|edge| edge.relation == Relation::WriteWrite && one_of(edge).is_some());
+                let other = of_versions
+                    .and_then(one_of)
+                    .map(|other| format!("{}'s", self.transaction(other)));
+                let (verb, what) = if is_list {
+                    ("appended", "append")
+                } else {
+                    ("overwrote it", "write")
+                };
+                let missed = other.unwrap_or_else(|| "another".to_owned());
+                format!(
+                    "{} read {version} and {verb} without having seen {missed} {what}: one of the two {what}s is lost.",
+                    self.transaction(*one)
+                )
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(|&t| self.transaction(t)).collect();
+                format!(
+                    "{} read {version} and each overwrote it: only one update can survive.",
+                    Words::list(&names)
+                )
+            }
+        }
+    }
+
+    /// "T1 and T2 both wrote key 4, T1 first, but T2 started before T1 committed."
+    fn overlap(&self, key: KeyId, writers: [TransactionId; 2], is_open: bool) -> String {
+        let history = self.words.history;
+        let did = if history.lists().is_list(key) {
+            "appended to"
+        } else {
+            "wrote"
+        };
+        let [first, second] = writers.map(|t| self.transaction(t));
+        let both = format!(
+            "{first} and {second} both {did} key {}",
+            history.key_name(key)
+        );
+        match is_open {
+            true => format!("{both}, but neither can have committed before the other started."),
+            false => {
+                format!("{both}, {first} first, but {second} started before {first} committed.")
+            }
+        }
+    }
+
+    /// "T1 read key 49 = 1, not T2's newer 7".
+    fn missed(&self, e: EdgeIndex) -> String {
+        let Some(edge) = self.violation.edges.get(e) else {
+            return String::new();
+        };
+        let read = self.words.content_or_key(edge.from_operation, edge.key);
+        let missed = self.words.missed(edge.to_operation, edge.to);
+        format!("{} read {read}, {missed}", self.transaction(edge.from))
+    }
+
+    fn readers_disagree(&self, a: EdgeIndex, b: EdgeIndex) -> String {
+        let (Some(first), Some(second)) =
+            (self.violation.edges.get(a), self.violation.edges.get(b))
+        else {
+            return String::new();
+        };
+        let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId| {
+            let in_session = |edge: &Edge| {
+                (edge.from, edge.to, edge.relation) == (saw, reader, Relation::SessionOrder)
+            };
+            let how = match self.violation.edges.iter().any(in_session) {
+                true => format!("ran after {} in its session", self.transaction(saw)),
+                false => format!("saw {}", self.transaction(saw)),
+            };
+            format!(
+                "{} {how}, but {}",
+                self.transaction(reader),
+                self.missed_write(e)
+            )
+        };
+        format!(
+            "{}; {}.",
+            clause(second.to, a, first.from),
+            clause(first.to, b, second.from)
+        )
+    }
+
+    /// "missed T2's key 49 = 7".
+    fn missed_write(&self, e: EdgeIndex) -> String {
+        let Some(edge) = self.violation.edges.get(e) else {
+            return String::new();
+        };
+        let write = self.words.content_or_key(edge.to_operation, edge.key);
+        format!("missed {}'s {write}", self.transaction(edge.to))
+    }
+
+    fn ring(&self, missing: &[TransactionId]) -> String {
+        const TOLD: usize = 4;
+        let order = match self.violation.levels.weakest() {
+            Some(level) if level.is_serial() || level.is_serial_for_updates() => "no serial order",
+            Some(level) if level.is_of_dependencies() => "no order of versions",
+            _ => "no order of commits",
+        };
+        let names: Vec<String> = missing
+            .iter()
+            .take(TOLD)
+            .map(|&t| self.transaction(t))
+            .collect();
+        let cycle = self.violation.proof.cycle_edges();
+        let is_miss = |&e: &EdgeIndex| self.violation.edges[e].relation == Relation::AntiDependency;
+        let missed: Vec<EdgeIndex> = cycle.iter().copied().filter(is_miss).collect();
+        if missed.len() == missing.len() && (1..=3).contains(&missed.len()) {
+            let clause = |&e: &EdgeIndex| {
+                format!(
+                    "{} {}",
+                    self.transaction(self.violation.edges[e].from),
+                    self.missed_write(e)
+                )
+            };
+            let mut clauses: Vec<String> = missed.iter().map(clause).collect();
+            let others: Vec<EdgeIndex> = cycle
+                .iter()
+                .copied()
+                .filter(|e| !missed.contains(e))
+                .collect();
+            let others = match others.as_slice() {
+                [] => "",
+                [one] => {
+                    clauses.extend(self.observed_clause(*one));
+                    ""
+                }
+                _ => "with what else was observed, ",
+            };
+            return format!("{}: {others}that leaves {order}.", Words::list(&clauses));
+        }
+        match missing.len() {
+            0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            1 => format!(
+                "{} missed several writes; with what else was observed, that leaves {order}.",
+                names[0]
+            ),
+            n if n > TOLD => format!(
+                "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}.",
+                names.join(", "),
+                n - TOLD
+            ),
+            _ => format!(
+                "{} each missed a write; with what else was observed, that leaves {order}.",
+                Words::list(&names)
+            ),
+        }
+    }
+
+    fn against_the_clock(&self, clock: EdgeIndex, missed: Option<EdgeIndex>) -> String {
+        let Some(edge) = self.violation.edges.get(clock) else {
+            return String::new();
+        };
+        let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
+        match missed {
+            Some(missed) => format!(
+                "{}, although {ended} had ended before {began} began.",
+                self.missed(missed)
+            ),
+            None => format!(
+                "{ended} had ended before {began} began, yet what was read puts {began} before {ended}."
+            ),
+        }
+    }
+
+    fn overwritten_before(&self, read: OperationId, by: OperationId) -> String {
+        let words = self.words;
+        let [reader, writer] =
+            [read, by].map(|o| words.transaction(words.history.transaction_of(o)));
+        let wrote = words.wrote(Some(by), None);
+        format!(
+            "{reader} read {}, although {writer} {wrote} before that read began.",
+            words.content(read)
+        )
+    }
+}

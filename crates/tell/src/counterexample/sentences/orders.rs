@@ -1,0 +1,253 @@
+//! Which levels a counterexample breaks on which order, and which order makes the difference.
+
+use super::words::Words;
+use crate::counterexample::orders::{Difference, Orders};
+use isoscope_check::checkers::{CountedOrder, Level};
+use isoscope_model::history::{History, SessionId, TransactionId};
+use isoscope_model::relations::{Edge, Relation};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of undecided levels named one by one.
+const MOST_OPEN: usize = 3;
+
+/// Maximum number of broken levels named in full.
+const MOST_NAMED: usize = 3;
+
+type Pair = (TransactionId, TransactionId);
+
+/// "Weakest levels that these operations violate: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
+/// None if that is not known.
+pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
+    let weakest = orders.weakest_broken();
+    let levels = if weakest.len() == 1 {
+        "level"
+    } else {
+        "levels"
+    };
+    let order = |level: &Level| match orders.without_sessions.contains(*level) {
+        true => CountedOrder::Plain,
+        false => level.row().order,
+    };
+    let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
+        weakest
+            .iter()
+            .copied()
+            .filter(|level| wanted(order(level)))
+            .collect()
+    };
+    let plain = of(|order| order == CountedOrder::Plain);
+    let session = of(|order| order == CountedOrder::Session);
+    let timed = of(|order| !matches!(order, CountedOrder::Plain | CountedOrder::Session));
+    let said = match (plain.as_slice(), session.as_slice(), timed.as_slice()) {
+        ([], [], []) => return None,
+        // Where no session has two transactions, there is no session order.
+        (_, _, []) if !shares_session(history) => {
+            format!(": {}", named(&[plain, session].concat()))
+        }
+        (plain, [], []) => format!(", even without session order: {}", named(plain)),
+        ([], session, []) => format!(": {}; none without session order", named(session)),
+        ([], [], timed) => format!(": {}; none without real time", named(timed)),
+        ([], session, timed) => {
+            format!(
+                ": with session order {}, in real time also {}; none without either",
+                named(session),
+                named(timed)
+            )
+        }
+        (plain, session, timed) => {
+            let with = (!session.is_empty()).then(|| format!(", with it also {}", named(session)));
+            let in_time =
+                (!timed.is_empty()).then(|| format!(", in real time also {}", named(timed)));
+            let [with, in_time] = [with, in_time].map(Option::unwrap_or_default);
+            format!(": without session order {}{with}{in_time}", named(plain))
+        }
+    };
+    let open = orders.perhaps_weakest();
+    let open = match open.len() {
+        0 => String::new(),
+        n if n > MOST_OPEN => format!("; {n} levels are undecided"),
+        _ => format!("; undecided: {}", codes(&open)),
+    };
+    let these = if history.n_operations() == 1 {
+        "this operation violates"
+    } else {
+        "these operations violate"
+    };
+    Some(format!("Weakest {levels} that {these}{said}{open}."))
+}
+
+/// "plain snapshot isolation (P-SI, Elle's :snapshot-isolation)", or the codes of several levels.
+fn named(levels: &[Level]) -> String {
+    match levels {
+        [level] => in_full(level),
+        _ if levels.len() <= MOST_NAMED => Words::list(
+            &levels
+                .iter()
+                .map(|level| format!("{} ({level})", level.spoken()))
+                .collect::<Vec<String>>(),
+        ),
+        _ => codes(levels),
+    }
+}
+
+fn codes(levels: &[Level]) -> String {
+    Words::list(&levels.iter().map(Level::to_string).collect::<Vec<String>>())
+}
+
+fn shares_session(history: &History) -> bool {
+    history
+        .sessions()
+        .any(|session| history.transactions_of(session).len() > 1)
+}
+
+/// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
+/// :serializable) and weaker plain levels. The order T1 before T2 in session s1 is what counts. Without it,
+/// these operations satisfy read atomic."
+pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Difference) -> String {
+    let by_sessions = difference.order == CountedOrder::Session;
+    let what = match difference.order {
+        CountedOrder::Session => "Session order",
+        CountedOrder::KeyRealTime => "Real time between transactions with a key in common",
+        CountedOrder::CommitRealTime => "The order of commits in real time",
+        _ => "Real time",
+    };
+    let weaker = match (difference.without.as_slice(), by_sessions) {
+        ([Level::PlainReadUncommitted], _) => "",
+        (_, true) => " and weaker plain levels",
+        (_, false) => " and weaker levels",
+    };
+    let held: Vec<String> = difference.without.iter().map(in_full).collect();
+    let held = format!(
+        "{what} makes the difference: without it, these operations satisfy {}{weaker}.",
+        held.join(" and ")
+    );
+    let level = difference.level.spoken();
+    let needed = match difference.needed.as_slice() {
+        [] => match used(words, difference.order) {
+            used if used.is_empty() => String::new(),
+            used if by_sessions => format!(
+                " The argument uses the order {}.",
+                in_sessions(words.history, &used)
+            ),
+            used => format!(" The argument uses that {}.", in_time(words, &used)),
+        },
+        [step] if by_sessions => {
+            format!(
+                " The order {} is what counts. Without it, these operations satisfy {level}.",
+                in_sessions(words.history, &[*step])
+            )
+        }
+        [step] => format!(
+            " What counts is that {}. Without that, these operations satisfy {level}.",
+            in_time(words, &[*step])
+        ),
+        steps => {
+            let steps = if by_sessions {
+                in_sessions(words.history, steps)
+            } else {
+                in_time(words, steps)
+            };
+            format!(
+                " Each step of this is needed: {steps}. If any one of them is dropped, these operations satisfy {level}."
+            )
+        }
+    };
+    held + &needed
+}
+
+/// What the answer to an edge adds if it makes the difference.
+pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> String {
+    format!(
+        " This makes the difference: without it, these operations satisfy {}.",
+        difference.level.spoken()
+    )
+}
+
+/// "plain serializability (P-SER, Elle's :serializable)".
+fn in_full(level: &Level) -> String {
+    let by_elle = level
+        .row()
+        .elle
+        .first()
+        .map(|keyword| format!(", Elle's :{keyword}"))
+        .unwrap_or_default();
+    format!("{} ({}{by_elle})", level.spoken(), level.code())
+}
+
+/// The pairs of an order that the argument has edges for.
+fn used(words: &Words<'_>, order: CountedOrder) -> Vec<Pair> {
+    let relation = if order == CountedOrder::Session {
+        Relation::SessionOrder
+    } else {
+        Relation::RealTime
+    };
+    let is_used = |edge: &&Edge| {
+        edge.relation == relation && !edge.from.is_initial() && !edge.to.is_initial()
+    };
+    let pairs: BTreeSet<Pair> = words
+        .edges
+        .iter()
+        .filter(is_used)
+        .map(|edge| (edge.from, edge.to))
+        .collect();
+    pairs.into_iter().collect()
+}
+
+/// "T1 before T2 before T3 in session s1 and T4 before T5 in session s2".
+fn in_sessions(history: &History, pairs: &[Pair]) -> String {
+    let mut by_session: BTreeMap<SessionId, Vec<Vec<TransactionId>>> = BTreeMap::new();
+    let mut pairs = pairs.to_vec();
+    pairs.sort_unstable();
+    for (earlier, later) in pairs {
+        let chains = by_session.entry(history.session_of(earlier)).or_default();
+        match chains
+            .iter_mut()
+            .find(|chain| chain.last() == Some(&earlier))
+        {
+            Some(chain) => chain.push(later),
+            None => chains.push(vec![earlier, later]),
+        }
+    }
+    let chain = |chain: &Vec<TransactionId>| {
+        let names: Vec<String> = chain
+            .iter()
+            .map(|&t| history.transaction_name(t).to_string())
+            .collect();
+        names.join(" before ")
+    };
+    let of_session = |(session, chains): (SessionId, Vec<Vec<TransactionId>>)| {
+        let chains: Vec<String> = chains.iter().map(chain).collect();
+        format!(
+            "{} in session {}",
+            Words::list(&chains),
+            history.session_and_node(session)
+        )
+    };
+    Words::list(
+        &by_session
+            .into_iter()
+            .map(of_session)
+            .collect::<Vec<String>>(),
+    )
+}
+
+/// "T1 had ended (at time 5) before T2 began (at time 7)".
+fn in_time(words: &Words<'_>, pairs: &[Pair]) -> String {
+    let at = |time: Option<i64>| {
+        time.map(|time| format!(" (at {})", words.time(time)))
+            .unwrap_or_default()
+    };
+    let said = |&(earlier, later): &Pair| {
+        let [ended, began] = [
+            words.history.interval(earlier).map(|i| i.end),
+            words.history.interval(later).map(|i| i.start),
+        ];
+        let [first, then] = [earlier, later].map(|t| words.transaction(t));
+        format!(
+            "{first} had ended{} before {then} began{}",
+            at(ended),
+            at(began)
+        )
+    };
+    pairs.iter().map(said).collect::<Vec<String>>().join("; ")
+}

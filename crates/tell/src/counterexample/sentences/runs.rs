@@ -1,0 +1,152 @@
+//! What happens in a run of a counterexample, step by step.
+
+use super::words::Words;
+use crate::counterexample::replay::{Action, Explained, Isolation};
+use isoscope_check::checkers::Level;
+use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
+
+/// Where one copy of the data shows the same.
+pub(in crate::counterexample) fn shown(
+    settings: &[Isolation],
+    setting: Isolation,
+    has_times: bool,
+) -> String {
+    let weaker: Vec<&str> = settings
+        .iter()
+        .filter(|other| **other < setting)
+        .map(|other| other.sql())
+        .collect();
+    match (weaker.is_empty(), settings.is_empty()) {
+        (false, _) => format!(
+            "A single-copy database could return just these operations at {}. At {setting}, the setting that promises this level, it would \
+             have to block or abort a transaction, or return something else.",
+            weaker.join(" and at ")
+        ),
+        (true, false) => {
+            format!("A single-copy database could return just these operations at {setting}.")
+        }
+        (true, true) => {
+            let respected = if has_times {
+                "sessions and recorded times"
+            } else {
+                "sessions"
+            };
+            format!(
+                "No order that respects {respected} explains all reads by one up-to-date copy of the data."
+            )
+        }
+    }
+}
+
+/// That the order contradicts what is known of two versions of a key.
+pub(in crate::counterexample) fn turned(
+    words: &Words<'_>,
+    older: OperationId,
+    newer: OperationId,
+) -> String {
+    let history = words.history;
+    let value = |write: OperationId| history.value_name(history.operation(write).value);
+    format!(
+        "Here key {} = {} is committed after {}, which is newer in the inferred order of versions: no order was found that agrees \
+         with that and explains the reads as well.",
+        history.key_name(history.operation(older).key),
+        value(older),
+        value(newer)
+    )
+}
+
+/// Why a read of an intermediate version of `writer` is not wrong in the run.
+pub(in crate::counterexample) fn intermediate(words: &Words<'_>, writer: TransactionId) -> String {
+    let name = words.transaction(writer);
+    format!(
+        "The later write of {name} is left out, too: so its intermediate version counts as committed here."
+    )
+}
+
+/// What a transaction does, with how the value read came about. `replaced`: who wrote the key again after the write that was
+/// read, which the operations shown do not contain.
+pub(in crate::counterexample) fn sentence(
+    words: &Words<'_>,
+    (transaction, action): (TransactionId, Action),
+    explained: Explained,
+    replaced: Option<TransactionId>,
+) -> String {
+    let name = words.transaction(transaction);
+    let o = match action {
+        Action::Operation(o) => o,
+        Action::Begin => return format!("{name} begins."),
+        Action::Abort => return format!("{name} aborts."),
+        Action::Commit if words.history.outcome(transaction) == Outcome::Unknown => {
+            return format!("{name} ends; its client was not told how.");
+        }
+        Action::Commit => return format!("{name} commits."),
+    };
+    let operation = words.history.operation(o);
+    let content = words.content(o);
+    if operation.kind == OperationKind::Write {
+        let verb = if words.history.lists().is_list(operation.key) {
+            "appends"
+        } else {
+            "writes"
+        };
+        return format!("{name} {verb} {content}.");
+    }
+    let how = match (explained, replaced) {
+        (Explained::Nothing, _) if operation.value == Value::UNRECORDED => {
+            "the file does not say what it returned".to_owned()
+        }
+        (_, Some(writer)) => {
+            format!(
+                "an intermediate version, as {} wrote this key again afterwards",
+                words.transaction(writer)
+            )
+        }
+        (Explained::Nothing | Explained::Current, None) => {
+            "the last committed version shown".to_owned()
+        }
+        (Explained::Own, None) => "its own write".to_owned(),
+        (Explained::Older, None) => "an older version, which was overwritten before".to_owned(),
+        (Explained::Uncommitted, None) => "a write of a transaction that had not ended".to_owned(),
+        (Explained::Nowhere, None) => "no state up to here explains it".to_owned(),
+    };
+    format!("{name} reads {content}: {how}.")
+}
+
+/// What a run shows of a violation of a level, given how many of its reads are explained in a way.
+pub(in crate::counterexample) fn summary(
+    level: Level,
+    count: impl Fn(Explained) -> usize,
+) -> String {
+    let told = [
+        (
+            Explained::Older,
+            "an older version than the one that was there",
+        ),
+        (
+            Explained::Uncommitted,
+            "a write of a transaction that had not ended",
+        ),
+        (Explained::Nowhere, "what no state explains"),
+    ];
+    let odd: Vec<String> = told
+        .into_iter()
+        .filter_map(|(explained, what)| match count(explained) {
+            0 => None,
+            1 => Some(format!("one read returned {what}")),
+            n => Some(format!("{n} reads returned {what}")),
+        })
+        .collect();
+    match odd.is_empty() {
+        true => {
+            format!(
+                "Only the operations shown are replayed, without the others of these transactions. Among them, each read returned \
+                 what was committed last, but the transactions overlapped in a way that {} ({}) does not allow.",
+                level.spoken(),
+                level.code()
+            )
+        }
+        false => {
+            format!("In all, {}.", odd.join(", "))
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Why reads contradict by themselves.
+
+use super::edges::capitalized;
+use super::speaker::Speaker;
+use crate::counterexample::claim::{Claim, claim, tells_all, writes_of};
+use isoscope_check::checkers::Pattern;
+use isoscope_model::history::{OperationId, Outcome, Value};
+
+impl Speaker<'_> {
+    /// What reads contradict that are wrong in a way: a clause that begins with a capital letter or a name.
+    pub(super) fn wrong_reads(&self, pattern: Pattern, reads: &[OperationId]) -> String {
+        let words = self.words;
+        let Some(&read) = reads.first() else {
+            return capitalized(pattern.row().meaning);
+        };
+        let t = words.transaction(words.history.transaction_of(read));
+        let of_list = words.history.lists().read_by(read).is_some();
+        match pattern {
+            Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
+                let (place, [a, b]) = words.parted(reads).unwrap_or_default();
+                format!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
+            }
+            Pattern::ThinAirRead => {
+                "A transaction may read only the initial value, its own writes and what other committed transactions wrote"
+                    .to_owned()
+            }
+            Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
+            Pattern::DuplicateElement => {
+                "Each append is in a list at most once, so no element is there more often than it was appended".to_owned()
+            }
+            Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
+            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
+                format!(
+                    "The list does not end with what {t} had appended before, and a transaction's own appends are the end of what \
+                     it reads"
+                )
+            }
+            Pattern::IntermediateRead if of_list => {
+                "The list does not have a transaction's appends as it made them, and others see all of them together or none"
+                    .to_owned()
+            }
+            Pattern::FutureRead => format!(
+                "{t} wrote that value only after this read, and a transaction may read only the initial value, its own earlier \
+                 writes and what other committed transactions wrote"
+            ),
+            Pattern::NotMyOwnWrite => {
+                format!("{t} had written the key before, and a transaction sees its own last write")
+            }
+            Pattern::NotMyLastWrite => {
+                format!("{t} had overwritten that value itself, and a transaction sees its own last write")
+            }
+            Pattern::IntermediateRead => {
+                "Its writer overwrote that value before committing, and others see only the last write of a transaction"
+                    .to_owned()
+            }
+            Pattern::NonRepeatableRead => {
+                "These are versions of different transactions, and the reads of a key in one transaction must return \
+                 versions of one writer, its own writes aside"
+                    .to_owned()
+            }
+            Pattern::NoLinearOrder if self.had_to_read().is_some() => {
+                self.had_to_read().unwrap_or_default()
+            }
+            Pattern::NoLinearOrder if !tells_all(words.history, self.violation) => self.no_order_of_all(),
+            Pattern::NoLinearOrder => {
+                let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
+                format!(
+                    "No order of all operations on {keys} that agrees with their times and their sessions explains what these \
+                     read"
+                )
+            }
+            pattern => capitalized(pattern.row().meaning),
+        }
+    }
+
+    /// That operations that are not all shown were tried in every order.
+    fn no_order_of_all(&self) -> String {
+        let (history, named) = (self.words.history, &self.violation.transactions);
+        let others = history
+            .transactions()
+            .filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
+        let others = match others.count() {
+            0 => String::new(),
+            1 => " and those of the other transaction shown".to_owned(),
+            n => format!(" and those of the {n} other transactions shown"),
+        };
+        format!(
+            "No order of these operations{others} agrees with their times and their sessions and explains what was read (all were \
+             tried, and `isoscope verify` tries them again)"
+        )
+    }
+
+    /// What a read whose value had been overwritten before it began had to return.
+    fn had_to_read(&self) -> Option<String> {
+        let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation)
+        else {
+            return None;
+        };
+        let history = self.words.history;
+        let [reader, writer] = [read, by].map(|o| history.transaction_of(o));
+        let [old, new] = [read, by].map(|o| history.value_name(history.operation(o).value));
+        let name = self.words.transaction(reader);
+        if history.operation(read).value == Value::INITIAL
+            && writes_of(history, history.operation(read).key, Value::INITIAL)
+                .next()
+                .is_none()
+        {
+            return Some(format!(
+                "{} had written {new}, so {name} had to read {new} or something newer",
+                self.words.transaction(writer)
+            ));
+        }
+        Some(format!(
+            "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
+            self.words.transaction(writer)
+        ))
+    }
+}

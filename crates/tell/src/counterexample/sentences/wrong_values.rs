@@ -1,0 +1,231 @@
+//! The claim of reads whose values are wrong in any order.
+
+use super::edges::capitalized;
+use super::speaker::Speaker;
+use super::words::Words;
+use crate::counterexample::involved_operations;
+use isoscope_check::checkers::Pattern;
+use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
+
+/// The title of such a claim; of lists where `of_list` is set.
+pub(super) fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
+    match pattern {
+        Pattern::ThinAirRead if of_list => "A list was read that no transaction made",
+        Pattern::AbortedRead if of_list => "An element was read that was rolled back",
+        Pattern::FutureRead if of_list => {
+            "A transaction read an element that it appended only later"
+        }
+        Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
+            "A list did not end with what its reader had appended to it"
+        }
+        Pattern::IntermediateRead if of_list => {
+            "A transaction's appends were not seen as it made them"
+        }
+        Pattern::ThinAirRead => "A value was read that no transaction wrote",
+        Pattern::AbortedRead => "A value that was rolled back was read",
+        Pattern::FutureRead => "A transaction read a value that it wrote only later",
+        Pattern::NotMyOwnWrite => "A transaction did not see its own write",
+        Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
+        Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
+        Pattern::NonRepeatableRead => {
+            "Two reads of one key in one transaction returned different versions"
+        }
+        Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
+        Pattern::DuplicateElement => "A list holds an element more often than it was appended",
+        Pattern::NoLinearOrder => "Operations on one key that no order explains",
+        other => other.row().title,
+    }
+}
+
+impl Speaker<'_> {
+    /// The sentence of a claim about reads that are wrong in a way.
+    pub(super) fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> String {
+        let words = self.words;
+        let meaning = || format!("{}.", capitalized(pattern.row().meaning));
+        let Some(&read) = reads.first() else {
+            return meaning();
+        };
+        let writes: Vec<OperationId> = involved_operations(self.violation)
+            .into_iter()
+            .filter(|&o| words.history.operation(o).kind == OperationKind::Write)
+            .collect();
+        let other = writes
+            .iter()
+            .map(|&w| words.history.transaction_of(w))
+            .find(|&t| t != words.history.transaction_of(read));
+        let other = other.map(|t| words.transaction(t));
+        let had = self.has_read(read);
+        if let Some(said) = self.wrong_list(pattern, reads, &writes) {
+            return said;
+        }
+        match pattern {
+            Pattern::ThinAirRead
+                if words
+                    .history
+                    .interval(words.history.transaction_of(read))
+                    .is_some() =>
+            {
+                format!("{had}, a value that no transaction in the file had written by then.")
+            }
+            Pattern::ThinAirRead => {
+                format!("{had}, a value that no transaction in the file wrote.")
+            }
+            Pattern::AbortedRead => match other {
+                Some(writer) => format!("{had}, which {writer} wrote before it aborted."),
+                None => format!("{had}, which an aborted transaction wrote."),
+            },
+            Pattern::FutureRead => format!("{had}, which it wrote only later."),
+            Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
+            Pattern::NotMyLastWrite => {
+                format!("{had}, one of its own writes that it had already overwritten.")
+            }
+            Pattern::IntermediateRead => match other {
+                Some(writer) => format!("{had}, which {writer} had overwritten before committing."),
+                None => format!("{had}, which its writer had overwritten before committing."),
+            },
+            Pattern::NonRepeatableRead => {
+                let (reader, key) = (
+                    words.history.transaction_of(read),
+                    words.history.operation(read).key,
+                );
+                let is_same = |r: &&OperationId| {
+                    words.history.transaction_of(**r) == reader
+                        && words.history.operation(**r).key == key
+                };
+                let content = |&r: &OperationId| match words.ends_with_own(r) {
+                    true => format!("{}, which ends with its own", words.content(r)),
+                    false => words.content(r),
+                };
+                let contents: Vec<String> = reads.iter().filter(is_same).map(content).collect();
+                format!(
+                    "{} read {}: versions of different transactions.",
+                    words.transaction(reader),
+                    contents.join(", then ")
+                )
+            }
+            Pattern::NoLinearOrder => {
+                let told = self
+                    .violation
+                    .transactions
+                    .iter()
+                    .filter(|t| !t.is_initial());
+                let names = told.map(|&t| words.transaction(t));
+                let mut readers: Vec<TransactionId> = reads
+                    .iter()
+                    .map(|&o| words.history.transaction_of(o))
+                    .collect();
+                readers.dedup();
+                let (names, did): (Vec<String>, &str) = match readers.is_empty() {
+                    true => (names.collect(), "did"),
+                    false => (
+                        readers.iter().map(|&t| words.transaction(t)).collect(),
+                        "read",
+                    ),
+                };
+                let (names, more) = names.split_at(names.len().min(4));
+                let more = if more.is_empty() {
+                    String::new()
+                } else {
+                    format!(" and {} more", more.len())
+                };
+                let names = if more.is_empty() {
+                    Words::list(names)
+                } else {
+                    names.join(", ")
+                };
+                format!(
+                    "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}."
+                )
+            }
+            _ => meaning(),
+        }
+    }
+
+    /// What is wrong with a list that was read; `None` of other reads.
+    fn wrong_list(
+        &self,
+        pattern: Pattern,
+        reads: &[OperationId],
+        writes: &[OperationId],
+    ) -> Option<String> {
+        const TOLD: usize = 3;
+        let words = self.words;
+        let &read = reads.first()?;
+        let list = words.history.lists().read_by(read)?;
+        let had = self.has_read(read);
+        let appended = |&write: &OperationId| {
+            words
+                .history
+                .value_name(words.history.operation(write).value)
+        };
+        let append = writes
+            .iter()
+            .find(|write| list.contains(&words.history.operation(**write).value));
+        let lacking = writes
+            .iter()
+            .find(|write| !list.contains(&words.history.operation(**write).value));
+        let writer = |&write: &OperationId| self.reader(write);
+        Some(match pattern {
+            Pattern::ThinAirRead => match words.never_appended(read) {
+                Some(element) => format!("{had}; no transaction appended {element}."),
+                None => format!("{had}, which no other transaction's appends can have made."),
+            },
+            Pattern::AbortedRead => {
+                let aborted = |write: &&OperationId| {
+                    let outcome = words.history.outcome(words.history.transaction_of(**write));
+                    outcome == Outcome::Aborted
+                        && list.contains(&words.history.operation(**write).value)
+                };
+                let append = writes.iter().find(aborted).or(append);
+                let (element, writer) = (append.map(appended)?, append.map(writer)?);
+                format!("{had}; {writer} had appended {element} and aborted.")
+            }
+            Pattern::FutureRead => {
+                let is_later = |write: &&OperationId| {
+                    **write > read
+                        && words.history.transaction_of(**write)
+                            == words.history.transaction_of(read)
+                };
+                let later = writes
+                    .iter()
+                    .filter(is_later)
+                    .find(|write| list.contains(&words.history.operation(**write).value));
+                format!("{had}; it appended {} only later.", later.map(appended)?)
+            }
+            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
+                format!("{had}, which does not end with what it had appended before.")
+            }
+            Pattern::IntermediateRead => match lacking {
+                Some(write) => {
+                    format!(
+                        "{had}, without {}, which {} appended, too.",
+                        appended(write),
+                        writer(write)
+                    )
+                }
+                None => format!(
+                    "{had}, which does not have the appends of one transaction as it made them."
+                ),
+            },
+            Pattern::DuplicateElement => {
+                let twice = list
+                    .iter()
+                    .enumerate()
+                    .find(|(place, element)| list[..*place].contains(element));
+                format!(
+                    "{had}, where {} appears more than once.",
+                    words.history.value_name(*twice?.1)
+                )
+            }
+            Pattern::IncompatibleOrder => {
+                let told: Vec<String> =
+                    reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
+                let parted = words
+                    .parted(reads)
+                    .map(|(place, _)| format!("; they differ at place {place} of the list"));
+                format!("{}{}.", told.join("; "), parted.unwrap_or_default())
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! The steps of an argument, as data: what each says, what it mentions, and what it follows from.
+
+use isoscope_check::checkers::{Level, Pattern, Supposed};
+use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_model::relations::EdgeIndex;
+
+/// The part a step plays in the argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepRole {
+    /// What was observed.
+    Observed,
+    /// What the level promises.
+    Rule,
+    /// What is supposed in a case, or open.
+    Supposed,
+    /// What follows.
+    Concluded,
+    /// What is impossible.
+    Contradiction,
+}
+
+/// What a step says. Edges are those of the violation, by place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// These transactions ran in this order in one session.
+    Session {
+        /// At least two.
+        transactions: Vec<TransactionId>,
+    },
+    /// What a read returned, without its writer.
+    Read {
+        /// The read.
+        read: OperationId,
+    },
+    /// What an operation did, and when, where operations contradict by themselves.
+    Operation {
+        /// The operation.
+        operation: OperationId,
+        /// For a read the edge that says which transaction it read from.
+        read_from: Option<EdgeIndex>,
+        /// Whether to say that the writer named by that edge was rolled back.
+        names_writer: bool,
+        /// Whether the operation before it in the same transaction was stated before.
+        follows: bool,
+        /// Whether times and outcomes matter.
+        in_time: bool,
+    },
+    /// These edges of real time are from one transaction: the others began after it had ended.
+    BeganAfter {
+        /// The edges.
+        edges: Vec<EdgeIndex>,
+    },
+    /// None of these transactions wrote what was read, since they began after the reader had ended.
+    NotWritten {
+        /// The transactions.
+        by: Vec<TransactionId>,
+    },
+    /// What an edge says, in an argument about a level.
+    Edge {
+        /// The edge.
+        edge: EdgeIndex,
+    },
+    /// No other transaction that may have committed wrote what these reads returned.
+    NoOtherWriters {
+        /// The reads.
+        reads: Vec<OperationId>,
+    },
+    /// What was looked for in the whole file and not found, where reads are wrong in a way.
+    Absent {
+        /// In which way.
+        pattern: Pattern,
+        /// The reads.
+        reads: Vec<OperationId>,
+    },
+    /// Every write of the value that is not drawn began after the read had ended.
+    LaterWrites {
+        /// The read.
+        read: OperationId,
+    },
+    /// The writer of this edge, whose outcome is unknown, committed, because it was read from.
+    Committed {
+        /// The edge.
+        edge: EdgeIndex,
+    },
+    /// What is promised.
+    Rule(Rule),
+    /// It is open which of these transactions wrote what was read.
+    OpenWriter {
+        /// The read.
+        read: OperationId,
+        /// The transactions.
+        writers: Vec<TransactionId>,
+    },
+    /// It is open which of these appends made an element of a list that was read.
+    OpenAppend {
+        /// The read.
+        read: OperationId,
+        /// The place of the element in the list, from 0.
+        place: usize,
+        /// The appends.
+        appends: Vec<OperationId>,
+    },
+    /// It is open whether a transaction committed.
+    OpenOutcome {
+        /// The transaction.
+        transaction: TransactionId,
+    },
+    /// The writers of so many reads are open.
+    OpenReads {
+        /// How many.
+        n_reads: usize,
+    },
+    /// The outcomes of so many transactions are open.
+    OpenOutcomes {
+        /// How many.
+        n_transactions: usize,
+    },
+    /// The order of so many pairs of writers of a key is open.
+    OpenOrders {
+        /// How many.
+        n_pairs: usize,
+    },
+    /// An order of two writers is supposed.
+    SupposeOrder {
+        /// The assumed edge.
+        edge: EdgeIndex,
+        /// Whether nothing else is supposed with it before.
+        is_first: bool,
+    },
+    /// An answer to an open question is supposed.
+    Suppose {
+        /// The answer.
+        supposed: Supposed,
+        /// Whether nothing else is supposed with it before.
+        is_first: bool,
+        /// Whether to say what follows from it immediately.
+        with_consequence: bool,
+    },
+    /// These edges close a cycle.
+    Cycle {
+        /// The edges, each with the number of the step that states it, from 1.
+        edges: Vec<(EdgeIndex, Option<usize>)>,
+        /// The number of the step that says what the level promises, from 1.
+        rule: Option<usize>,
+    },
+    /// These reads are wrong in a way that every order contradicts.
+    WrongReads {
+        /// In which way.
+        pattern: Pattern,
+        /// The reads.
+        reads: Vec<OperationId>,
+        /// The level that they contradict, where there are no cases; none where it needs no mention.
+        at: Option<Level>,
+    },
+    /// No append can have made an element of a list that was read.
+    NoAppend {
+        /// The read.
+        read: OperationId,
+        /// The place of the element in the list, from 0.
+        place: usize,
+    },
+    /// Other combinations of suppositions contradict, too, and leave none.
+    OtherCombinations {
+        /// How many combinations contradict, the one that is shown included.
+        n: usize,
+        /// How many clauses follow from them.
+        n_clauses: usize,
+    },
+    /// Other cycles exclude the other orders.
+    OtherCycles {
+        /// How many cycles there are, the one that is shown included.
+        n: usize,
+        /// How many clauses follow from them.
+        n_clauses: usize,
+    },
+    /// All cases are impossible.
+    NoCaseLeft,
+}
+
+/// What is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// What a level promises.
+    Level(Level),
+    /// What every level from read committed on promises of sessions and reads.
+    Order,
+    /// The same, of the elements of lists, too.
+    OrderOfLists,
+    /// What every level from read committed on promises of reads of lists.
+    Lists,
+}
+
+/// One step of an argument, linked to what it mentions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it says.
+    pub says: Statement,
+    /// Its part in the argument.
+    pub role: StepRole,
+    /// The case that it belongs to, `1` or `1.2`; empty where it does not depend on one.
+    pub case: String,
+    /// What it says, as a sentence without a full stop; begins with a capital letter, or with a name as the file has it.
+    pub text: String,
+    /// The same at length for checking: definitions and axioms, word for word. Whole sentences; empty where there is
+    /// nothing to add.
+    pub long: String,
+    /// The steps that it follows from: their places, ascending.
+    pub premises: Vec<usize>,
+    /// Where the operations it mentions are in the file: "line 40, written at line 12".
+    pub found_at: String,
+    /// Edges of the violation it mentions.
+    pub edges: Vec<EdgeIndex>,
+    /// Transactions it mentions.
+    pub transactions: Vec<TransactionId>,
+    /// Operations it mentions.
+    pub operations: Vec<OperationId>,
+}
+
+impl Step {
+    /// The heading that it is under.
+    pub fn heading(&self) -> String {
+        match (self.role, self.case.as_str()) {
+            (StepRole::Observed, _) => "Observed".to_owned(),
+            (StepRole::Rule, _) => "Rule".to_owned(),
+            (_, "") => "Therefore".to_owned(),
+            (_, case) => format!("Case {case}"),
+        }
+    }
+
+    /// How many cases enclose it.
+    pub fn depth(&self) -> usize {
+        if self.case.is_empty() {
+            0
+        } else {
+            self.case.split('.').count()
+        }
+    }
+}

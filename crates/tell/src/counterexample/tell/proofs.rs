@@ -1,0 +1,455 @@
+//! Proofs, case by case.
+
+use super::Teller;
+use crate::counterexample::late_writers::{self, Case, Late};
+use crate::counterexample::rests_on::closure;
+use crate::counterexample::statement::{Statement, Step, StepRole};
+use crate::counterexample::writes_of_value;
+use isoscope_check::checkers::{Proof, Supposed};
+use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_model::relations::{EdgeIndex, Reason};
+
+/// What is left to explain, with the edges assumed and the label of the enclosing case.
+struct Task<'p> {
+    what: What<'p>,
+    assumed: Vec<EdgeIndex>,
+    label: String,
+}
+
+enum What<'p> {
+    Prove(&'p Proof),
+    /// What follows if this edge is assumed.
+    Order(EdgeIndex, &'p Proof),
+    /// What follows from this answer to an open question, after what had been stated before the first answer.
+    Answer(Supposed, Vec<Option<usize>>, &'p Proof),
+    /// What follows after the first of this many combinations, in this many clauses.
+    Others(usize, usize),
+    /// What follows from all cases.
+    Closed,
+}
+
+impl Teller<'_> {
+    /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
+    pub(super) fn tell_proof(&mut self) {
+        // Before the cases what all of them share.
+        let cycles = |proof: &Proof| match proof {
+            Proof::Cycle(cycle) => cycle.clone(),
+            _ => Vec::new(),
+        };
+        let cycles: Vec<EdgeIndex> = self
+            .violation
+            .proof
+            .parts()
+            .into_iter()
+            .flat_map(cycles)
+            .collect();
+        if !cycles.is_empty() && !self.level.is_of_reads() {
+            self.rule(&cycles);
+        }
+        let mut stack = vec![Task {
+            what: What::Prove(&self.violation.proof),
+            assumed: Vec::new(),
+            label: String::new(),
+        }];
+        while let Some(Task {
+            what,
+            mut assumed,
+            label,
+        }) = stack.pop()
+        {
+            self.case = label;
+            let label = self.case.clone();
+            match what {
+                What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
+                What::Others(n, n_clauses) => {
+                    self.say(
+                        StepRole::Contradiction,
+                        Statement::OtherCombinations { n, n_clauses },
+                        Vec::new(),
+                    );
+                }
+                What::Closed => self.close_cases(),
+                What::Order(edge, proof) => {
+                    self.suppose_order(edge, true);
+                    assumed.push(edge);
+                    stack.push(Task {
+                        what: What::Prove(proof),
+                        assumed,
+                        label,
+                    });
+                }
+                What::Answer(supposed, told, proof) => {
+                    self.told = told;
+                    self.tell_answer(supposed);
+                    stack.push(Task {
+                        what: What::Prove(proof),
+                        assumed,
+                        label,
+                    });
+                }
+            }
+        }
+    }
+
+    fn prove<'p>(
+        &mut self,
+        proof: &'p Proof,
+        assumed: &[EdgeIndex],
+        label: &str,
+        stack: &mut Vec<Task<'p>>,
+    ) {
+        let task = |what, label| Task {
+            what,
+            assumed: assumed.to_vec(),
+            label,
+        };
+        let mut answers: Vec<(Supposed, &'p Proof)> = Vec::new();
+        match proof {
+            Proof::Read => self.tell_read(),
+            Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
+            Proof::Cycle(_) if self.level.is_of_reads() => self.tell_read(),
+            Proof::Cycle(cycle) => {
+                self.rule(cycle);
+                self.tell_needed(cycle, assumed);
+                self.contradiction(cycle);
+            }
+            Proof::Clauses { lemmas, clauses } => self.tell_clauses(lemmas, clauses.len(), assumed),
+            Proof::Combinations {
+                options,
+                excluded,
+                clauses,
+            } => {
+                self.begin_combinations(options);
+                let one = inner(label, 1);
+                stack.push(task(
+                    What::Others(excluded.len(), clauses.len()),
+                    label.to_owned(),
+                ));
+                if let Some((together, proof)) = excluded.first() {
+                    self.case = one.clone();
+                    self.tell_combination(options, together);
+                    stack.push(task(What::Prove(proof), one));
+                }
+            }
+            Proof::Split { first, second, .. } => {
+                self.rule(&[]);
+                stack.push(task(What::Closed, label.to_owned()));
+                stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
+                stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
+            }
+            Proof::Writers { read, cases } => {
+                let read = *read;
+                let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
+                let mut operations = self.writes_read_by(read, &writers);
+                operations.push(read);
+                self.say(
+                    StepRole::Supposed,
+                    Statement::OpenWriter { read, writers },
+                    operations,
+                );
+                let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
+                self.tell_late(&late);
+                answers = cases
+                    .into_iter()
+                    .map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p))
+                    .collect();
+            }
+            Proof::Appends { read, place, cases } if cases.is_empty() => {
+                let says = Statement::NoAppend {
+                    read: *read,
+                    place: *place,
+                };
+                self.say(StepRole::Contradiction, says, vec![*read]);
+            }
+            Proof::Appends { read, place, cases } => {
+                let (read, place) = (*read, *place);
+                let appends = cases.iter().map(|(append, _)| *append).collect();
+                self.say(
+                    StepRole::Supposed,
+                    Statement::OpenAppend {
+                        read,
+                        place,
+                        appends,
+                    },
+                    vec![read],
+                );
+                answers = cases
+                    .iter()
+                    .map(|&(append, ref p)| {
+                        (
+                            Supposed::Append {
+                                read,
+                                place,
+                                append,
+                            },
+                            p,
+                        )
+                    })
+                    .collect();
+            }
+            Proof::Outcomes { transaction, cases } => {
+                let transaction = *transaction;
+                self.say(
+                    StepRole::Supposed,
+                    Statement::OpenOutcome { transaction },
+                    Vec::new(),
+                );
+                let supposed = |committed| Supposed::Outcome {
+                    transaction,
+                    committed,
+                };
+                answers = cases
+                    .iter()
+                    .map(|&(committed, ref p)| (supposed(committed), p))
+                    .collect();
+            }
+        }
+        let has_late = matches!(
+            self.steps.last(),
+            Some(Step {
+                says: Statement::NotWritten { .. },
+                ..
+            })
+        );
+        if answers.len() > 1 || has_late {
+            stack.push(task(What::Closed, label.to_owned()));
+        }
+        for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
+            stack.push(task(
+                What::Answer(supposed, self.told.clone(), proof),
+                inner(label, place + 1),
+            ));
+        }
+    }
+
+    /// The writes of these transactions that may have been read; none where they are too many to give their places.
+    fn writes_read_by(&self, read: OperationId, writers: &[TransactionId]) -> Vec<OperationId> {
+        const MOST: usize = 4;
+        if writers.len() > MOST {
+            Vec::new()
+        } else {
+            writes_of_value(self.words.history, read, writers)
+        }
+    }
+
+    /// That these possible writers began too late.
+    fn tell_late(&mut self, late: &[(&Case, Late)]) {
+        if !late.is_empty() {
+            let says = Statement::NotWritten {
+                by: late.iter().map(|(case, _)| case.0).collect(),
+            };
+            let reads = late.iter().map(|(_, late)| late.reads).collect();
+            let clocks = late.iter().map(|(_, late)| late.clock).collect();
+            self.step(StepRole::Concluded, says, (reads, clocks), Vec::new());
+            self.by_rule();
+        }
+    }
+
+    /// "Suppose that T1 wrote the 1 that T3 read of key 4".
+    fn tell_answer(&mut self, supposed: Supposed) {
+        let operations = match supposed {
+            Supposed::Writer { read, writer } => {
+                let mut operations = self.writes_read_by(read, &[writer]);
+                operations.push(read);
+                operations
+            }
+            Supposed::Append { read, append, .. } => vec![read, append],
+            Supposed::Outcome { .. } => Vec::new(),
+        };
+        let says = Statement::Suppose {
+            supposed,
+            is_first: true,
+            with_consequence: true,
+        };
+        self.say(StepRole::Supposed, says, operations);
+    }
+
+    /// The source of many reads is open: the first combination is explained, the others are counted.
+    fn begin_combinations(&mut self, options: &[Supposed]) {
+        let mut reads: Vec<OperationId> =
+            options.iter().filter_map(|option| option.read()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        if !reads.is_empty() {
+            self.say(
+                StepRole::Supposed,
+                Statement::OpenReads {
+                    n_reads: reads.len(),
+                },
+                reads,
+            );
+        }
+        let outcomes = options.iter().filter(|option| {
+            matches!(
+                option,
+                Supposed::Outcome {
+                    committed: true,
+                    ..
+                }
+            )
+        });
+        let n_transactions = outcomes.count();
+        if n_transactions > 0 {
+            self.say(
+                StepRole::Supposed,
+                Statement::OpenOutcomes { n_transactions },
+                Vec::new(),
+            );
+        }
+    }
+
+    /// That all cases inside the current one are impossible.
+    fn close_cases(&mut self) {
+        let is_of_case = |step: &Step| {
+            let place = match self.case.as_str() {
+                "" => Some(step.case.as_str()),
+                outer => step
+                    .case
+                    .strip_prefix(outer)
+                    .and_then(|rest| rest.strip_prefix('.')),
+            };
+            place.is_some_and(|place| !place.is_empty() && !place.contains('.'))
+        };
+        let ends = |place: &usize| {
+            self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place])
+        };
+        let opens = |place: &usize| {
+            let step = &self.steps[*place];
+            let is_open = matches!(
+                step.says,
+                Statement::NotWritten { .. }
+                    | Statement::OpenWriter { .. }
+                    | Statement::OpenAppend { .. }
+            );
+            step.case == self.case && is_open
+        };
+        let is_open = (0..self.steps.len()).any(|place| opens(&place));
+        let premises = (0..self.steps.len())
+            .filter(|place| ends(place) || opens(place))
+            .collect();
+        self.say(StepRole::Contradiction, Statement::NoCaseLeft, Vec::new());
+        if let Some(step) = self.steps.last_mut() {
+            step.premises = premises;
+        }
+        if !is_open {
+            // That one of two writers was first.
+            self.by_rule();
+        }
+    }
+
+    /// What is supposed together.
+    fn tell_combination(&mut self, options: &[Supposed], together: &[usize]) {
+        for (place, &supposed) in together
+            .iter()
+            .filter_map(|&option| options.get(option))
+            .enumerate()
+        {
+            let says = Statement::Suppose {
+                supposed,
+                is_first: place == 0,
+                with_consequence: false,
+            };
+            self.say(
+                StepRole::Supposed,
+                says,
+                supposed.read().into_iter().collect(),
+            );
+        }
+    }
+
+    /// Supposes an order of two writers.
+    fn suppose_order(&mut self, edge: EdgeIndex, is_first: bool) {
+        let says = Statement::SupposeOrder { edge, is_first };
+        self.step(
+            StepRole::Supposed,
+            says,
+            (vec![edge], Vec::new()),
+            Vec::new(),
+        );
+    }
+
+    /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
+    /// cycle is explained, the others are counted.
+    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex]) {
+        let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
+        let mut pairs: Vec<(TransactionId, TransactionId)> = open
+            .iter()
+            .filter_map(|&e| self.edge(e))
+            .map(|e| (e.from.min(e.to), e.from.max(e.to)))
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        self.rule(&[]);
+        self.say(
+            StepRole::Supposed,
+            Statement::OpenOrders {
+                n_pairs: pairs.len(),
+            },
+            Vec::new(),
+        );
+        let Some(shown) = lemmas.first() else { return };
+        let one = inner(&self.case, 1);
+        let outside = std::mem::replace(&mut self.case, one);
+        let mut within = assumed.to_vec();
+        for edge in self.assumptions(shown.iter().copied(), assumed) {
+            self.suppose_order(edge, within.len() == assumed.len());
+            within.push(edge);
+        }
+        self.tell_needed(shown, &within);
+        self.contradiction(shown);
+        self.case = outside;
+        self.say(
+            StepRole::Contradiction,
+            Statement::OtherCycles {
+                n: lemmas.len(),
+                n_clauses,
+            },
+            Vec::new(),
+        );
+    }
+
+    /// The assumed edges that these edges rest on, except those of the enclosing cases.
+    fn assumptions(
+        &self,
+        edges: impl Iterator<Item = EdgeIndex>,
+        assumed: &[EdgeIndex],
+    ) -> Vec<EdgeIndex> {
+        let needed = closure(&self.violation.edges, edges, false).into_iter();
+        let is_assumed = |e: EdgeIndex| {
+            self.edge(e)
+                .is_some_and(|edge| edge.because == Reason::Assumed)
+        };
+        needed
+            .filter(|e| !assumed.contains(e) && is_assumed(*e))
+            .collect()
+    }
+
+    /// States what `cycle` rests on and has not been stated yet, in the order of the cycle, premises first.
+    fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
+        for &edge in cycle {
+            for e in self.needed(&[edge]) {
+                if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle)
+                {
+                    self.tell_edge(e);
+                }
+            }
+        }
+    }
+
+    /// Whether an edge is a read that its conclusion quotes: it has no separate step.
+    fn is_quoted_read(&self, e: EdgeIndex, cycle: &[EdgeIndex]) -> bool {
+        !cycle.contains(&e)
+            && self
+                .edge(e)
+                .is_some_and(|edge| edge.because == Reason::Reads)
+    }
+}
+
+/// The label of a case inside another: `1`, then `1.2`.
+fn inner(label: &str, place: usize) -> String {
+    if label.is_empty() {
+        place.to_string()
+    } else {
+        format!("{label}.{place}")
+    }
+}
