@@ -14,50 +14,22 @@
 //! | `diagram::layout::Layout` | `diagram::layout` | coordinates | |
 //! | `diagram::scene::Scene` | `diagram::scene` | shapes, each with its role and target | canvas, svg, png |
 //!
-//! What can be used without the rest is a crate of its own, with a page that says what it knows and what it does not;
-//! Cargo keeps their arrows:
+//! Each part is a crate of its own, with a page that says what it knows and what it does not; Cargo keeps their arrows:
 //!
 //! | crate | modules | needs |
 //! |---|---|---|
 //! | `isoscope-model` | `control`, `files`, `graph`, `history`, `relations` | |
-//! | `isoscope-formats` | `formats` | model |
-//! | `isoscope-judge` | `verify`, and the report as data | model |
-//! | `isoscope-draw` | `diagram`, `fonts` | model |
-//! | `isoscope-record` | `generate`, `collect` | model |
-//! | `isoscope-testing` | histories for tests | model, formats |
-//! | `isoscope` | all others | model, formats, judge, draw, record |
-//!
-//! Who may import what (`tests/house/architecture.rs` keeps this table true):
-//!
-//! | module | what lives there | may import |
-//! |---|---|---|
-//! | `control` | stop flag, limits and progress; loops that end when they are stopped | |
-//! | `files` | output files, whole or not there | |
-//! | `history` | what was observed, nothing inferred | |
-//! | `graph` | algorithms on vertex numbers | |
-//! | `formats` | bytes ⇄ `History` | |
-//! | `relations` | edges a history forces, each with its reason | |
-//! | `sat` | clauses, acyclicity theory | graph, control |
-//! | `checkers` | level → verdict | history, graph, relations, sat, control |
-//! | `papers` | published checkers to compare with, and who is asked | history, graph, relations, sat, checkers, control |
-//! | `health` | can the history be trusted? | history, relations, control |
-//! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
-//! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
-//! | `verify` | is the evidence real? | |
-//! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, health, counterexample, report, verify, control |
-//! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
-//! | `diagram` | what to draw and where | |
-//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
-//! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | |
-//! | `jobs` | start, poll, cancel | control |
-//! | `generate` | histories from workloads and store models | |
-//! | `collect` | histories from workloads and real databases | |
-//! | `hunt` | rounds of a workload, each recorded and checked; files followed as they grow | history, control, formats, checkers, audit, follow, generate, collect |
-//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, generate, collect, hunt |
-//!
-//! Within a module, files import each other in one direction, too. Only what a `mod.rs` defines for the files below it
-//! is for all of them: in `app`, the window itself.
+//! | `isoscope-formats` | `formats`: bytes ⇄ `History` | model |
+//! | `isoscope-judge` | `verify`: is the evidence real? And the report as data | model |
+//! | `isoscope-check` | `checkers`: level → verdict; `sat`; `health`: can the history be trusted? | model, judge for the report |
+//! | `isoscope-papers` | `papers`: published checkers to compare with | model, check |
+//! | `isoscope-tell` | `counterexample`: smallest convincing part, and why; `report`; `audit`: verified verdicts | model, judge, check |
+//! | `isoscope-draw` | `diagram`: what to draw and where; `fonts` | model |
+//! | `isoscope-export` | `export`: pictures, pages, texts | model, formats, check, tell, draw |
+//! | `isoscope-record` | `generate`, `collect`: histories from workloads, store models and real databases | model |
+//! | `isoscope-follow` | `follow`: a history checked while it is written; `hunt`: rounds of a workload | model, formats, check, tell, record |
+//! | `isoscope-testing` | histories and oracles for tests | model, formats |
+//! | `isoscope` | `cli`: arguments → work → exit code; `app`: window; `jobs`: start, poll, cancel | all |
 //!
 //! # As a library
 //!
@@ -91,6 +63,10 @@ pub use isoscope_check::{checkers, health, sat};
 pub use isoscope_draw::diagram;
 #[cfg(feature = "png")]
 pub use isoscope_draw::fonts;
+pub use isoscope_export as export;
+pub use isoscope_follow::follow;
+#[cfg(feature = "cli")]
+pub use isoscope_follow::hunt;
 pub use isoscope_formats as formats;
 pub use isoscope_judge::verify;
 pub use isoscope_model::{control, files, graph, history, relations};
@@ -104,10 +80,6 @@ pub use isoscope_tell::{audit, counterexample, report};
 pub mod app;
 #[cfg(feature = "cli")]
 pub mod cli;
-pub mod export;
-pub mod follow;
-#[cfg(feature = "cli")]
-pub mod hunt;
 #[cfg(feature = "window")]
 pub mod jobs;
 

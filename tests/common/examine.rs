@@ -123,6 +123,60 @@ pub(crate) fn alone(
         .map_err(|problems| format!("{problems:?}"))
 }
 
+/// The proof as the only violation of a report.
+pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level: Level) -> Report {
+    let named = |edge: &Edge| match edge.because {
+        Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => {
+            vec![edge.from, edge.to, reader]
+        }
+        Reason::Overwrites { writer, .. } => vec![edge.from, edge.to, writer],
+        _ => vec![edge.from, edge.to],
+    };
+    let mut transactions: Vec<TransactionId> = edges.iter().flat_map(named).collect();
+    transactions.sort_unstable();
+    transactions.dedup();
+    let violation = Violation {
+        id: ViolationId {
+            pattern: Pattern::SERCycle,
+            ordinal: 1,
+        },
+        also: Vec::new(),
+        levels: LevelSet::upward(level)
+            .iter()
+            .filter(|level| *level != Level::StrictSerializability)
+            .collect(),
+        key: None,
+        transactions,
+        operations: Vec::new(),
+        edges,
+        proof,
+        implied: false,
+        group: 1,
+        place: None,
+    };
+    let findings = Findings {
+        violations: vec![violation],
+        ..Findings::default()
+    };
+    isoscope::report::of_findings(history, &findings, Settings::default())
+}
+
+/// Whether the verifier accepts the only violation of a report.
+pub(crate) fn is_accepted(history: &History, report: &Report) -> Result<bool, String> {
+    match verify::verify(history, report) {
+        Ok(verified) => Ok(verified.violations == 1),
+        // What is said of it besides its proof is not looked at here.
+        Err(problems)
+            if problems
+                .iter()
+                .all(|problem| !problem.place.starts_with("violation")) =>
+        {
+            Ok(true)
+        }
+        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+    }
+}
+
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.
 pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), String> {
     let report = isoscope::report::of_findings(

@@ -3,7 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod architecture;
 mod documents;
 mod samples;
 mod schemas;

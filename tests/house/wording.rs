@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// What speaks of anomalies to users.
 const SPEAKERS: [&str; 8] = [
-    "src/counterexample",
-    "src/health",
-    "src/export/bundle",
+    "crates/tell/src/counterexample",
+    "crates/check/src/health",
+    "crates/export/src/bundle",
     "src/cli/explain.rs",
-    "src/checkers/pattern.rs",
-    "src/checkers/level.rs",
-    "src/checkers/level",
-    "src/checkers/c4_pattern.rs",
+    "crates/check/src/checkers/pattern.rs",
+    "crates/check/src/checkers/level.rs",
+    "crates/check/src/checkers/level",
+    "crates/check/src/checkers/c4_pattern.rs",
 ];
 
 /// Words and phrases that say it in a way of their own.

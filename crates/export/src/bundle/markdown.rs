@@ -1,0 +1,115 @@
+//! Markdown as GitHub and GitLab read it.
+
+use super::document::{Block, Document, Inline, InlineText};
+use isoscope_model::history::visible_line;
+use std::fmt::Write;
+
+/// The document; `picture` is the file next to it.
+pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String {
+    let mut out = String::new();
+    for block in &document.blocks {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = match block {
+            Block::Heading(level, words) => {
+                writeln!(out, "{} {}", "#".repeat(usize::from(*level)), escape(words))
+            }
+            Block::Paragraph(words) => writeln!(out, "{}", line(words)),
+            Block::List(items) => items
+                .iter()
+                .try_for_each(|item| writeln!(out, "- {}", line(item))),
+            Block::Table { header, rows } => {
+                let row =
+                    |cells: &[InlineText]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
+                let head = writeln!(out, "| {} |\n|{}", row(header), "---|".repeat(header.len()));
+                rows.iter()
+                    .try_fold((), |(), cells| writeln!(out, "| {} |", row(cells)))
+                    .and(head)
+            }
+            Block::Code { language, text } => writeln!(out, "{}", fenced(language, text)),
+            Block::Picture => writeln!(out, "![{}]({picture})", escape(alt)),
+            Block::Folded {
+                title,
+                language,
+                text,
+            } => writeln!(
+                out,
+                "<details><summary>{}</summary>\n\n{}\n\n</details>",
+                escape(title),
+                fenced(language, text)
+            ),
+        };
+    }
+    out
+}
+
+/// A fence longer than any inside.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    let language = if language == "none" { "" } else { language };
+    format!(
+        "{fence}{language}\n{}\n{fence}",
+        text.trim_end_matches('\n')
+    )
+}
+
+fn line(words: &InlineText) -> String {
+    let piece = |inline: &Inline| match inline {
+        Inline::Text(words) => escape(words),
+        Inline::Strong(words) => format!("**{}**", escape(words)),
+        Inline::Code(words) => code(words),
+        Inline::Break => "<br>".to_owned(),
+    };
+    words.iter().map(piece).collect()
+}
+
+/// Inline code, also in tables: a bar must be escaped there even in code.
+fn code(words: &str) -> String {
+    let words = visible_line(words).replace('|', "\\|");
+    let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let tick = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{tick}{pad}{words}{pad}{tick}")
+}
+
+/// Prevents names from acting as Markdown, HTML, mentions or references to issues.
+fn escape(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    for c in visible_line(words).chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '~' => out.extend(['\\', c]),
+            '#' => out.push_str("&#35;"),
+            '@' => out.push_str("&#64;"),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundle::document::{strong, text};
+
+    #[test]
+    fn names_do_not_act() {
+        let mut document = Document::default();
+        document.heading(2, "a*b @c #1");
+        document.paragraph(vec![
+            text("<i>|"),
+            strong("x_y"),
+            Inline::Code("a`|b".into()),
+        ]);
+        let written = markdown(&document, "p.svg", "");
+        assert_eq!(
+            written,
+            "## a\\*b &#64;c &#35;1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n"
+        );
+        assert!(fenced("none", "a\n```\n").starts_with("````\n"));
+    }
+}

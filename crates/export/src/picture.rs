@@ -1,0 +1,377 @@
+//! Everything that belongs on the page of one counterexample.
+
+use super::digest::shortened;
+use super::drawing::{ABOUT_DECISIVE, Drawing, arranged, draw, is_legible};
+use super::options::ComposeOptions;
+use super::view::{PAGE_CONTENT, View};
+use isoscope_check::checkers::{Level, Verdict};
+use isoscope_draw::diagram::layout::{Arranged, LEAST_SCALE, Layout};
+use isoscope_draw::diagram::scene::{Scene, scene};
+use isoscope_draw::diagram::text_size::printable;
+use isoscope_draw::diagram::{Arrow, Diagram, Target};
+use isoscope_model::history::{History, Outcome, TransactionId, Unit, counted, visible};
+use isoscope_model::relations::{EdgeIndex, Relation};
+use isoscope_tell::counterexample::{
+    Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A step of the argument as shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PictureStep {
+    /// `Observed`, `Rule`, `Therefore` or `Case 1.2`.
+    pub heading: String,
+    /// The number of cases around it.
+    pub depth: usize,
+    /// Its number, from 1; none for what follows the argument.
+    pub number: Option<usize>,
+    /// The sentence after the heading.
+    pub text: String,
+    /// The edges it mentions.
+    pub edges: Vec<EdgeIndex>,
+}
+
+/// A page: the input of all exporters.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Headline.
+    pub title: String,
+    /// What happened, in one sentence.
+    pub subtitle: String,
+    /// `RC holds`, `RA broken`, …: for programs.
+    pub verdicts: Vec<String>,
+    /// Which levels allow it and which forbid it, and what is assumed: a line each.
+    pub facts: Vec<String>,
+    /// What the transactions satisfy and break on every order: for programs.
+    pub orders: Orders,
+    /// The edges that make the difference between two orders.
+    pub decisive: Vec<EdgeIndex>,
+    /// What is drawn.
+    pub diagram: Diagram,
+    /// Where.
+    pub layout: Layout,
+    /// Its shapes.
+    pub scene: Scene,
+    /// Whether the shapes keep their size where they are wider than a page, which is then wider, too.
+    pub is_wide: bool,
+    /// The argument.
+    pub steps: Vec<PictureStep>,
+    /// The text after the steps.
+    pub conclusion: String,
+    /// Facts about the file, the verdicts and the program, in order.
+    pub footer: Vec<String>,
+    /// What a viewer shows about a target.
+    pub tooltips: BTreeMap<TargetKey, String>,
+    /// All of it as Markdown.
+    pub markdown: String,
+    /// All of it as plain text.
+    pub text: String,
+}
+
+impl Picture {
+    /// What the mark of the edges that make the difference means, if there are any.
+    pub(super) fn about_mark(&self) -> Option<&'static str> {
+        (!self.decisive.is_empty()).then_some(ABOUT_DECISIVE)
+    }
+
+    /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
+    pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
+        let number = step.number?;
+        let is_of = |arrow: &Arrow| step.edges.is_empty() || step.edges.contains(&arrow.edge);
+        let is_told = |arrow: &&Arrow| match arrow.numbers.as_slice() {
+            [first, ..] if *first == number => is_of(arrow),
+            all => all.contains(&number),
+        };
+        let mut told = self.diagram.arrows.iter().filter(is_told);
+        let first = told.next()?.relation;
+        told.all(|arrow| arrow.relation == first).then_some(first)
+    }
+}
+
+/// A [`Target`] as a sortable key.
+pub type TargetKey = (u8, usize);
+
+/// The key of a target.
+pub(super) fn target_key(target: Target) -> TargetKey {
+    match target {
+        Target::Transaction(t) => (0, t.0 as usize),
+        Target::Operation(o) => (1, o.index()),
+        Target::Edge(e) => (2, e),
+        Target::Elsewhere(t) | Target::Several(t, _) => (3, t.index()),
+    }
+}
+
+/// The page of a counterexample. `whole` is the history it was taken from.
+pub fn compose(
+    example: &Counterexample,
+    explanation: &Explanation,
+    whole: &History,
+    options: &ComposeOptions,
+) -> Picture {
+    let drawing = draw(example, explanation, whole, options);
+    let fits = |layout: &&Layout| {
+        let rows = layout
+            .cards
+            .iter()
+            .zip(&drawing.diagram.cards)
+            .all(|(space, card)| space.rows.len() == card.rows.len());
+        let cards = layout.cards.len() == drawing.diagram.cards.len();
+        rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
+    };
+    let tooltips = tooltips(explanation, &drawing);
+    let drawn = options
+        .drawn
+        .as_ref()
+        .filter(fits)
+        .map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
+    // Cards that were put somewhere stay there, however small the text becomes.
+    let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.overrides.moved.is_empty());
+    let Arranged { diagram, layout } =
+        drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
+    let says_no_outcome = layout.lanes.is_empty()
+        && diagram
+            .cards
+            .iter()
+            .any(|card| !card.transaction.is_initial());
+    let is_committed =
+        |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
+    let committed = match example.history.transactions().all(is_committed) {
+        true => "all transactions of this counterexample committed",
+        false => "transactions not marked otherwise committed",
+    };
+    let shown = options.view.scene(example, whole, &drawing.diagram);
+    let is_graph = shown.is_none();
+    // Neither time nor a table can be broken into lines.
+    let may_be_wide = matches!(options.view, View::Lanes | View::Matrix);
+    let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
+    let steps = explanation
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(place, step)| PictureStep {
+            heading: step.heading(),
+            depth: step.depth(),
+            number: Some(place + 1),
+            text: printable(&unbroken(step)),
+            edges: step.edges.clone(),
+        });
+    let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
+        heading: "Otherwise".to_owned(),
+        depth: 0,
+        number: None,
+        text: sentence(&alternative.text),
+        edges: vec![alternative.edge],
+    });
+    // Which entry of the list it is shown for matters only to those who have the list.
+    let listed = explanation
+        .contains
+        .clone()
+        .filter(|_| explanation.shows != Shows::Chosen);
+    let mut facts = explanation.facts();
+    facts.retain(|line| Some(line) != listed.as_ref());
+    let mut footer = footer(example, whole, options, drawing.case.as_deref());
+    footer.insert(
+        0,
+        format!("in the literature: {}", printable(&explanation.codes)),
+    );
+    let version = footer.pop();
+    footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
+    let n_drawn = diagram
+        .cards
+        .iter()
+        .filter(|card| !card.transaction.is_initial())
+        .count();
+    let n = example.history.n_transactions();
+    let is_reduced = is_graph
+        && n_drawn < n
+        && drawing.case.is_none()
+        && drawn_part(&example.violation).is_none();
+    footer.extend(is_reduced.then(|| format!("{n_drawn} of these {n} transactions are drawn")));
+    let others = options.overrides.others();
+    let is_folded = drawing.is_partial && others.is_empty();
+    footer.extend(is_folded.then(|| "evidence left out".to_owned()));
+    footer
+        .extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
+    footer.extend(listed.map(|listed| {
+        printable(listed.trim_end_matches('.'))
+            .replacen("Found", "found", 1)
+            .replacen("Shown", "shown", 1)
+    }));
+    footer.extend(version);
+    footer.extend(ladder(example));
+    Picture {
+        title: printable(&explanation.title),
+        subtitle: printable(&explanation.summary),
+        verdicts: verdicts(example),
+        orders: explanation.orders.clone(),
+        decisive: example.edges_needed(&explanation.orders),
+        facts: facts.iter().map(|line| printable(line)).collect(),
+        steps: steps.chain(otherwise).collect(),
+        conclusion: printable(&explanation.size),
+        footer,
+        tooltips,
+        markdown: narrate::markdown(example, explanation, whole),
+        text: narrate::plain_text(example, explanation, whole),
+        diagram,
+        layout,
+        is_wide: may_be_wide && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
+        scene,
+    }
+}
+
+/// A step as a sentence. A line may break before what it is based on, not within.
+fn unbroken(step: &Step) -> String {
+    let (sentence, from) = (narrate::sentence(step), narrate::from(step));
+    let said = sentence.strip_suffix(&from).unwrap_or(&sentence);
+    match from.strip_prefix(' ') {
+        Some(from) => format!("{said} {}", from.replace(' ', "\u{a0}")),
+        None => said.to_owned(),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = printable(text.trim());
+    if text.ends_with(['.', '!', '?', ':']) || text.is_empty() {
+        text
+    } else {
+        format!("{text}.")
+    }
+}
+
+/// The requested levels in their order.
+fn ladder(example: &Counterexample) -> Option<String> {
+    // Of single operations on one key it is what strict serializability is, unless comparisons failed.
+    let is_same = || {
+        example.verdicts.iter().any(|(level, verdict)| {
+            *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_))
+        })
+    };
+    let is_told = |level: Level| level != Level::Linearizability || !is_same();
+    let levels = example.verdicts.iter().filter(|(level, _)| is_told(*level));
+    let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
+    let both = [Level::CutIsolation, Level::ReadCommitted];
+    let are_there = both
+        .iter()
+        .all(|level| example.verdicts.iter().any(|(told, _)| told == level));
+    let apart = if are_there {
+        " (neither of the first two implies the other)"
+    } else {
+        ""
+    };
+    (levels.len() > 1).then(|| format!("levels, weakest first{apart}: {}", levels.join(", ")))
+}
+
+fn verdicts(example: &Counterexample) -> Vec<String> {
+    let said = |word: &str| match word {
+        "satisfied" => "holds",
+        "violated" => "broken",
+        _ => "undecided",
+    };
+    example
+        .verdicts
+        .iter()
+        .map(|(level, verdict)| format!("{level} {}", said(verdict.word())))
+        .collect()
+}
+
+fn footer(
+    example: &Counterexample,
+    whole: &History,
+    options: &ComposeOptions,
+    case: Option<&str>,
+) -> Vec<String> {
+    let mut footer = Vec::new();
+    let path = Path::new(&whole.origin().path);
+    if let Some(name) = path.file_name() {
+        let name = printable(&visible(&name.to_string_lossy()));
+        let is_packed = path
+            .extension()
+            .is_some_and(|ending| ["gz", "zst", "zstd", "zip"].iter().any(|e| ending == *e));
+        let unpacked = whole.origin().unit == Unit::Byte && is_packed;
+        let places = if unpacked {
+            "; bytes of the unpacked file"
+        } else {
+            ""
+        };
+        footer.push(format!(
+            "{name} ({}{places})",
+            counted(example.n_transactions_of_whole, "transaction")
+        ));
+    }
+    footer.extend(by_position(example, whole));
+    footer.extend(
+        options
+            .sha256
+            .as_ref()
+            .map(|digest| format!("sha256 {}", shortened(digest))),
+    );
+    footer.extend(match case {
+        Some(label) => Some(format!("drawn is case {label}")),
+        None => drawn_part(&example.violation).map(|part| format!("only {part} is drawn")),
+    });
+    footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
+    footer
+}
+
+/// "S2#3: transaction 3 of session 2", for the first that is named by its position.
+fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
+    let t = *example
+        .renaming
+        .transactions
+        .iter()
+        .find(|&&t| whole.is_named_by_position(t))?;
+    let (name, session) = (
+        whole.transaction_name(t),
+        whole.session_and_node(whole.session_of(t)),
+    );
+    Some(printable(&format!(
+        "{name}: transaction {} of session {session}",
+        whole.position_of(t) + 1
+    )))
+}
+
+fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey, String> {
+    let diagram = &drawing.diagram;
+    let mut tooltips = BTreeMap::new();
+    for card in &diagram.cards {
+        let session = &diagram.lanes[card.lane].title;
+        let text = format!("{}: {}, {session}", card.title, card.status);
+        tooltips.insert(target_key(Target::Transaction(card.transaction)), text);
+        for row in &card.rows {
+            let place = if row.place.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", row.place)
+            };
+            tooltips.insert(
+                target_key(Target::Operation(row.operation)),
+                format!("{}: {}{place}", card.title, row.full),
+            );
+        }
+    }
+    for arrow in &diagram.arrows {
+        let (from, to) = (
+            &diagram.cards[arrow.from].title,
+            &diagram.cards[arrow.to].title,
+        );
+        let mut text = format!(
+            "{from} → {to}, {} ({})",
+            arrow.label,
+            drawing.edges[arrow.edge].relation.name()
+        );
+        if let Some(alternative) = drawing
+            .alternatives
+            .iter()
+            .find(|alternative| alternative.edge == arrow.edge)
+        {
+            text.push_str(": ");
+            text.push_str(&printable(&alternative.text));
+        } else if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
+            text.push_str(": ");
+            text.push_str(&printable(reason));
+        }
+        tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
+    }
+    tooltips
+}
