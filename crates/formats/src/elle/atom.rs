@@ -16,6 +16,13 @@ impl Atom {
     /// The bit of names.
     const NAMED: u64 = 1 << 63;
 
+    /// A number below 2⁶³.
+    #[inline]
+    pub(super) fn of_number(number: u64) -> Atom {
+        debug_assert!(number < Atom::NAMED);
+        Atom(number)
+    }
+
     /// Its eight bytes, for tables.
     pub(super) fn number(self) -> u64 {
         self.0

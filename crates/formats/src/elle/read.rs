@@ -360,6 +360,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     fn element(&mut self) -> Result<Option<String>, ReadError> {
         let other = || Ok(Some("a collection of collections".to_owned()));
         let line = self.scan.line();
+        if !JSON && self.plain_element()? {
+            return Ok(None);
+        }
         let Some(close) = self.scan.open() else {
             return other();
         };
@@ -407,6 +410,61 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             line,
         });
         Ok(None)
+    }
+
+    /// Takes a micro-operation of EDN in the form that most have: `[:append 7 8]`, `[:r 7 nil]` or `[:r 7 [8 9]]`. Any
+    /// other is left to be taken part by part.
+    #[inline]
+    fn plain_element(&mut self) -> Result<bool, ReadError> {
+        const VERBS: [(&[u8], Verb); 3] = [
+            (b"[:r ", Verb::Read),
+            (b"[:append ", Verb::Append),
+            (b"[:w ", Verb::Write),
+        ];
+        let (rest, line) = (self.scan.rest(), self.scan.line());
+        let Some((begin, verb)) = VERBS.into_iter().find(|(begin, _)| rest.starts_with(begin))
+        else {
+            return Ok(false);
+        };
+        let Some((key, after)) = plain_number(&rest[begin.len()..]) else {
+            return Ok(false);
+        };
+        let mut element = |payload| {
+            let key = self.log.key_place(key);
+            self.log.operations.push(MicroOperation {
+                verb,
+                key,
+                payload,
+                line,
+            });
+            key
+        };
+        let left = match (verb, after) {
+            (Verb::Read, [b' ', b'[', list @ ..]) => {
+                let key = element(Payload::Nothing);
+                self.scan.pass(rest.len() - list.len());
+                let list = self.list(key, b']')?;
+                self.scan.close(b']')?;
+                if let Some(read) = self.log.operations.last_mut() {
+                    read.payload = Payload::List(list);
+                }
+                return Ok(true);
+            }
+            (Verb::Read, [b' ', b'n', b'i', b'l', b']', left @ ..]) => {
+                element(Payload::Nothing);
+                left
+            }
+            (_, [b' ', value @ ..]) => match plain_number(value) {
+                Some((value, [b']', left @ ..])) => {
+                    element(Payload::One(value));
+                    left
+                }
+                _ => return Ok(false),
+            },
+            _ => return Ok(false),
+        };
+        self.scan.pass(rest.len() - left.len());
+        Ok(true)
     }
 
     /// Skips the rest of a collection whose first element was not taken.
@@ -593,6 +651,20 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         );
         self.scan.fail_line(line, message)
     }
+}
+
+/// A number that fits in any case, without a sign or leading zeros, and what follows it.
+#[inline]
+fn plain_number(bytes: &[u8]) -> Option<(Atom, &[u8])> {
+    const MOST_DIGITS: usize = 18;
+    let digit = |byte: &&u8| byte.is_ascii_digit();
+    let n = bytes.iter().take(MOST_DIGITS + 1).take_while(digit).count();
+    if n == 0 || n > MOST_DIGITS || bytes[0] == b'0' {
+        return None;
+    }
+    let add = |number, digit: &u8| number * 10 + u64::from(digit - b'0');
+    let number = bytes[..n].iter().fold(0, add);
+    Some((Atom::of_number(number), &bytes[n..]))
 }
 
 /// Whether this process breaks things.

@@ -842,6 +842,43 @@ fn a_file_in_which_only_the_nemesis_acts_is_a_history_without_transactions() {
     assert_eq!(incidents, [(Some(0), "start"), (Some(1), "something")]);
 }
 
+/// Two spellings of the same operations: the one that most programs use, and another.
+#[test]
+fn the_usual_spelling_says_the_same_as_any_other() {
+    let numbers = [
+        "7",
+        "0",
+        "007",
+        "-3",
+        "123456789012345678",
+        "9223372036854775807",
+        "18446744073709551615",
+        "7a",
+    ];
+    for key in numbers {
+        for value in numbers {
+            let usual = format!(
+                "{{:type :ok, :process 0, :value [[:append {key} {value}] [:r {key} [{value}]] [:r {key} nil]]}}"
+            );
+            let other = usual
+                .replace('[', "[ ")
+                .replace(']', " ]")
+                .replace(' ', ",");
+            let register = format!(
+                "{{:type :ok, :process 0, :value [[:w {key} {value}] [:r {key} {value}]]}}"
+            );
+            for (one, another) in [(&usual, other), (&register, register.replace(' ', "  "))] {
+                let [one, another] = [parse(one), parse(&another)].map(|read| match read {
+                    Ok(history) => format!("{:?} {:?}", shown(&history), lines(&history)),
+                    // At another column.
+                    Err(error) => error.rsplit(": ").next().unwrap_or_default().to_owned(),
+                });
+                assert_eq!(one, another, "{key} {value}");
+            }
+        }
+    }
+}
+
 /// The history of a log, in words.
 fn told(log: log::Log<'_>, input: &Input<'_>) -> String {
     let builder = Builder::new(input.origin(EDN.name));
