@@ -73,9 +73,10 @@ pub(crate) fn stage_names() -> String {
 
 /// What each stage of the engines took, of a checker that has them.
 pub(crate) fn stages(measured: &Measured) -> String {
-    match measured.stages.iter().any(|&spent| spent > 0.0) {
-        true => measured.stages.map(seconds).join(" / "),
-        false => "-".to_owned(),
+    if measured.stages.iter().any(|&spent| spent > 0.0) {
+        measured.stages.map(seconds).join(" / ")
+    } else {
+        "-".to_owned()
     }
 }
 

@@ -84,17 +84,18 @@ pub(super) fn measure(
     control: &Control,
 ) -> CheckerRun {
     let possible = Level::of(history);
-    let levels: Vec<Level> = match asked.is_empty() {
-        true => checker
+    let levels: Vec<Level> = if asked.is_empty() {
+        checker
             .levels()
             .into_iter()
             .filter(|level| possible.contains(level))
-            .collect(),
-        false => asked
+            .collect()
+    } else {
+        asked
             .iter()
             .copied()
             .filter(|level| checker.decides(*level))
-            .collect(),
+            .collect()
     };
     let options = Options {
         levels,

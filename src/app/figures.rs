@@ -116,11 +116,12 @@ impl Figures {
 fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Interrupt> {
     let mut order: Vec<TransactionId> = history.transactions().collect();
     let start = |t: &TransactionId| history.interval(*t).map(|interval| interval.start);
-    match history.has_times() {
-        true => sort_by(&mut order, control, |a, b| start(a).cmp(&start(b)))?,
-        false => sort_by(&mut order, control, |a, b| {
+    if history.has_times() {
+        sort_by(&mut order, control, |a, b| start(a).cmp(&start(b)))?
+    } else {
+        sort_by(&mut order, control, |a, b| {
             history.position_of(*a).cmp(&history.position_of(*b))
-        })?,
+        })?
     }
     Ok(order)
 }

@@ -178,9 +178,10 @@ impl Gathered {
             return None;
         }
         // With few cards the text is legible if they are placed for it.
-        let Arranged { diagram, layout } = match diagram.cards.len() <= MOST_LEGIBLE {
-            true => layout::arrange(&diagram, LayoutStyle::Auto, ROOM),
-            false => Arranged::new(&diagram, layout::lanes(&diagram)),
+        let Arranged { diagram, layout } = if diagram.cards.len() <= MOST_LEGIBLE {
+            layout::arrange(&diagram, LayoutStyle::Auto, ROOM)
+        } else {
+            Arranged::new(&diagram, layout::lanes(&diagram))
         };
         Some(Arc::new(Sketch::new(diagram, layout)))
     }

@@ -35,18 +35,17 @@ impl Stretch {
     fn new(recent: &Recent, stream: &Stream, found: &[Arc<LiveViolation>]) -> Option<Stretch> {
         let (history, places) = recent.history(stream)?;
         let control = Control::new();
-        let timeline = match history.has_times() {
-            true => Timeline::new(&history, None, &control),
-            false => {
-                let spans = places
-                    .iter()
-                    .map(|&place| Span {
-                        from: place as f64,
-                        to: place as f64 + 0.8,
-                    })
-                    .collect();
-                Timeline::of_order(&history, spans, &control)
-            }
+        let timeline = if history.has_times() {
+            Timeline::new(&history, None, &control)
+        } else {
+            let spans = places
+                .iter()
+                .map(|&place| Span {
+                    from: place as f64,
+                    to: place as f64 + 0.8,
+                })
+                .collect();
+            Timeline::of_order(&history, spans, &control)
         };
         let marks = found
             .iter()

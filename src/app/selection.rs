@@ -88,9 +88,10 @@ impl App {
         let Some(document) = &mut self.state.document else {
             return;
         };
-        match note.is_empty() {
-            true => document.notes.remove(&identity),
-            false => document.notes.insert(identity, note),
+        if note.is_empty() {
+            document.notes.remove(&identity)
+        } else {
+            document.notes.insert(identity, note)
         };
         document.tree.notes_changed();
     }

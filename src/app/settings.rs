@@ -77,9 +77,10 @@ impl App {
             layout: layout_word(self.state.layout).to_owned(),
             preferences: self.state.preferences.clone(),
             // What is being typed is not saved, only what was used.
-            collect: match self.tasks.has(&COLLECT) {
-                true => self.state.collect.form.kept(),
-                false => self.settings.collect.clone(),
+            collect: if self.tasks.has(&COLLECT) {
+                self.state.collect.form.kept()
+            } else {
+                self.settings.collect.clone()
             },
         };
         if now == self.settings {

@@ -13,9 +13,10 @@ pub const SMALLEST_WINDOW: Vec2 = vec2(760.0, 480.0);
 /// The next larger or smaller size.
 pub fn next(size: u16, larger: bool) -> u16 {
     let size = size.max(SIZES[0]);
-    let found = match larger {
-        true => SIZES.into_iter().find(|other| *other > size),
-        false => SIZES.into_iter().rev().find(|other| *other < size),
+    let found = if larger {
+        SIZES.into_iter().find(|other| *other > size)
+    } else {
+        SIZES.into_iter().rev().find(|other| *other < size)
     };
     found.unwrap_or(size.min(SIZES[SIZES.len() - 1]))
 }

@@ -230,16 +230,17 @@ impl Job<'_> {
             control,
             ..
         } = checked;
-        match progress::is_seen() && options.counts && findings.can_be_counted() {
-            true => text::violations(
+        if progress::is_seen() && options.counts && findings.can_be_counted() {
+            text::violations(
                 "Violations found so far",
                 &path.display().to_string(),
                 history,
                 findings,
                 control,
                 &Output::new(),
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         }
     }
 

@@ -203,9 +203,10 @@ impl DatabaseArguments {
             program: true,
             ..address.clone()
         };
-        let mut servers: Vec<Address> = match self.exec.is_empty() {
-            true => self.db.iter().flat_map(|named| named.0.clone()).collect(),
-            false => self.exec.iter().map(program).collect(),
+        let mut servers: Vec<Address> = if self.exec.is_empty() {
+            self.db.iter().flat_map(|named| named.0.clone()).collect()
+        } else {
+            self.exec.iter().map(program).collect()
         };
         for (name, n) in &self.sessions_on {
             let server = servers

@@ -76,9 +76,10 @@ pub(super) fn write(
     if let (Some(names), Some(table)) = (names, &converted.names) {
         output::write_file(names, out, |file| Ok(write_table(table, file)?))?;
     }
-    match converted.bytes().is_none() && output::is_folder_name(output) {
-        true => Ok(files::write_folder(output, &converted.files)?),
-        false => output::write_file(output, out, |file| Ok(converted.write(file)?)),
+    if converted.bytes().is_none() && output::is_folder_name(output) {
+        Ok(files::write_folder(output, &converted.files)?)
+    } else {
+        output::write_file(output, out, |file| Ok(converted.write(file)?))
     }
 }
 

@@ -294,15 +294,17 @@ fn explain(
         explanation,
         ..
     } = example;
-    let mut text = match arguments.plain {
-        true => narrate::plain_text(example, explanation, history),
-        false => narrate::markdown(example, explanation, history),
+    let mut text = if arguments.plain {
+        narrate::plain_text(example, explanation, history)
+    } else {
+        narrate::markdown(example, explanation, history)
     };
     if arguments.long {
         let control = control.with_time_limit(MINIMIZING);
-        text += &match arguments.plain {
-            true => counterexample::plain_text_at_length(example, explanation, &control),
-            false => counterexample::markdown_at_length(example, explanation, &control),
+        text += &if arguments.plain {
+            counterexample::plain_text_at_length(example, explanation, &control)
+        } else {
+            counterexample::markdown_at_length(example, explanation, &control)
         };
     }
     text

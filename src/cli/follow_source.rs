@@ -53,12 +53,13 @@ impl Source {
 
     /// The next bytes: none at the end of a file that may grow.
     pub(super) fn next(&mut self) -> Result<anyhow::Result<Vec<u8>>, RecvTimeoutError> {
-        let bytes = match self.pending.is_empty() {
-            false => std::mem::take(&mut self.pending),
-            true => match self.receiver.recv_timeout(LOOK)? {
+        let bytes = if self.pending.is_empty() {
+            match self.receiver.recv_timeout(LOOK)? {
                 Ok(bytes) => bytes,
                 Err(error) => return Ok(Err(error.context(self.name()))),
-            },
+            }
+        } else {
+            std::mem::take(&mut self.pending)
         };
         self.taken += bytes.len() as u64;
         self.digest

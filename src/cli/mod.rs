@@ -100,9 +100,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
         }
         Err(help) => {
             let mut out = Output::new();
-            out.text(&match output::is_coloured() {
-                true => help.render().ansi().to_string(),
-                false => help.render().to_string(),
+            out.text(&if output::is_coloured() {
+                help.render().ansi().to_string()
+            } else {
+                help.render().to_string()
             });
             Invocation::Done(out.outcome(ExitCode::Satisfied))
         }

@@ -125,9 +125,10 @@ impl Source {
     fn open(path: &Path, format: Option<&str>) -> anyhow::Result<Source> {
         let name = path.to_string_lossy();
         let path_shown = visible(&name);
-        let file: Box<dyn Read> = match path == Path::new("-") {
-            true => Box::new(std::io::stdin()),
-            false => Box::new(File::open(path).with_context(|| path_shown.clone())?),
+        let file: Box<dyn Read> = if path == Path::new("-") {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(path).with_context(|| path_shown.clone())?)
         };
         let stream = Stream::new(&name, format).with_context(|| path_shown.clone())?;
         Ok(Source {
@@ -148,9 +149,10 @@ impl Source {
                 .with_context(|| self.path.clone())?;
             let mut records = Vec::new();
             self.is_over = n == 0;
-            let read = match self.is_over {
-                true => self.stream.finish(&mut records),
-                false => self.stream.push(&chunk[..n], &mut records),
+            let read = if self.is_over {
+                self.stream.finish(&mut records)
+            } else {
+                self.stream.push(&chunk[..n], &mut records)
             };
             read.map_err(|error| anyhow::anyhow!("{}: {error}", self.path))?;
             self.records = records.into_iter();

@@ -175,9 +175,10 @@ fn tame(text: &str) -> String {
             },
             c => (c.len_utf8(), !acts_in_line(c)),
         };
-        match shown {
-            true => tamed.push_str(&rest[..taken]),
-            false => tamed.extend(c.escape_default()),
+        if shown {
+            tamed.push_str(&rest[..taken])
+        } else {
+            tamed.extend(c.escape_default())
         }
         rest = &rest[taken..];
     }

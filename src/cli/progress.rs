@@ -121,9 +121,10 @@ fn said(progress: &Progress, seconds: f64) -> String {
     match (progress.phase.as_str(), progress.fraction()) {
         ("reading", Some(share)) => {
             let left = (total - done).max(0.0) * seconds / done;
-            let rate = match done > 0.0 && seconds >= 0.5 {
-                true => format!(", {:.0} MB/s, {left:.0} s left", done / 1e6 / seconds),
-                false => String::new(),
+            let rate = if done > 0.0 && seconds >= 0.5 {
+                format!(", {:.0} MB/s, {left:.0} s left", done / 1e6 / seconds)
+            } else {
+                String::new()
             };
             format!(
                 "reading {:.0} % of {:.0} MB{rate}",

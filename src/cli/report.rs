@@ -101,17 +101,16 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     } else {
         super::complain_of_fonts(&example.history);
         let written = bundle::bundle(&brief, &control).with_context(name)?;
-        match arguments.force {
-            true => files::replace_folder(&arguments.output, &written, bundle::is_file_of_report)?,
-            false => {
-                files::write_folder(&arguments.output, &written).map_err(|error| match arguments
-                    .output
-                    .is_dir()
-                {
-                    true => anyhow::anyhow!("{error}, or --force to replace an earlier report"),
-                    false => error.into(),
-                })?
-            }
+        if arguments.force {
+            files::replace_folder(&arguments.output, &written, bundle::is_file_of_report)?
+        } else {
+            files::write_folder(&arguments.output, &written).map_err(|error| {
+                if arguments.output.is_dir() {
+                    anyhow::anyhow!("{error}, or --force to replace an earlier report")
+                } else {
+                    error.into()
+                }
+            })?
         }
     }
     if arguments.output != Path::new("-") {
@@ -181,9 +180,10 @@ fn command_line() -> String {
 /// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

@@ -62,13 +62,14 @@ struct Again {
 }
 
 pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let recording = match arguments
+    let recording = if arguments
         .recording
         .extension()
         .is_some_and(|ending| ending == "report")
     {
-        true => arguments.recording.with_extension("edn"),
-        false => arguments.recording.clone(),
+        arguments.recording.with_extension("edn")
+    } else {
+        arguments.recording.clone()
     };
     let again = described(&recording)?;
     let opened = arguments.database.open_at(again.isolation.as_deref())?;

@@ -75,9 +75,10 @@ fn engine_and_oracle_agree_on_histories_of_almost_valid_stores() {
 fn engine_and_oracle_agree_where_values_repeat() {
     for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| {
         let history = sketch.history();
-        match Observation::of(&history).n_combinations() <= oracle::MOST_COMBINATIONS {
-            true => examine(&history).map(|_| ()),
-            false => Ok(()),
+        if Observation::of(&history).n_combinations() <= oracle::MOST_COMBINATIONS {
+            examine(&history).map(|_| ())
+        } else {
+            Ok(())
         }
     });
 }
@@ -86,9 +87,10 @@ fn engine_and_oracle_agree_where_values_repeat() {
 fn engine_and_oracle_agree_where_most_reads_are_ambiguous() {
     for_histories(Shape::AMBIGUOUS, FEW_VALUES, |sketch| {
         let history = sketch.clone().with_few_values().history();
-        match Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
-            true => examine(&history).map(|_| ()),
-            false => Ok(()),
+        if Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
+            examine(&history).map(|_| ())
+        } else {
+            Ok(())
         }
     });
 }
@@ -122,9 +124,10 @@ fn engine_and_oracle_agree_where_it_is_open_who_takes_part() {
     for (shape, n) in [(Shape::AMBIGUOUS, UNKNOWN), (shape, UNKNOWN)] {
         for_histories(shape, n, |sketch| {
             let history = with_unknown_outcomes(sketch).history();
-            match Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
-                true => examine(&history).map(|_| ()),
-                false => Ok(()),
+            if Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
+                examine(&history).map(|_| ())
+            } else {
+                Ok(())
             }
         });
     }

@@ -71,9 +71,10 @@ fn the_papers_agree_with_the_fast_engine() {
                         .chars()
                         .all(|sign| sign == '?')
                 };
-                return match checkers.iter().all(no_answer) {
-                    true => Ok((0, true)),
-                    false => Err(format!("{name}: the papers exclude ambiguous reads")),
+                return if checkers.iter().all(no_answer) {
+                    Ok((0, true))
+                } else {
+                    Err(format!("{name}: the papers exclude ambiguous reads"))
                 };
             }
             let fast =

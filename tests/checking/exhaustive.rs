@@ -171,11 +171,12 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
     strong_verdicts_agree(history, &resolution, &expected)?;
     // The fast engine does not look for weak patterns where causal consistency holds: then there are none but a to f and j.
     let counts = papers::letters(&fast);
-    match plume == Some(counts.clone()) {
-        true => Ok(()),
-        false => Err(format!(
+    if plume == Some(counts.clone()) {
+        Ok(())
+    } else {
+        Err(format!(
             "Plume counts {plume:?}, the fast engine {counts:?}"
-        )),
+        ))
     }
 }
 

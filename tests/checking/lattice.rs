@@ -118,19 +118,18 @@ fn every_history_agrees_with_every_implication_and_some_history_with_every_missi
                 row.verdicts[stronger] == Some(true) && row.verdicts[weaker] == Some(false)
             };
             let refuted = table.rows.iter().find(refutes);
-            match level(stronger).implies(level(weaker)) {
-                true => assert!(
+            if level(stronger).implies(level(weaker)) {
+                assert!(
                     refuted.is_none(),
                     "{stronger} and {weaker}: {:?}",
                     refuted.map(|row| &row.name)
-                ),
-                false => {
-                    assert!(
-                        refuted.is_some(),
-                        "no history has {stronger} without {weaker}"
-                    );
-                    missing += 1;
-                }
+                )
+            } else {
+                assert!(
+                    refuted.is_some(),
+                    "no history has {stronger} without {weaker}"
+                );
+                missing += 1;
             }
         }
     }

@@ -243,9 +243,10 @@ fn canonical_indexes() {
                 values: true,
                 unrelated: false,
             };
-            match canonical(&rewrite.of(&history, &mut rng)) == expected {
-                true => Ok(()),
-                false => Err(text(&history)),
+            if canonical(&rewrite.of(&history, &mut rng)) == expected {
+                Ok(())
+            } else {
+                Err(text(&history))
             }
         });
     }

@@ -372,9 +372,10 @@ fn one_commit_order_rejects_what_own_ones_reject_and_agrees_at_tcc() {
                     return Err(format!("{level}: own {own}, one {one}, said so: {said}"));
                 }
             }
-            match letters(&own) == letters(&one_cm) {
-                true => Ok(()),
-                false => Err(format!("{:?} and {:?}", letters(&own), letters(&one_cm))),
+            if letters(&own) == letters(&one_cm) {
+                Ok(())
+            } else {
+                Err(format!("{:?} and {:?}", letters(&own), letters(&one_cm)))
             }
         },
     );

@@ -53,9 +53,10 @@ fn timed(sketch: &Sketch, pace: Pace, rng: &mut fastrand::Rng) -> History {
             let writes_zeros = |o: &common::sketch::Operation| {
                 o.kind == OperationKind::Write && o.value == Value(0)
             };
-            let start = match transaction.operations.iter().all(writes_zeros) {
-                true => clock.max(rng.i64(0..12)),
-                false => clock.max(3 * newest(&transaction.operations) - rng.i64(0..4)),
+            let start = if transaction.operations.iter().all(writes_zeros) {
+                clock.max(rng.i64(0..12))
+            } else {
+                clock.max(3 * newest(&transaction.operations) - rng.i64(0..4))
             };
             let start = if pace == Pace::Overlapping {
                 start - rng.i64(0..9)
@@ -131,9 +132,10 @@ fn look_at_pace(sketch: &Sketch, pace: Pace) -> Result<(), String> {
     let decided = decide(&history).map_err(|problem| format!("{problem}\n{}", text()))?;
     if !has_real_time(&history) {
         // Without a serial order there is none in real time, and nothing shows that there is one.
-        let expected = match oracle::verdicts(&history)[6] {
-            true => Verdict::Undecided(Cause::NoTimestamps),
-            false => Verdict::Violated,
+        let expected = if oracle::verdicts(&history)[6] {
+            Verdict::Undecided(Cause::NoTimestamps)
+        } else {
+            Verdict::Violated
         };
         return if decided == expected {
             Ok(())

@@ -167,13 +167,14 @@ impl Case {
         let is_optional = |&t: &TransactionId| self.history.outcome(t) == Outcome::Unknown;
         let may_be_left_out =
             self.history.transactions().any(is_empty) || order.iter().any(is_optional);
-        match !self.is_small
+        if !self.is_small
             || *known == Level::CutIsolation
             || may_be_left_out
             || oracle::is_order(&self.history, *known, &order)
         {
-            true => Ok(()),
-            false => Err(format!("the order does not explain the history at {level}")),
+            Ok(())
+        } else {
+            Err(format!("the order does not explain the history at {level}"))
         }
     }
 
@@ -219,11 +220,12 @@ impl Case {
                 "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle"
             )
         };
-        match self.report.violations.iter().any(is_of_lists)
+        if self.report.violations.iter().any(is_of_lists)
             || partition(tampered) == partition(&self.report)
         {
-            true => Ok(()),
-            false => Err("other components".to_owned()),
+            Ok(())
+        } else {
+            Err("other components".to_owned())
         }
     }
 

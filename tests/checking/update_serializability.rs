@@ -176,12 +176,13 @@ fn history_of(seed: u64, lists: bool) -> String {
                         .collect::<Vec<_>>()
                         .join(" ")
                 };
-                operations.push(match lists {
-                    true => format!("r k{key} [{}]", list()),
-                    false => format!(
+                operations.push(if lists {
+                    format!("r k{key} [{}]", list())
+                } else {
+                    format!(
                         "r k{key} {}",
                         seen.checked_sub(1).map_or(0, |last| versions[last])
-                    ),
+                    )
                 });
             }
             if writes && rng.u8(..10) < 5 {
@@ -331,9 +332,10 @@ fn histories_of_all_kinds_agree_with_brute_force() {
         } else {
             None
         };
-        match expected.is_some() && found != expected {
-            true => Err(told(format!("found {found:?}, expected {expected:?}"))),
-            false => Ok(()),
+        if expected.is_some() && found != expected {
+            Err(told(format!("found {found:?}, expected {expected:?}")))
+        } else {
+            Ok(())
         }
     });
     println!("violated, satisfied, open: {counts:?}");

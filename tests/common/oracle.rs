@@ -332,15 +332,16 @@ impl Observation {
                 }
             }
         }
-        match self.has_repeated_elements() {
-            true => partial
+        if self.has_repeated_elements() {
+            partial
                 .iter()
                 .flat_map(|source| self.choices_of_members(source))
-                .collect(),
-            false => partial
+                .collect()
+        } else {
+            partial
                 .into_iter()
                 .map(|source| self.choice(source))
-                .collect(),
+                .collect()
         }
     }
 

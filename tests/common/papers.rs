@@ -182,9 +182,10 @@ fn compare_one(history: &History, fast: &Findings, found: &Findings) -> Result<(
         matches!(result.verdict, Verdict::Undecided(Cause::AmbiguousReads(_)))
     };
     if found.levels.iter().any(ambiguous) {
-        return match found.levels.iter().all(ambiguous) && found.violations.is_empty() {
-            true => Ok(()),
-            false => Err("the papers exclude ambiguous reads".to_owned()),
+        return if found.levels.iter().all(ambiguous) && found.violations.is_empty() {
+            Ok(())
+        } else {
+            Err("the papers exclude ambiguous reads".to_owned())
         };
     }
     let (found_signs, expected) = (signs(found), part(&signs(fast), checker));

@@ -112,12 +112,13 @@ pub(crate) fn compare(history: &History, tally: &Tally) -> Result<Findings, Stri
             }
         }
         if found.levels.iter().any(is_ambiguous) {
-            return match found.levels.iter().all(is_ambiguous) {
-                true => Ok(fast),
-                false => Err(format!(
+            return if found.levels.iter().all(is_ambiguous) {
+                Ok(fast)
+            } else {
+                Err(format!(
                     "{checker}: {}, the papers exclude ambiguous reads",
                     signs(&found)
-                )),
+                ))
             };
         }
         examine::evidence(history, &found).map_err(|problem| format!("{checker}: {problem}"))?;

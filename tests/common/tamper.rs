@@ -294,15 +294,16 @@ fn of_violation(
             }
         }
         Change::Also => {
-            let new = match rng.bool() {
-                true => one_of(&NAMES, rng).0.to_owned(),
-                false => one_of(
+            let new = if rng.bool() {
+                one_of(&NAMES, rng).0.to_owned()
+            } else {
+                one_of(
                     &[
                         "G0", "G1a", "G1b", "G1c", "G-single", "G2-item", "C4 TAP-a", "nonsense",
                     ],
                     rng,
                 )
-                .into(),
+                .into()
             };
             match any(&mut violation.also, rng) {
                 Some(name) if rng.bool() => *name = new,
@@ -322,10 +323,13 @@ fn of_violation(
         Change::TransactionAdded => violation
             .transactions
             .push(another_transaction(history, rng)),
-        Change::ViolationLevels => match rng.bool() {
-            true => violation.levels.insert(0, one_of(&LEVELS, rng).to_owned()),
-            false => *any(&mut violation.levels, rng)? = one_of(&LEVELS, rng).to_owned(),
-        },
+        Change::ViolationLevels => {
+            if rng.bool() {
+                violation.levels.insert(0, one_of(&LEVELS, rng).to_owned())
+            } else {
+                *any(&mut violation.levels, rng)? = one_of(&LEVELS, rng).to_owned()
+            }
+        }
         Change::ViolationKey => violation.key = another_key(history, &violation.key, rng),
         Change::Claim => {
             let places = n_transactions;
@@ -378,15 +382,21 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
         };
         return Some(());
     }
-    let missed = |missed: &mut MissedEntry, rng: &mut Rng| match rng.bool() {
-        true => std::mem::swap(&mut missed.reader, &mut missed.writer),
-        false => missed.read = None,
+    let missed = |missed: &mut MissedEntry, rng: &mut Rng| {
+        if rng.bool() {
+            std::mem::swap(&mut missed.reader, &mut missed.writer)
+        } else {
+            missed.read = None
+        }
     };
     match claim {
-        ClaimKind::WrongValue { pattern, reads } => match rng.bool() {
-            true => *pattern = one_of(&NAMES, rng).0.to_owned(),
-            false => any(reads, rng)?.index += 1,
-        },
+        ClaimKind::WrongValue { pattern, reads } => {
+            if rng.bool() {
+                *pattern = one_of(&NAMES, rng).0.to_owned()
+            } else {
+                any(reads, rng)?.index += 1
+            }
+        }
         ClaimKind::StaleRead {
             read,
             older,
@@ -408,10 +418,13 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
                 *seen = if rng.bool() { Some(read.clone()) } else { None };
             }
         },
-        ClaimKind::OverwrittenBefore { read, write } => match rng.bool() {
-            true => std::mem::swap(read, write),
-            false => write.transaction = rng.usize(0..n_transactions),
-        },
+        ClaimKind::OverwrittenBefore { read, write } => {
+            if rng.bool() {
+                std::mem::swap(read, write)
+            } else {
+                write.transaction = rng.usize(0..n_transactions)
+            }
+        }
         ClaimKind::TwoReads { reads } => drop(reads.pop()),
         ClaimKind::LostWrite {
             key,
@@ -435,10 +448,13 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
         | ClaimKind::MissedEachOther { missed: both } => {
             missed(any(both, rng)?, rng);
         }
-        ClaimKind::Ring { missing } => match rng.bool() {
-            true => drop(missing.pop()),
-            false => missing.push(rng.usize(0..n_transactions)),
-        },
+        ClaimKind::Ring { missing } => {
+            if rng.bool() {
+                missing.pop();
+            } else {
+                missing.push(rng.usize(0..n_transactions));
+            }
+        }
         ClaimKind::AgainstTheClock { ended, began, .. } => std::mem::swap(ended, began),
         ClaimKind::Observed => *claim = ClaimKind::Cases,
         ClaimKind::Cases => *claim = ClaimKind::Observed,
@@ -626,29 +642,41 @@ fn proof(violation: &mut ViolationEntry, rng: &mut Rng) -> Option<()> {
             2 => key.push('x'),
             _ => violation.proof = (*first.proof).clone(),
         },
-        ProofEntry::Clauses { lemmas, clauses } => match rng.bool() {
-            true => drop(lemmas.pop()),
-            false => clauses.push(vec![rng.usize(0..n_edges)]),
-        },
+        ProofEntry::Clauses { lemmas, clauses } => {
+            if rng.bool() {
+                drop(lemmas.pop())
+            } else {
+                clauses.push(vec![rng.usize(0..n_edges)])
+            }
+        }
         ProofEntry::Writers { cases, .. } => match rng.u8(0..3) {
             0 => drop(cases.pop()),
             1 => any(cases, rng)?.writer = rng.usize(0..n_transactions),
             _ => violation.proof = cases.first()?.proof.clone(),
         },
-        ProofEntry::Appends { cases, place, .. } => match rng.bool() {
-            true => *place += 1,
-            false => drop(cases.pop()),
-        },
-        ProofEntry::Outcomes { cases, .. } => match rng.bool() {
-            true => drop(cases.pop()),
-            false => any(cases, rng)?.committed ^= true,
-        },
+        ProofEntry::Appends { cases, place, .. } => {
+            if rng.bool() {
+                *place += 1
+            } else {
+                drop(cases.pop())
+            }
+        }
+        ProofEntry::Outcomes { cases, .. } => {
+            if rng.bool() {
+                drop(cases.pop())
+            } else {
+                any(cases, rng)?.committed ^= true
+            }
+        }
         ProofEntry::Combinations {
             options, excluded, ..
-        } => match rng.bool() {
-            true => drop(options.pop()),
-            false => drop(excluded.pop()),
-        },
+        } => {
+            if rng.bool() {
+                drop(options.pop())
+            } else {
+                drop(excluded.pop())
+            }
+        }
     }
     Some(())
 }

@@ -226,9 +226,10 @@ fn isolation_test(server: &postgres::Server, specification: &str) -> Option<Run>
                 "could not serialize access",
                 "current transaction is aborted",
             ];
-            match refusals.iter().any(|refusal| error.starts_with(refusal)) {
-                true => run.refused += 1,
-                false => run.errors.push(error.to_owned()),
+            if refusals.iter().any(|refusal| error.starts_with(refusal)) {
+                run.refused += 1
+            } else {
+                run.errors.push(error.to_owned())
             }
         }
         let Some(name) = line

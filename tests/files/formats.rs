@@ -500,9 +500,12 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
     }
     let n_sessions = random.u64(1..5);
     let sessions: Vec<_> = (0..n_sessions)
-        .map(|number| match full && random.bool() {
-            true => builder.session_name(names[random.usize(..names.len() - 2)]),
-            false => builder.session_number(number),
+        .map(|number| {
+            if full && random.bool() {
+                builder.session_name(names[random.usize(..names.len() - 2)])
+            } else {
+                builder.session_number(number)
+            }
         })
         .collect();
     let numbered = full && random.bool();
@@ -546,15 +549,17 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
             } else {
                 OperationKind::Write
             };
-            let key = match full && random.bool() {
-                true => builder.key_name(names[random.usize(..names.len() - 2)]),
-                false => builder.key_number(random.u64(..4)),
+            let key = if full && random.bool() {
+                builder.key_name(names[random.usize(..names.len() - 2)])
+            } else {
+                builder.key_number(random.u64(..4))
             };
-            let element = |builder: &mut Builder, random: &mut fastrand::Rng| match named_values
-                && random.bool()
-            {
-                true => builder.value_name(names[random.usize(..names.len() - 2)]),
-                false => builder.value_number(random.u64(..9)),
+            let element = |builder: &mut Builder, random: &mut fastrand::Rng| {
+                if named_values && random.bool() {
+                    builder.value_name(names[random.usize(..names.len() - 2)])
+                } else {
+                    builder.value_number(random.u64(..9))
+                }
             };
             match random.u8(..12) {
                 0 if full => {

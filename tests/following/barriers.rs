@@ -281,9 +281,10 @@ impl Run {
             _ => Outcome::Committed,
         };
         let record = self.run(client, &reads, &writes, outcome);
-        match self.rng.bool() {
-            true => self.arrive(record),
-            false => self.clients[client].late = Some(record),
+        if self.rng.bool() {
+            self.arrive(record)
+        } else {
+            self.clients[client].late = Some(record)
         }
         if is_unknown {
             self.renew(client, true);

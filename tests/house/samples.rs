@@ -108,9 +108,10 @@ fn the_table_says_what_the_engines_find() {
 fn brute_force_agrees_on_small_samples_and_all_evidence_holds() {
     for row in table() {
         let history = open(&row.file);
-        let result = match history.n_transactions() <= SMALL {
-            true => examine(&history).map(|_| ()),
-            false => examine::evidence(&history, &examine::check(&history)),
+        let result = if history.n_transactions() <= SMALL {
+            examine(&history).map(|_| ())
+        } else {
+            examine::evidence(&history, &examine::check(&history))
         };
         result.unwrap_or_else(|problem| panic!("{}: {problem}", row.file));
     }

@@ -464,13 +464,14 @@ fn histories_are_as_described() {
         };
         let is_own = history["schema"] == "isoscope.history/1";
         n_own += usize::from(is_own);
-        match is_own {
-            true => assert_valid(&validator, &history, &path),
-            false => assert!(
+        if is_own {
+            assert_valid(&validator, &history, &path)
+        } else {
+            assert!(
                 !validator.is_valid(&history),
                 "{} is of another format",
                 path.display()
-            ),
+            )
         }
     }
     assert!(n_own >= written.len() + 2, "{n_own} histories");

@@ -80,9 +80,12 @@ fn example(
         edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     transactions.sort();
     transactions.dedup();
-    let verdict = |level: Level| match broken.contains(&level) {
-        true => (level, Verdict::Violated),
-        false => (level, Verdict::Satisfied(Witness::Reads)),
+    let verdict = |level: Level| {
+        if broken.contains(&level) {
+            (level, Verdict::Violated)
+        } else {
+            (level, Verdict::Satisfied(Witness::Reads))
+        }
     };
     let key = edges.iter().find_map(|edge| edge.key);
     Counterexample {
@@ -448,9 +451,10 @@ fn check_texts(name: &str, picture: &Picture) {
         else {
             continue;
         };
-        let width = match mark.role.is_prose() {
-            true => isoscope::diagram::text_size::prose_width(text, *size, *bold),
-            false => isoscope::diagram::text_size::width(text, *size),
+        let width = if mark.role.is_prose() {
+            isoscope::diagram::text_size::prose_width(text, *size, *bold)
+        } else {
+            isoscope::diagram::text_size::width(text, *size)
         };
         let left = match align {
             isoscope::diagram::scene::Align::Left | isoscope::diagram::scene::Align::After => at.x,
@@ -611,9 +615,10 @@ fn lanes_matrix_and_versions_are_exported_like_graphs() {
                 arrow.label
             );
             let [from, to] = [arrow.from, arrow.to].map(|card| {
-                match diagram.cards[card].transaction.is_initial() {
-                    true => "initial",
-                    false => diagram.cards[card].title.as_str(),
+                if diagram.cards[card].transaction.is_initial() {
+                    "initial"
+                } else {
+                    diagram.cards[card].title.as_str()
                 }
             });
             assert!(

@@ -466,12 +466,13 @@ fn picture_is_sound(
     let heads = marks()
         .filter(|mark| matches!(mark.role, Role::Head(..)))
         .count();
-    match heads == picture.diagram.arrows.len() {
-        true => Ok(()),
-        false => Err(format!(
+    if heads == picture.diagram.arrows.len() {
+        Ok(())
+    } else {
+        Err(format!(
             "{heads} heads of {} arrows",
             picture.diagram.arrows.len()
-        )),
+        ))
     }
 }
 

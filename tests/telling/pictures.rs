@@ -288,9 +288,10 @@ static VIEWERS: LazyLock<Vec<(&str, usvg::Options<'static>)>> = LazyLock::new(||
         .collect();
     others.into_iter().for_each(|id| wide.remove_face(id));
     let mut viewers = vec![("Ubuntu", "Hack", bundled)];
-    match wide.is_empty() {
-        true => println!("skipped: DejaVu Sans is not installed"),
-        false => viewers.push(("DejaVu Sans", "DejaVu Sans Mono", wide)),
+    if wide.is_empty() {
+        println!("skipped: DejaVu Sans is not installed")
+    } else {
+        viewers.push(("DejaVu Sans", "DejaVu Sans Mono", wide))
     }
     let options = |(sans, mono, mut fonts): (&'static str, &str, fontdb::Database)| {
         fonts.set_sans_serif_family(sans);

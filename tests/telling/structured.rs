@@ -52,14 +52,15 @@ fn meaning(history: &History) -> String {
             ));
             for o in history.operations_of(t) {
                 let operation = history.operation(o);
-                match operation.kind == OperationKind::Read
+                if operation.kind == OperationKind::Read
                     && history.may_be_initial(operation.key, operation.value)
                 {
-                    true => text.push_str(&format!(
+                    text.push_str(&format!(
                         " r({}) = initial",
                         history.key_name(operation.key)
-                    )),
-                    false => text.push_str(&format!(" {}", history.operation_text(o))),
+                    ))
+                } else {
+                    text.push_str(&format!(" {}", history.operation_text(o)))
                 }
             }
             text.push('\n');
@@ -391,13 +392,17 @@ fn random_history(random: &mut fastrand::Rng, lists: bool, times: bool, signed: 
             );
         }
         for _ in 0..random.usize(1..5) {
-            let key = match signed && random.bool() {
-                true => builder.key_name(&format!("-{}", random.u8(1..4))),
-                false => builder.key_number(random.u64(..3)),
+            let key = if signed && random.bool() {
+                builder.key_name(&format!("-{}", random.u8(1..4)))
+            } else {
+                builder.key_number(random.u64(..3))
             };
-            let mut value = |builder: &mut Builder| match signed && random.u8(..4) == 0 {
-                true => builder.value_name(&format!("-{}", random.u8(1..9))),
-                false => builder.value_number(random.u64(..9)),
+            let mut value = |builder: &mut Builder| {
+                if signed && random.u8(..4) == 0 {
+                    builder.value_name(&format!("-{}", random.u8(1..9)))
+                } else {
+                    builder.value_number(random.u64(..9))
+                }
             };
             match value(&mut builder) {
                 first if lists && first.0 % 2 == 0 => {

@@ -64,9 +64,10 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         window.run_steps(12);
         see(window, name);
         // The same keys close what is no dialog.
-        match modifiers == Modifiers::COMMAND || name == "help" {
-            true => press(window, Key::Escape),
-            false => window.key_press_modifiers(modifiers, keys),
+        if modifiers == Modifiers::COMMAND || name == "help" {
+            press(window, Key::Escape)
+        } else {
+            window.key_press_modifiers(modifiers, keys)
         }
         window.run_steps(6);
     }

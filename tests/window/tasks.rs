@@ -175,9 +175,10 @@ fn a_transaction_is_found_in_three() {
 fn an_edge_says_why_it_is_there() {
     for by_key in [true, false] {
         let mut user = User::with("a: [w x 1, w y 1]\nb: [r x 1] [r y 0]\n");
-        match by_key {
-            true => user.key(NONE, egui::Key::J),
-            false => user.click_containing("Edge WR"),
+        if by_key {
+            user.key(NONE, egui::Key::J)
+        } else {
+            user.click_containing("Edge WR")
         }
         assert_eq!(user.took(), 1);
         let pinned = document(&user.window).argument.pinned;
@@ -196,13 +197,15 @@ fn an_edge_says_why_it_is_there() {
 fn a_picture_takes_two_and_a_report_one() {
     for by_key in [true, false] {
         let mut user = User::with(THREE);
-        match by_key {
-            true => user.key(CONTROL, egui::Key::E),
-            false => user.click("Export…"),
+        if by_key {
+            user.key(CONTROL, egui::Key::E)
+        } else {
+            user.click("Export…")
         }
-        match by_key {
-            true => user.key(NONE, egui::Key::Enter),
-            false => user.click("Export"),
+        if by_key {
+            user.key(NONE, egui::Key::Enter)
+        } else {
+            user.click("Export")
         }
         assert_eq!(user.took(), 2);
         let folder = user.folder.path().to_owned();
@@ -214,9 +217,10 @@ fn a_picture_takes_two_and_a_report_one() {
             names.any(|name| name.to_string_lossy().ends_with(ending))
         };
         wait(&mut user.window, "the picture", |_| has(".svg"));
-        match by_key {
-            true => user.key(CONTROL.plus(SHIFT), egui::Key::E),
-            false => user.click("Write report"),
+        if by_key {
+            user.key(CONTROL.plus(SHIFT), egui::Key::E)
+        } else {
+            user.click("Write report")
         }
         assert_eq!(user.took(), 1);
         wait(&mut user.window, "the report", |_| has("-report"));
@@ -286,9 +290,10 @@ fn why_a_level_holds_is_one_away() {
         // A clean history opens on its order; from elsewhere it is one away, too.
         user.window.key_press(egui::Key::Num8);
         user.window.run_steps(4);
-        match by_key {
-            true => user.key(NONE, egui::Key::Num7),
-            false => user.click("Level SER: satisfied"),
+        if by_key {
+            user.key(NONE, egui::Key::Num7)
+        } else {
+            user.click("Level SER: satisfied")
         }
         assert_eq!(
             (user.took(), user.window.state().state().page),
@@ -304,9 +309,10 @@ fn why_a_level_holds_is_one_away() {
 fn the_place_of_an_anomaly_is_one_away() {
     for by_key in [true, false] {
         let mut user = User::with(THREE);
-        match by_key {
-            true => user.key(SHIFT, egui::Key::H),
-            false => user.click("Show in the history"),
+        if by_key {
+            user.key(SHIFT, egui::Key::H)
+        } else {
+            user.click("Show in the history")
         }
         assert_eq!(
             (user.took(), user.window.state().state().page),

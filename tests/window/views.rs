@@ -385,9 +385,12 @@ fn the_matrix_has_a_cell_for_every_edge() {
             .expect("a picture")
             .clone();
         let edges = &picture.argument.counterexample.violation.edges;
-        let name = |t: isoscope::history::TransactionId| match t.is_initial() {
-            true => "initial".to_owned(),
-            false => picture.argument.counterexample.history.transaction_name(t),
+        let name = |t: isoscope::history::TransactionId| {
+            if t.is_initial() {
+                "initial".to_owned()
+            } else {
+                picture.argument.counterexample.history.transaction_name(t)
+            }
         };
         for edge in edges {
             let ends = format!("from {} to {}", name(edge.from), name(edge.to));

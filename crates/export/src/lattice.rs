@@ -74,15 +74,16 @@ pub fn svg() -> String {
             .map(|&weaker| places[weaker as usize])
         {
             let is_same_row = (from.1 - to.1).abs() < 3.0 * HEIGHT && from.0 > to.0;
-            let ((x1, y1), (x2, y2)) = match is_same_row {
-                true => (
+            let ((x1, y1), (x2, y2)) = if is_same_row {
+                (
                     (from.0, from.1 + HEIGHT / 2.0),
                     (to.0 + WIDTH, to.1 + HEIGHT / 2.0),
-                ),
-                false => (
+                )
+            } else {
+                (
                     (from.0 + WIDTH / 2.0, from.1 + HEIGHT),
                     (to.0 + WIDTH / 2.0, to.1),
-                ),
+                )
             };
             let colour = if is_same_row { "#444444" } else { "#b8c4d0" };
             let _ = writeln!(

@@ -136,9 +136,10 @@ pub fn compose(
             .any(|card| !card.transaction.is_initial());
     let is_committed =
         |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
-    let committed = match example.history.transactions().all(is_committed) {
-        true => "all transactions of this counterexample committed",
-        false => "transactions not marked otherwise committed",
+    let committed = if example.history.transactions().all(is_committed) {
+        "all transactions of this counterexample committed"
+    } else {
+        "transactions not marked otherwise committed"
     };
     let shown = options.view.scene(example, whole, &drawing.diagram);
     let is_graph = shown.is_none();

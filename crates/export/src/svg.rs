@@ -218,9 +218,12 @@ pub(super) fn sheet(picture: &Picture) -> String {
     for role in roles {
         let both = look(role, &PRINT).into_iter().zip(look(role, &DARK));
         // Browsers that do not know the second value keep the first.
-        let rule = both.map(|((property, light), (_, dark))| match light == dark {
-            true => format!("{property}: {light}"),
-            false => format!("{property}: {light}; {property}: light-dark({light}, {dark})"),
+        let rule = both.map(|((property, light), (_, dark))| {
+            if light == dark {
+                format!("{property}: {light}")
+            } else {
+                format!("{property}: {light}; {property}: light-dark({light}, {dark})")
+            }
         });
         let _ = writeln!(
             out,

@@ -116,9 +116,10 @@ pub(super) fn bytes(
     control: &Control,
 ) -> Result<Bytes, OpenCause> {
     let is_file = || std::fs::metadata(path).map(|metadata| metadata.is_file());
-    match !stream::is_standard_input(path) && is_file()? {
-        true => read_file(path, control),
-        false => Ok(Bytes::Owned(stream::gather(path, look, control)?)),
+    if !stream::is_standard_input(path) && is_file()? {
+        read_file(path, control)
+    } else {
+        Ok(Bytes::Owned(stream::gather(path, look, control)?))
     }
 }
 
@@ -183,17 +184,19 @@ fn load_folder(folder: &Path, control: &Control) -> Result<Held, OpenCause> {
             files.push((name, content));
         }
     }
-    match files.is_empty() {
-        true => Err(OpenCause::Directory),
-        false => Ok(in_order(files)),
+    if files.is_empty() {
+        Err(OpenCause::Directory)
+    } else {
+        Ok(in_order(files))
     }
 }
 
 /// Fails where there is no regular file.
 fn regular(path: &Path) -> Result<(), OpenCause> {
-    match std::fs::metadata(path)?.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::other("it is no regular file").into()),
+    if std::fs::metadata(path)?.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::other("it is no regular file").into())
     }
 }
 

@@ -318,9 +318,10 @@ impl Reading<'_> {
             OperationKind::Read
         };
         let key = self.builder.key_number(u64::from_le_bytes(variable));
-        let value = match value <= Value::MAX_NUMBER {
-            true => self.builder.value_number(value),
-            false => name::value(&mut self.builder, &value.to_string()),
+        let value = if value <= Value::MAX_NUMBER {
+            self.builder.value_number(value)
+        } else {
+            name::value(&mut self.builder, &value.to_string())
         };
         self.builder.operation(
             draft,

@@ -85,12 +85,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         line.number += 1;
         line.start = line.at;
         let end = memchr::memchr(b'\n', &bytes[line.at..]).map_or(bytes.len(), |end| line.at + end);
-        match is_separator(bytes[line.at..end].trim_ascii()) {
-            true => {
-                sessions += 1;
-                session = builder.session_number(sessions);
-            }
-            false => line.transactions(&mut builder, session)?,
+        if is_separator(bytes[line.at..end].trim_ascii()) {
+            sessions += 1;
+            session = builder.session_number(sessions);
+        } else {
+            line.transactions(&mut builder, session)?
         }
         line.at = (end + 1).min(bytes.len());
     }

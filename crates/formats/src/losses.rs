@@ -31,9 +31,10 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
         transactions().find(|&t| sets_up(original, t) != sets_up(again, counterpart.of(t)))
     {
         let name = original.transaction_name(t);
-        return Err(match sets_up(original, t) {
-            true => format!("that {name} sets up the initial state is lost"),
-            false => format!("{name} becomes one that sets up the initial state"),
+        return Err(if sets_up(original, t) {
+            format!("that {name} sets up the initial state is lost")
+        } else {
+            format!("{name} becomes one that sets up the initial state")
         });
     }
     let differs = |of: &dyn Fn(&History, TransactionId) -> String| {
@@ -65,9 +66,10 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
                     .to_owned(),
             );
         }
-        losses.push(match again.has_times() {
-            true => "when transactions ran, but for their order".to_owned(),
-            false => "when transactions ran, which strict serializability needs".to_owned(),
+        losses.push(if again.has_times() {
+            "when transactions ran, but for their order".to_owned()
+        } else {
+            "when transactions ran, which strict serializability needs".to_owned()
         });
     }
     if !original.has_times() && again.has_times() {

@@ -63,9 +63,10 @@ fn in_quotes(string: &str) -> String {
 /// The name for this string in a format that has both numbers and strings: the string itself, but in quotes where it
 /// looks like a number, so that `5` and `"5"` are two names. No two strings share a name.
 pub(super) fn of_string(string: &str) -> Cow<'_, str> {
-    match takes_quotes(string) {
-        true => Cow::Owned(in_quotes(string)),
-        false => Cow::Borrowed(string),
+    if takes_quotes(string) {
+        Cow::Owned(in_quotes(string))
+    } else {
+        Cow::Borrowed(string)
     }
 }
 
@@ -158,9 +159,12 @@ pub(super) fn own_numbers(
         Label::Name(label) => signed(label.strip_prefix('T')?),
     };
     let mut seen = FxHashSet::default();
-    let number = |t: TransactionId| match needs_one(t) {
-        true => own(t).filter(|&number| is_possible(number) && seen.insert(number)),
-        false => Some(0),
+    let number = |t: TransactionId| {
+        if needs_one(t) {
+            own(t).filter(|&number| is_possible(number) && seen.insert(number))
+        } else {
+            Some(0)
+        }
     };
     history.transactions().map(number).collect()
 }

@@ -51,15 +51,14 @@ impl<'a> Text<'a> {
                 line: (before + error.line()) as u64,
                 column: error.column() as u64,
             };
-            let problem = match error.is_eof() {
-                true => {
-                    let behind = &self.bytes[self.offset(bytes) + bytes.len()..];
-                    Problem::Expected {
-                        expected: "more JSON",
-                        found: excerpt(behind),
-                    }
+            let problem = if error.is_eof() {
+                let behind = &self.bytes[self.offset(bytes) + bytes.len()..];
+                Problem::Expected {
+                    expected: "more JSON",
+                    found: excerpt(behind),
                 }
-                false => Problem::Other(message(&error)),
+            } else {
+                Problem::Other(message(&error))
             };
             ReadError::new(self.format, place, problem)
         })
@@ -206,9 +205,10 @@ impl<'a> Text<'a> {
     fn line_at(&self, offset: usize) -> u32 {
         let (counted, line) = self.counted.get();
         let lines_in = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u32;
-        let line = match offset >= counted {
-            true => line.saturating_add(lines_in(&self.bytes[counted..offset])),
-            false => line.saturating_sub(lines_in(&self.bytes[offset..counted])),
+        let line = if offset >= counted {
+            line.saturating_add(lines_in(&self.bytes[counted..offset]))
+        } else {
+            line.saturating_sub(lines_in(&self.bytes[offset..counted]))
         };
         self.counted.set((offset, line));
         line

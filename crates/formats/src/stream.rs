@@ -40,9 +40,12 @@ pub(super) fn gather(
     let source = path.to_owned();
     std::thread::Builder::new()
         .name("stream".to_owned())
-        .spawn(move || match is_standard_input(&source) {
-            true => pass_on(Ok(io::stdin()), &sender),
-            false => pass_on(std::fs::File::open(source), &sender),
+        .spawn(move || {
+            if is_standard_input(&source) {
+                pass_on(Ok(io::stdin()), &sender)
+            } else {
+                pass_on(std::fs::File::open(source), &sender)
+            }
         })?;
     let most = room(control);
     let mut bytes = Vec::new();
@@ -105,9 +108,10 @@ pub(super) fn extend(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), OpenCause> 
 /// Maximum number of bytes for a source of unknown size: without a memory limit half of the free memory, since the
 /// history built from them takes room, too.
 pub(super) fn room(control: &Control) -> u64 {
-    match control.limits_memory() {
-        true => u64::MAX,
-        false => Control::free_memory().map_or(u64::MAX, |free| free as u64 / 2),
+    if control.limits_memory() {
+        u64::MAX
+    } else {
+        Control::free_memory().map_or(u64::MAX, |free| free as u64 / 2)
     }
 }
 

@@ -56,9 +56,10 @@ fn sniff(input: &Input<'_>) -> Likelihood {
         let digits = word.strip_prefix(b"-").unwrap_or(word);
         digits.iter().all(u8::is_ascii_digit)
     };
-    match is_number() && is_number() && matches!(words.next(), None | Some(b"R" | b"A")) {
-        true => Likelihood::Likely,
-        false => Likelihood::No,
+    if is_number() && is_number() && matches!(words.next(), None | Some(b"R" | b"A")) {
+        Likelihood::Likely
+    } else {
+        Likelihood::No
     }
 }
 
@@ -298,9 +299,12 @@ fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let sessions_have_numbers = history
         .sessions()
         .all(|session| name::is_signed(&history.session_name(session)));
-    let session_number = |session: SessionId| match sessions_have_numbers {
-        true => history.session_name(session),
-        false => session.0.to_string(),
+    let session_number = |session: SessionId| {
+        if sessions_have_numbers {
+            history.session_name(session)
+        } else {
+            session.0.to_string()
+        }
     };
     let own = name::own_numbers(history, |_| true, |_| true);
     let transaction_number =

@@ -50,9 +50,10 @@ pub(super) fn ask(
     run.asked
         .assumptions
         .extend(as_published(choice).map(str::to_owned));
-    run.asked.found.counts = match checker.is_plume() {
-        true => input.reads.counts.clone(),
-        false => BTreeMap::new(),
+    run.asked.found.counts = if checker.is_plume() {
+        input.reads.counts.clone()
+    } else {
+        BTreeMap::new()
     };
     for &level in levels {
         let begin = Instant::now();
@@ -70,15 +71,14 @@ pub(super) fn ask(
     run.count_as_published(levels);
     let mut asked = run.asked;
     let counts = asked.found.counts;
-    asked.found = match checker.is_strong() {
-        true => strong::found(input, checker, options, &asked.levels, control),
-        false => {
-            let violations = violations(input, &asked.levels, options.max_instances, control);
-            Instances {
-                counts,
-                violations,
-                more: Vec::new(),
-            }
+    asked.found = if checker.is_strong() {
+        strong::found(input, checker, options, &asked.levels, control)
+    } else {
+        let violations = violations(input, &asked.levels, options.max_instances, control);
+        Instances {
+            counts,
+            violations,
+            more: Vec::new(),
         }
     };
     asked
@@ -131,9 +131,10 @@ impl PaperCheck<'_> {
         }
         self.control.check()?;
         if level.is_of_reads() {
-            return Ok(match self.occurs(Pattern::NonRepeatableRead) {
-                true => Verdict::Violated,
-                false => Verdict::Satisfied(Witness::Reads),
+            return Ok(if self.occurs(Pattern::NonRepeatableRead) {
+                Verdict::Violated
+            } else {
+                Verdict::Satisfied(Witness::Reads)
             });
         }
         if checker == Checker::VlLwt {
@@ -144,25 +145,29 @@ impl PaperCheck<'_> {
                 ..
             } = *self.input;
             // A read that is wrong by itself has no place in any order.
-            let order = match reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
-                true => vl_lwt::applies(history, resolution).map(|()| None)?,
-                false => vl_lwt::check(history, resolution)?,
+            let order = if reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
+                vl_lwt::applies(history, resolution).map(|()| None)?
+            } else {
+                vl_lwt::check(history, resolution)?
             };
             return Ok(order.map_or(Verdict::Violated, |order| {
                 Verdict::Satisfied(Witness::CommitOrder(order.into()))
             }));
         }
         let order = match checker {
-            _ if checker.is_strong() => match self.violated_by_reads(level) {
-                true => None,
-                false => strong::decide(
-                    self.input,
-                    checker,
-                    level,
-                    &mut self.asked.assumptions,
-                    self.control,
-                )?,
-            },
+            _ if checker.is_strong() => {
+                if self.violated_by_reads(level) {
+                    None
+                } else {
+                    strong::decide(
+                        self.input,
+                        checker,
+                        level,
+                        &mut self.asked.assumptions,
+                        self.control,
+                    )?
+                }
+            }
             _ => self
                 .weak(checker, level)?
                 .map(|order| Order::Commits(order.into())),
@@ -179,10 +184,13 @@ impl PaperCheck<'_> {
     fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Cause> {
         match checker {
             _ if checker.is_c4() => self.c4(),
-            Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
-                true => Ok(None),
-                false => be_sat::check(self.input.index, level, self.control),
-            },
+            Checker::BiswasEneaSaturation => {
+                if self.violated_by_reads(level) {
+                    Ok(None)
+                } else {
+                    be_sat::check(self.input.index, level, self.control)
+                }
+            }
             _ => self.plume(level),
         }
     }

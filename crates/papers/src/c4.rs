@@ -87,9 +87,10 @@ pub(super) fn check(
         },
     )?;
     let wrong_lists = reads.counts.keys().any(|pattern| pattern.is_of_lists());
-    let order = match counts.is_empty() && !wrong_lists {
-        true => topological_order(&commit),
-        false => None,
+    let order = if counts.is_empty() && !wrong_lists {
+        topological_order(&commit)
+    } else {
+        None
     };
     let order = order.map(|order| {
         order

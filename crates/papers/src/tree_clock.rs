@@ -102,9 +102,10 @@ impl TreeClock {
         for &session in newer.iter().rev() {
             let theirs = other.entries[session as usize];
             self.entries[session as usize].count = theirs.count;
-            match session == other.root {
-                true => self.attach(session, self.root, self.count(self.root)),
-                false => self.attach(session, theirs.parent, theirs.attached),
+            if session == other.root {
+                self.attach(session, self.root, self.count(self.root))
+            } else {
+                self.attach(session, theirs.parent, theirs.attached)
             }
         }
         looked_at

@@ -225,9 +225,10 @@ impl Reader {
             };
         }
         let first = self.first[w];
-        let other = match index.read_key[first as usize] == key {
-            true => self.first_of_other_key[w],
-            false => first,
+        let other = if index.read_key[first as usize] == key {
+            self.first_of_other_key[w]
+        } else {
+            first
         };
         // NONE is greater than every place.
         Sight {

@@ -370,13 +370,16 @@ impl World {
         for key in 0..self.keys {
             let writers: Vec<usize> = (0..self.n).filter(|&t| self.writes(t, key)).collect();
             let at = |order: &[usize], t: usize| order.iter().position(|&other| other == t);
-            let fits = |order: &Vec<usize>| match strict {
-                true => self.prefixes[key]
-                    .iter()
-                    .all(|prefix| order.starts_with(prefix)),
-                false => self.shown[key]
-                    .iter()
-                    .all(|&(a, b)| at(order, a) < at(order, b)),
+            let fits = |order: &Vec<usize>| {
+                if strict {
+                    self.prefixes[key]
+                        .iter()
+                        .all(|prefix| order.starts_with(prefix))
+                } else {
+                    self.shown[key]
+                        .iter()
+                        .all(|&(a, b)| at(order, a) < at(order, b))
+                }
             };
             let orders: Vec<Vec<usize>> = permutations(&writers).into_iter().filter(fits).collect();
             all = all

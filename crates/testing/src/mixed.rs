@@ -69,9 +69,10 @@ struct Key {
 pub fn text(mix: &Mix, seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let mut text = String::new();
-    let initial = match mix.initial {
-        true => ["initial: none\n", "", "initial: 2\n"][rng.usize(0..3)],
-        false => "",
+    let initial = if mix.initial {
+        ["initial: none\n", "", "initial: 2\n"][rng.usize(0..3)]
+    } else {
+        ""
     };
     text.push_str(initial);
     let mut sessions: Vec<(String, String)> = Vec::new();
@@ -151,13 +152,12 @@ fn one_group(
                 .zip(before)
                 .for_each(|(key, len)| key.versions.truncate(len));
         }
-        let times = match mix.times {
-            true => {
-                let start = clock - rng.i64(0..4);
-                clock += rng.i64(1..6);
-                format!("@{start}..{}", clock)
-            }
-            false => String::new(),
+        let times = if mix.times {
+            let start = clock - rng.i64(0..4);
+            clock += rng.i64(1..6);
+            format!("@{start}..{}", clock)
+        } else {
+            String::new()
         };
         sessions[session]
             .1

@@ -109,26 +109,26 @@ impl Maker<'_> {
             &["x", "y"]
         };
         let together = !self.style.light && self.rng.bool();
-        let mut transactions: Vec<String> = match together {
-            true => vec![
+        let mut transactions: Vec<String> = if together {
+            vec![
                 keys.iter()
                     .map(|key| format!("w {key} 0"))
                     .collect::<Vec<_>>()
                     .join(", "),
-            ],
-            false => keys.iter().map(|key| format!("w {key} 0")).collect(),
+            ]
+        } else {
+            keys.iter().map(|key| format!("w {key} 0")).collect()
         };
         transactions.iter_mut().for_each(|operations| {
             let times = self.times(false);
             *operations = format!("[{operations}]{times}");
         });
-        match self.rng.bool() {
-            true => sessions.insert(0, transactions),
-            false => {
-                for transaction in transactions {
-                    let session = self.rng.usize(0..sessions.len());
-                    sessions[session].insert(0, transaction);
-                }
+        if self.rng.bool() {
+            sessions.insert(0, transactions)
+        } else {
+            for transaction in transactions {
+                let session = self.rng.usize(0..sessions.len());
+                sessions[session].insert(0, transaction);
             }
         }
     }
@@ -175,33 +175,31 @@ impl Maker<'_> {
         // What it wrote, by register, and appended.
         let (mut own, mut appended): ([Option<u64>; 2], Vec<u64>) = ([None; 2], Vec::new());
         let key = self.rng.usize(0..2);
-        match self.style.light {
-            true => {
-                let name = ["x", "y"][key];
-                let form = self.rng.u8(0..7);
-                if form < 4 {
-                    let read = self.seen(key);
-                    operations.push(format!("r {name} {read}"));
-                }
-                if form > 1 && form < 6 {
-                    let value = self.value(key);
-                    operations.push(format!("w {name} {value}"));
-                    own[key] = Some(value);
-                }
-                if form == 6 {
-                    let value = self.versions[key][self.rng.usize(0..self.versions[key].len())];
-                    operations.push(format!("n {name} {value}"));
-                }
+        if self.style.light {
+            let name = ["x", "y"][key];
+            let form = self.rng.u8(0..7);
+            if form < 4 {
+                let read = self.seen(key);
+                operations.push(format!("r {name} {read}"));
             }
-            false => {
-                for _ in 0..self.rng.usize(1..=3) {
-                    let key = self.rng.usize(0..2);
-                    let operation = match self.style.lists && key == 1 {
-                        true => self.of_list(&mut appended),
-                        false => self.of_register(key, &mut own),
-                    };
-                    operations.push(operation);
-                }
+            if form > 1 && form < 6 {
+                let value = self.value(key);
+                operations.push(format!("w {name} {value}"));
+                own[key] = Some(value);
+            }
+            if form == 6 {
+                let value = self.versions[key][self.rng.usize(0..self.versions[key].len())];
+                operations.push(format!("n {name} {value}"));
+            }
+        } else {
+            for _ in 0..self.rng.usize(1..=3) {
+                let key = self.rng.usize(0..2);
+                let operation = if self.style.lists && key == 1 {
+                    self.of_list(&mut appended)
+                } else {
+                    self.of_register(key, &mut own)
+                };
+                operations.push(operation);
             }
         }
         let (mark, counts) = match self.rng.u8(0..14) {

@@ -465,11 +465,14 @@ impl Form {
             patience: PATIENCE,
             ..ClientOptions::default()
         };
-        let seconds = |field| match self.breaks.is_empty() {
-            true => Ok(Duration::ZERO),
-            false => self
-                .parsed(field)
-                .and_then(|time| Duration::try_from_secs_f64(time).map_err(|_| at(field, SECONDS))),
+        let seconds = |field| {
+            if self.breaks.is_empty() {
+                Ok(Duration::ZERO)
+            } else {
+                self.parsed(field).and_then(|time| {
+                    Duration::try_from_secs_f64(time).map_err(|_| at(field, SECONDS))
+                })
+            }
         };
         let (every, lasting) = (seconds(Field::Every)?, seconds(Field::Lasting)?);
         let faults = FaultPlan {

@@ -347,9 +347,10 @@ pub fn milliseconds(time: Duration) -> f64 {
 
 /// A field of comma-separated values (RFC 4180).
 fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
     }
 }
 

@@ -638,11 +638,10 @@ impl ListRow<'_> {
         );
         let at = Rect::from_min_size(area.min, area.size()).left_center()
             + vec2(left - area.left(), -galley.size().y / 2.0);
-        match bold {
-            true => style::paint_bold(painter, at, galley, self.colour),
-            false => {
-                painter.galley(at, galley, self.colour);
-            }
+        if bold {
+            style::paint_bold(painter, at, galley, self.colour)
+        } else {
+            painter.galley(at, galley, self.colour);
         }
         response
     }

@@ -222,9 +222,12 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     };
     // The font of lists lacks the sign ⊥.
     let short = |name: String| elide(&name, MAX_TITLE_COLUMNS);
-    let name = |t: TransactionId| match t.is_initial() {
-        true => "initial".to_owned(),
-        false => short(example.history.transaction_name(t)),
+    let name = |t: TransactionId| {
+        if t.is_initial() {
+            "initial".to_owned()
+        } else {
+            short(example.history.transaction_name(t))
+        }
     };
     let key = edge
         .key

@@ -44,13 +44,14 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
             style::HEADING,
             palette.strong,
         );
-        let progress = match batch.done {
-            true => histories(batch.rows.len()),
-            false => format!(
+        let progress = if batch.done {
+            histories(batch.rows.len())
+        } else {
+            format!(
                 "{} of {} checked",
                 grouped(batch.n_known() as u64),
                 grouped(batch.rows.len() as u64)
-            ),
+            )
         };
         style::note(ui, progress);
         if !batch.done
@@ -272,9 +273,10 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
     let name = format!("History {}: {spoken}", row.name);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
     if response.clicked() {
-        match ui.input(|input| input.modifiers.shift) {
-            true => requests.push(Request::Compare(at)),
-            false => requests.push(Request::OpenFile(row.path.clone())),
+        if ui.input(|input| input.modifiers.shift) {
+            requests.push(Request::Compare(at))
+        } else {
+            requests.push(Request::OpenFile(row.path.clone()))
         }
     }
     response.context_menu(|ui| {

@@ -357,9 +357,12 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
     }
     let is_search = !document.browser.wanted.text.is_empty();
     let listing = document.browser.listing.as_ref();
-    let listing = listing.filter(|listing| match is_search {
-        true => !listing.wanted.text.is_empty(),
-        false => listing.wanted.text.is_empty() && listing.wanted.session == session,
+    let listing = listing.filter(|listing| {
+        if is_search {
+            !listing.wanted.text.is_empty()
+        } else {
+            listing.wanted.text.is_empty() && listing.wanted.session == session
+        }
     });
     let n = listing.map_or(history.transactions_of(session).len(), |listing| {
         listing.transactions.len()
@@ -469,9 +472,10 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
     };
     let range = history.operation_range(transaction);
     let name = elide(&history.transaction_name(transaction), MAX_TITLE_COLUMNS);
-    let title = match ui.available_width() < 280.0 {
-        true => name,
-        false => format!("{name}: {}", counted(range.len(), "operation")),
+    let title = if ui.available_width() < 280.0 {
+        name
+    } else {
+        format!("{name}: {}", counted(range.len(), "operation"))
     };
     heading_ui(ui, &title, |ui| {
         let word = format!("txn:{}", history.transaction_name(transaction));

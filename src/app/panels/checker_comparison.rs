@@ -22,13 +22,10 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
     let comparison = &document.comparison;
     choose_ui(ui, comparison, requests);
     if comparison.has_nothing() {
-        let text = match comparison.is_sweep {
-            false => {
-                "Choose checkers and let them run on this history: the engines of this program, or algorithms as published."
-            }
-            true => {
-                "Choose checkers and what grows: a history is generated for each value, and each checker runs on it."
-            }
+        let text = if comparison.is_sweep {
+            "Choose checkers and what grows: a history is generated for each value, and each checker runs on it."
+        } else {
+            "Choose checkers and let them run on this history: the engines of this program, or algorithms as published."
         };
         style::note(ui, text);
         about_ui(ui, comparison, requests);

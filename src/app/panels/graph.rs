@@ -481,9 +481,10 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
                 ui.add_space(8.0);
                 super::group::scope_ui(ui, document, requests);
                 ui.separator();
-                match document.component.whole {
-                    true => drop(style::note(ui, super::group::size(document))),
-                    false => picture_tools_ui(ui, state, document, requests),
+                if document.component.whole {
+                    drop(style::note(ui, super::group::size(document)))
+                } else {
+                    picture_tools_ui(ui, state, document, requests)
                 }
             },
         );
@@ -547,17 +548,16 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
         Sense::click(),
     );
     let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);
-    match active {
-        true => style::paint_bold(ui.painter(), at, galley, colour),
-        false => {
-            let colour = if response.hovered() {
-                palette.strong
-            } else {
-                colour
-            };
-            ui.painter()
-                .galley_with_override_text_color(at, galley, colour);
-        }
+    if active {
+        style::paint_bold(ui.painter(), at, galley, colour)
+    } else {
+        let colour = if response.hovered() {
+            palette.strong
+        } else {
+            colour
+        };
+        ui.painter()
+            .galley_with_override_text_color(at, galley, colour);
     }
     if active {
         let line = Rect::from_min_max(pos2(area.left(), area.bottom() - 2.0), area.right_bottom());

@@ -101,12 +101,13 @@ fn heading_ui(ui: &mut Ui, health: &Health) {
         palette.strong,
     );
     let doubts = doubts_text(health);
-    match doubts.is_empty() {
-        true => drop(ui.colored_label(palette.good, "Nothing casts doubt on the verdicts.")),
-        false => drop(ui.colored_label(
+    if doubts.is_empty() {
+        drop(ui.colored_label(palette.good, "Nothing casts doubt on the verdicts."))
+    } else {
+        drop(ui.colored_label(
             doubts_colour(health, &palette),
             format!("{doubts}: read this before trusting the verdicts."),
-        )),
+        ))
     }
     ui.add_space(4.0);
 }
@@ -160,9 +161,10 @@ fn sign_ui(ui: &mut Ui, finding: &Finding, palette: &Palette) {
 }
 
 fn sign_colour(finding: &Finding, palette: &Palette) -> Color32 {
-    match finding.kind.is_condition() && finding.count == 0 {
-        true => palette.good,
-        false => colour_of(finding.severity, palette),
+    if finding.kind.is_condition() && finding.count == 0 {
+        palette.good
+    } else {
+        colour_of(finding.severity, palette)
     }
 }
 
@@ -283,21 +285,20 @@ fn about_ui(ui: &mut Ui, history: &History, finding: &Finding, requests: &mut Re
             requests.push(Request::ShowOperation(operation));
         }
     }
-    let listed = match finding.operations.is_empty() {
-        true => {
-            for &transaction in &finding.transactions {
-                let text = history.transaction_name(transaction);
-                let end = format!(
-                    "session {}",
-                    history.session_and_node(history.session_of(transaction))
-                );
-                if line_ui(ui, &text, &end) {
-                    requests.push(Request::Browse(transaction));
-                }
+    let listed = if finding.operations.is_empty() {
+        for &transaction in &finding.transactions {
+            let text = history.transaction_name(transaction);
+            let end = format!(
+                "session {}",
+                history.session_and_node(history.session_of(transaction))
+            );
+            if line_ui(ui, &text, &end) {
+                requests.push(Request::Browse(transaction));
             }
-            finding.transactions.len()
         }
-        false => finding.operations.len(),
+        finding.transactions.len()
+    } else {
+        finding.operations.len()
     };
     // Pairs and keys are not counted like the listed items, so only truncated lists say so.
     if listed >= crate::health::LISTED && finding.count > listed as u64 {

@@ -103,10 +103,7 @@ pub fn lanes_ui(
             let button = egui::Button::selectable(state.preferences.true_time, "True time");
             on_command(ui.add(button), Command::SwitchTime, requests);
         }
-        let hint = match all {
-            true => "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction",
-            false => "Ctrl+wheel zooms, a double-click opens a transaction in the history",
-        };
+        let hint = if all { "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction" } else { "Ctrl+wheel zooms, a double-click opens a transaction in the history" };
         let about = document.current_picture().filter(|_| !all).and_then(|picture| about_decisive(picture));
         about.map(|about| style::note(ui, about));
         style::short_note(ui, hint);
@@ -310,16 +307,17 @@ pub(super) fn all_ui(
         lanes.reveal((middle - sight / 2.0, middle + sight / 2.0), session);
     }
     let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
-    match pressed {
-        true => mark_stretch(
+    if pressed {
+        mark_stretch(
             ui,
             &lanes,
             &response,
             (document, true_time),
             &mut kept.pressed,
             requests,
-        ),
-        false => navigate(ui, &mut lanes, &response),
+        )
+    } else {
+        navigate(ui, &mut lanes, &response)
     }
     lanes.keep_in_bounds();
     kept.view = lanes.view;

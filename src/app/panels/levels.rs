@@ -192,17 +192,18 @@ fn pill_ui(
     if weakest {
         // A flag on the weakest violated level, for users who do not see the thicker line.
         // It points at the pill: from above, at the stacked ones from the left, where nothing is in its way.
-        let (tip, back, side) = match area.height() < PILL {
-            true => (
+        let (tip, back, side) = if area.height() < PILL {
+            (
                 area.left_center() + vec2(1.0, 0.0),
                 vec2(-7.0, 0.0),
                 vec2(0.0, 5.0),
-            ),
-            false => (
+            )
+        } else {
+            (
                 pos2(area.right() - 9.0, area.top() + 2.0),
                 vec2(0.0, -7.0),
                 vec2(5.0, 0.0),
-            ),
+            )
         };
         let flag = vec![tip + back - side, tip + back + side, tip];
         ui.painter()

@@ -40,11 +40,8 @@ pub(super) fn marks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests
                 let colour = if is_in { palette.text } else { palette.weak };
                 let name = if text.is_empty() { place.clone() } else { format!("{place}  {text}") };
                 let button = Button::selectable(document.marks.at == Some(at), RichText::new(name).color(colour));
-                let hint = match is_in {
-                    true => format!("{place}\n{}\nClick: go there. Double-click: write its text", mark.text),
-                    false => "This place is not in the history any more. Double-click: write its text or remove it"
-                        .to_owned(),
-                };
+                let hint = if is_in { format!("{place}\n{}\nClick: go there. Double-click: write its text", mark.text) } else { "This place is not in the history any more. Double-click: write its text or remove it"
+                        .to_owned() };
                 let response = ui.add(button).on_hover_text(hint);
                 if response.double_clicked() {
                     requests.push(Request::Marks(Ask::Open(at)));

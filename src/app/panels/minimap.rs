@@ -192,14 +192,15 @@ fn legend_ui(ui: &mut Ui, document: &Document) {
         {
             let (area, _) = ui.allocate_exact_size(vec2(size.x, 14.0), Sense::hover());
             let mark = Rect::from_center_size(area.center(), size);
-            match colour == palette.accent {
-                true => drop(ui.painter().rect_stroke(
+            if colour == palette.accent {
+                ui.painter().rect_stroke(
                     mark,
                     2.0,
                     Stroke::new(1.4, colour),
                     StrokeKind::Inside,
-                )),
-                false => drop(ui.painter().rect_filled(mark, 0.0, colour)),
+                );
+            } else {
+                ui.painter().rect_filled(mark, 0.0, colour);
             }
             style::note(ui, text);
             ui.add_space(10.0);

@@ -295,17 +295,18 @@ pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Re
 /// The triangle before a line that can be opened.
 pub fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color32) {
     let r = 3.6;
-    let points = match open {
-        true => vec![
+    let points = if open {
+        vec![
             centre + vec2(-r, -r * 0.6),
             centre + vec2(r, -r * 0.6),
             centre + vec2(0.0, r * 0.8),
-        ],
-        false => vec![
+        ]
+    } else {
+        vec![
             centre + vec2(-r * 0.6, -r),
             centre + vec2(r * 0.8, 0.0),
             centre + vec2(-r * 0.6, r),
-        ],
+        ]
     };
     painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
 }

@@ -48,13 +48,15 @@ fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request)
     let none = Overrides::default();
     let overrides = document.chosen_parts().unwrap_or(&none);
     let what = if matches!(part, Part::Edge(_)) { 0 } else { 1 };
-    let keep = match overrides.kept.contains(&part) {
-        true => "Keep no longer",
-        false => ["Keep this edge", "Keep this operation"][what],
+    let keep = if overrides.kept.contains(&part) {
+        "Keep no longer"
+    } else {
+        ["Keep this edge", "Keep this operation"][what]
     };
-    let leave_out = match overrides.left_out.contains(&part) {
-        true => "Take it back in",
-        false => ["Leave this edge out", "Leave this operation out"][what],
+    let leave_out = if overrides.left_out.contains(&part) {
+        "Take it back in"
+    } else {
+        ["Leave this edge out", "Leave this operation out"][what]
     };
     [
         (keep, Command::Keep, Request::Keep(part)),
@@ -164,9 +166,12 @@ fn listed(names: &[String]) -> String {
 
 fn name(picture: &Picture, part: Part) -> String {
     let history = &picture.argument.counterexample.history;
-    let transaction = |t: crate::history::TransactionId| match t.is_initial() {
-        true => "initial".to_owned(),
-        false => history.transaction_name(t),
+    let transaction = |t: crate::history::TransactionId| {
+        if t.is_initial() {
+            "initial".to_owned()
+        } else {
+            history.transaction_name(t)
+        }
     };
     match part {
         Part::Transaction(t) if t.index() < history.n_transactions() => transaction(t),

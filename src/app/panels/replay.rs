@@ -45,9 +45,12 @@ pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mu
     let size = ui.available_size();
     // Side by side, or one above the other where the middle of the window is narrow.
     let is_narrow = size.x < NARROW;
-    let part = |share: f32| match is_narrow {
-        true => vec2(size.x, (size.y - GAP) * share),
-        false => vec2((size.x - GAP) * share, size.y),
+    let part = |share: f32| {
+        if is_narrow {
+            vec2(size.x, (size.y - GAP) * share)
+        } else {
+            vec2((size.x - GAP) * share, size.y)
+        }
     };
     let layout = if is_narrow {
         Layout::top_down(Align::Min)
@@ -348,9 +351,10 @@ fn state_text(history: &History, state: &KeyState) -> String {
         )
     });
     let pending: Vec<String> = pending.collect();
-    match pending.is_empty() {
-        true => state.text.clone(),
-        false => format!("{} (uncommitted: {})", state.text, pending.join(", ")),
+    if pending.is_empty() {
+        state.text.clone()
+    } else {
+        format!("{} (uncommitted: {})", state.text, pending.join(", "))
     }
 }
 

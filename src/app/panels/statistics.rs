@@ -118,9 +118,10 @@ type Plot = (Chart, &'static str, Option<String>);
 fn charts(figures: &Figures) -> [Plot; 4] {
     let number = |name: &str| axis(name, Unit::Number);
     let place = || {
-        number(match figures.by_time {
-            true => "transactions, by their start times",
-            false => "transactions: the first of each session, then the second of each, …",
+        number(if figures.by_time {
+            "transactions, by their start times"
+        } else {
+            "transactions: the first of each session, then the second of each, …"
         })
     };
     let chart = |title: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks| Chart {

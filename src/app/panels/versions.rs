@@ -349,9 +349,10 @@ fn chosen_chain(document: &Document) -> Option<&Chain> {
 }
 
 fn no_versions_ui(ui: &mut Ui, document: &Document) {
-    match document.keys().is_empty() {
-        true => style::note(ui, "It is about no single key."),
-        false => style::note(ui, "Looking for the versions…"),
+    if document.keys().is_empty() {
+        style::note(ui, "It is about no single key.")
+    } else {
+        style::note(ui, "Looking for the versions…")
     };
 }
 

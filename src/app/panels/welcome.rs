@@ -261,9 +261,10 @@ fn samples_ui(ui: &mut Ui, requests: &mut Requests) {
 fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(TILE, Sense::click());
-    let (fill, line) = match response.hovered() || response.has_focus() {
-        true => (palette.raised, palette.accent),
-        false => (palette.panel, palette.line),
+    let (fill, line) = if response.hovered() || response.has_focus() {
+        (palette.raised, palette.accent)
+    } else {
+        (palette.panel, palette.line)
     };
     ui.painter().rect(
         area,

@@ -175,9 +175,10 @@ impl Tree {
             .folded
             .remove(&Branch::Level(catalogue.level_of(id.pattern)));
         changed |= wanted.opened.insert(Branch::Pattern(id.pattern));
-        changed |= match wanted.simpler(entry).is_some() {
-            true => wanted.opened.insert(Branch::Consequences(id.pattern)),
-            false => wanted.opened.insert(Branch::Group(id.pattern, entry.group)),
+        changed |= if wanted.simpler(entry).is_some() {
+            wanted.opened.insert(Branch::Consequences(id.pattern))
+        } else {
+            wanted.opened.insert(Branch::Group(id.pattern, entry.group))
         };
         self.is_stale |= changed;
         self.follows = true;

@@ -133,12 +133,13 @@ fn not_decided(findings: &Findings) -> String {
         |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
     let cut = findings.others.iter().flatten().filter(is_cut);
     let codes: Vec<&str> = cut.map(|result| result.level.code()).collect();
-    match codes.is_empty() {
-        true => String::new(),
-        false => format!(
+    if codes.is_empty() {
+        String::new()
+    } else {
+        format!(
             "\nNot decided in the time for other orders: {}; --level decides them\n",
             codes.join(",")
-        ),
+        )
     }
 }
 
@@ -493,16 +494,15 @@ fn lines(example: &History) -> Option<String> {
 /// What asks for the same violations again: the levels, where others than the usual ones were asked for.
 fn asked_again(findings: &Findings) -> String {
     let mut levels = findings.levels.iter().map(|result| result.level);
-    match levels.any(|level| !level.row().usual) {
-        true => {
-            let codes: Vec<&str> = findings
-                .levels
-                .iter()
-                .map(|result| result.level.code())
-                .collect();
-            format!(" --level {}", codes.join(","))
-        }
-        false => String::new(),
+    if levels.any(|level| !level.row().usual) {
+        let codes: Vec<&str> = findings
+            .levels
+            .iter()
+            .map(|result| result.level.code())
+            .collect();
+        format!(" --level {}", codes.join(","))
+    } else {
+        String::new()
     }
 }
 

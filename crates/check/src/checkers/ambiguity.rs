@@ -203,9 +203,10 @@ impl<'a> Chooser<'a> {
 
     /// Most attempts on a level.
     fn attempts(&self, level: Level) -> u64 {
-        match level.clock().is_none() && (level.is_weak() || level.is_of_sessions()) {
-            true => self.most_attempts,
-            false => self.few_attempts,
+        if level.clock().is_none() && (level.is_weak() || level.is_of_sessions()) {
+            self.most_attempts
+        } else {
+            self.few_attempts
         }
     }
 

@@ -90,13 +90,14 @@ impl<'a> Applicable<'a> {
         } else {
             None
         };
-        let without_times: Vec<(Level, Level)> = match has_real_time {
-            true => Vec::new(),
-            false => asked
+        let without_times: Vec<(Level, Level)> = if has_real_time {
+            Vec::new()
+        } else {
+            asked
                 .iter()
                 .filter(|l| is_asked(l))
                 .filter_map(|&l| Some((l, without_times(l)?)))
-                .collect(),
+                .collect()
         };
         let mut decided = asked.to_vec();
         decided.retain(|level| !(*level == linear && not_linear.is_some()));

@@ -171,13 +171,14 @@ impl Request<'_> {
             share: None,
             ..self.options.clone()
         };
-        let findings = match share.is_first() {
-            true => Request {
+        let findings = if share.is_first() {
+            Request {
                 options: &whole,
                 ..self
             }
-            .check_asked(resolution),
-            false => Findings::default(),
+            .check_asked(resolution)
+        } else {
+            Findings::default()
         };
         Findings {
             shared: Some(ShardAssignment::whole(share, whole.levels)),
@@ -199,13 +200,14 @@ impl Request<'_> {
                 observe,
                 ..self
             };
-            match options
+            if options
                 .levels
                 .iter()
                 .any(|level| level.plain_of().is_some())
             {
-                true => plain::check(request, resolution),
-                false => request.check_applicable(resolution),
+                plain::check(request, resolution)
+            } else {
+                request.check_applicable(resolution)
             }
         })
     }
@@ -362,9 +364,12 @@ impl Prepared {
                     control,
                 )
             },
-            || match options.levels.iter().any(needs_ground) {
-                true => BaseOrder::new(&index, control),
-                false => Ok(None),
+            || {
+                if options.levels.iter().any(needs_ground) {
+                    BaseOrder::new(&index, control)
+                } else {
+                    Ok(None)
+                }
             },
         );
         let (reads, ground) = (reads?, ground?);

@@ -127,22 +127,24 @@ fn join(index: &Index, orders: impl Iterator<Item = Order>) -> Option<Order> {
         in_components.chain(inside).chain(in_sessions),
     );
     let order = topological_order(&graph)?;
-    Some(match split {
-        true => Order::Events(Arc::new(
+    Some(if split {
+        Order::Events(Arc::new(
             order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect(),
-        )),
-        false => Order::Commits(order.into()),
+        ))
+    } else {
+        Order::Commits(order.into())
     })
 }
 
 /// The steps of an order as vertices: its start and its commit for each transaction if they are `split`, or one step.
 fn chain(order: &Order, split: bool) -> Vec<u32> {
-    match split {
-        true => order
+    if split {
+        order
             .events()
             .map(|(t, is_commit)| 2 * t + u32::from(is_commit))
-            .collect(),
-        false => order.commits().collect(),
+            .collect()
+    } else {
+        order.commits().collect()
     }
 }
 

@@ -168,9 +168,10 @@ pub(super) fn decide_all(
             if let Some(core) = beginning::smaller_core(index, core, level, &at_work[&level])? {
                 return Ok(Decision::Violated { core });
             }
-            match shortcut == Some(level) {
-                true => ask_quickly(index, ground, level, &at_work[&level]),
-                false => ask(index, ground, level, &at_work[&level]),
+            if shortcut == Some(level) {
+                ask_quickly(index, ground, level, &at_work[&level])
+            } else {
+                ask(index, ground, level, &at_work[&level])
             }
         };
         let decision = before.map_or_else(

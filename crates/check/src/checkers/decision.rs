@@ -131,13 +131,17 @@ impl Order {
     /// 2.3).
     pub fn witness(&self, level: Level, index: &Index) -> Witness {
         let transaction = |node: Node| index.transaction[node as usize];
-        let event = |(t, is_commit): (Node, bool)| match is_commit {
-            true => Event::Commit(transaction(t)),
-            false => Event::Start(transaction(t)),
+        let event = |(t, is_commit): (Node, bool)| {
+            if is_commit {
+                Event::Commit(transaction(t))
+            } else {
+                Event::Start(transaction(t))
+            }
         };
-        match level.has_snapshots() {
-            true => Witness::Events(Arc::new(self.events().map(event).collect())),
-            false => Witness::CommitOrder(Arc::new(self.commits().map(transaction).collect())),
+        if level.has_snapshots() {
+            Witness::Events(Arc::new(self.events().map(event).collect()))
+        } else {
+            Witness::CommitOrder(Arc::new(self.commits().map(transaction).collect()))
         }
     }
 }

@@ -36,11 +36,10 @@ pub(super) fn collect_in_canonical_order(
     };
     drop(index);
     let index = canonical;
-    let again = match reads.counts.is_empty() {
-        true => None,
-        false => {
-            read_consistency::instances(history, resolution, &index, max_instances, control).ok()
-        }
+    let again = if reads.counts.is_empty() {
+        None
+    } else {
+        read_consistency::instances(history, resolution, &index, max_instances, control).ok()
     };
     collect(
         history,

@@ -327,9 +327,10 @@ impl Look<'_> {
             let operation = history.operation(o);
             operation.kind == OperationKind::Write && operation.key == key
         });
-        match after {
-            true => same.find(|&o| o > append),
-            false => same.take_while(|&o| o < append).last(),
+        if after {
+            same.find(|&o| o > append)
+        } else {
+            same.take_while(|&o| o < append).last()
         }
     }
 

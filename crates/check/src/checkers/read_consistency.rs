@@ -70,13 +70,14 @@ pub fn instances(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     let mut all = findings(history, resolution, index, max_instances, control)?;
-    let backward = match all
+    let backward = if all
         .listed
         .iter()
         .any(|finding| finding.pattern() == Pattern::NonRepeatableRead)
     {
-        true => Some(BackwardReads::new(index, control)?),
-        false => None,
+        Some(BackwardReads::new(index, control)?)
+    } else {
+        None
     };
     let mut found = Instances {
         counts: std::mem::take(&mut all.counts),
@@ -148,9 +149,10 @@ pub(super) fn unlisted(
         .into_iter()
         .filter_map(|finding| Some((finding, window.admits(finding.place())?)))
         .collect();
-    let backward = match wanted.is_empty() || pattern != Pattern::NonRepeatableRead {
-        true => None,
-        false => Some(BackwardReads::new(index, control)?),
+    let backward = if wanted.is_empty() || pattern != Pattern::NonRepeatableRead {
+        None
+    } else {
+        Some(BackwardReads::new(index, control)?)
     };
     let mut describe = Describe {
         history,
@@ -164,9 +166,12 @@ pub(super) fn unlisted(
         violation.id.ordinal = ordinal as u32;
         found.violations.push(violation);
     }
-    let mut admit = |of: Pattern, _, place| match of == pattern {
-        true => window.admits(place).map(|ordinal| ordinal as u32),
-        false => None,
+    let mut admit = |of: Pattern, _, place| {
+        if of == pattern {
+            window.admits(place).map(|ordinal| ordinal as u32)
+        } else {
+            None
+        }
     };
     list_reads::add(
         history,
@@ -436,9 +441,10 @@ impl Describe<'_> {
             }
             (Pattern::IntermediateRead, Source::Transaction { writer, .. }) => {
                 operations.extend(last_write(self.history, writer, key, |_| true));
-                match after_own_write {
-                    true => also.extend(["TAP-d", "C4 TAP-d"]),
-                    false => also.push("C4 TAP-e"),
+                if after_own_write {
+                    also.extend(["TAP-d", "C4 TAP-d"])
+                } else {
+                    also.push("C4 TAP-e")
                 }
                 also.push("G1b");
             }
@@ -473,9 +479,10 @@ impl Describe<'_> {
         let mut transactions: Vec<TransactionId> =
             edges.iter().map(|edge| edge.from).chain([t3]).collect();
         // If both reads may have the same writer, another choice of sources violates read committed only.
-        let weakest = match self.resolution.may_share_source(first, second) {
-            true => Level::ReadAtomic,
-            false => Level::CutIsolation,
+        let weakest = if self.resolution.may_share_source(first, second) {
+            Level::ReadAtomic
+        } else {
+            Level::CutIsolation
         };
         let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];

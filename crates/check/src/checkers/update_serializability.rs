@@ -73,9 +73,8 @@ fn places(order: &[Node]) -> Vec<u32> {
 /// An order of the transactions that write, with each that only reads next to the last one that it reads from.
 fn with_readers(index: &Index, order: &[Node]) -> Vec<Node> {
     let place = places(order);
-    let place_of = |t: Node| match index.writes_of(t).is_empty() {
-        false => (place[t as usize] + 1, false),
-        true => {
+    let place_of = |t: Node| {
+        if index.writes_of(t).is_empty() {
             let sources = index.read_writer[index.reads_of(t)]
                 .iter()
                 .filter(|&&writer| writer != NONE);
@@ -86,6 +85,8 @@ fn with_readers(index: &Index, order: &[Node]) -> Vec<Node> {
                     .unwrap_or(0),
                 true,
             )
+        } else {
+            (place[t as usize] + 1, false)
         }
     };
     let mut all: Vec<Node> = order.to_vec();

@@ -146,8 +146,9 @@ fn times(history: &History) -> Finding {
         n => format!("Does not hold: {} no times.", counted(n, "transaction") + by_number(n, " has", " have")),
     };
     let finding = Finding::new(Kind::Times, Severity::Note, n, text);
-    match history.has_times() {
-        true => finding.about_transactions(history.transactions().filter(without)),
-        false => finding,
+    if history.has_times() {
+        finding.about_transactions(history.transactions().filter(without))
+    } else {
+        finding
     }
 }

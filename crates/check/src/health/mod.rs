@@ -140,9 +140,10 @@ impl Remedy {
     /// As on the command line: `--initial any-unwritten`.
     pub fn flag(&self) -> String {
         let quote = self.choice.contains(char::is_whitespace);
-        match quote {
-            true => format!("--{} '{}'", self.rule, self.choice),
-            false => format!("--{} {}", self.rule, self.choice),
+        if quote {
+            format!("--{} '{}'", self.rule, self.choice)
+        } else {
+            format!("--{} {}", self.rule, self.choice)
         }
     }
 }

@@ -295,9 +295,10 @@ impl Looker<'_> {
                         key.versions += 1;
                         key.written_by(session);
                         survey.first_writes += 1;
-                        match has_read {
-                            true => self.follow(keys[o], read, &range, survey),
-                            false => survey.blind.push(OperationId::new(o)),
+                        if has_read {
+                            self.follow(keys[o], read, &range, survey)
+                        } else {
+                            survey.blind.push(OperationId::new(o))
                         }
                     }
                 }

@@ -95,12 +95,13 @@ enum Flag {
 
 impl Flag {
     fn new(phantoms: &[Phantom], survey: &Survey) -> Flag {
-        match phantoms
+        if phantoms
             .iter()
             .any(|phantom| survey.keys[phantom.key.index()].initial_is_read)
         {
-            true => Flag::IsOfNoUse,
-            false => Flag::Helps,
+            Flag::IsOfNoUse
+        } else {
+            Flag::Helps
         }
     }
 
@@ -274,9 +275,10 @@ fn agree(phantoms: &mut [Phantom], known: usize) {
     if all < MANY {
         return;
     }
-    let (from, to) = match cut * 4 < all {
-        true => (Cause::CutTail, Cause::ThinAir),
-        false => (Cause::ThinAir, Cause::CutWriter),
+    let (from, to) = if cut * 4 < all {
+        (Cause::CutTail, Cause::ThinAir)
+    } else {
+        (Cause::ThinAir, Cause::CutWriter)
     };
     phantoms
         .iter_mut()
@@ -326,15 +328,12 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
         .iter()
         .filter(|phantom| phantom.cause == Cause::CutTail)
         .count();
-    let why = match tail * 2 > phantoms.len() {
-        true => {
-            "Most likely the log was cut off: they are larger than all values logged for their keys, and are read near the \
+    let why = if tail * 2 > phantoms.len() {
+        "Most likely the log was cut off: they are larger than all values logged for their keys, and are read near the \
              end of their sessions"
-        }
-        false => {
-            "Most likely a session, or part of one, is missing from the log: several sessions read the same values, so \
+    } else {
+        "Most likely a session, or part of one, is missing from the log: several sessions read the same values, so \
              a transaction wrote them"
-        }
     };
     let text = format!(
         "{beginning} {why} (such as key {} = {}). Then these reads say nothing about the database: check a complete log. {}",

@@ -20,9 +20,10 @@ pub(super) fn join(orders: &[&OrderEntry]) -> Option<Joined> {
             .iter()
             .map(|entry| numbers.of(entry))
             .collect::<Option<Vec<u32>>>()?;
-        let chain = match split {
-            true => events(&transactions, order.snapshots.as_deref()?)?,
-            false => transactions,
+        let chain = if split {
+            events(&transactions, order.snapshots.as_deref()?)?
+        } else {
+            transactions
         };
         edges.extend(chain.windows(2).map(|pair| (pair[0], pair[1])));
     }
@@ -39,15 +40,16 @@ pub(super) fn join(orders: &[&OrderEntry]) -> Option<Joined> {
         );
     }
     let order = topological_order(&Digraph::new((steps * n) as usize, edges.iter().copied()))?;
-    Some(match split {
-        true => numbers.commits(&order),
-        false => (
+    Some(if split {
+        numbers.commits(&order)
+    } else {
+        (
             order
                 .into_iter()
                 .map(|t| numbers.entries[t as usize].clone())
                 .collect(),
             None,
-        ),
+        )
     })
 }
 

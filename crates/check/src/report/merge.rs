@@ -225,9 +225,10 @@ impl Shards {
             report.patterns = counts(&report.patterns, &levels);
         }
         // Some are about violations, so those of the shard that knows the most of them come first.
-        let assumptions = match report.assumptions.is_empty() {
-            true => any_assumptions,
-            false => std::mem::take(&mut report.assumptions),
+        let assumptions = if report.assumptions.is_empty() {
+            any_assumptions
+        } else {
+            std::mem::take(&mut report.assumptions)
         };
         let promised = report
             .promised

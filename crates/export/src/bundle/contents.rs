@@ -349,16 +349,17 @@ fn to_run(report: &mut Document, made: &Made<'_>) {
     };
     report.paragraph(vec![text(said)]);
     let sql = &made.scripts.sql;
-    report.blocks.push(match sql.lines().count() > SHOWN_LINES {
-        false => Block::Code {
-            language: "sql",
-            text: sql.clone(),
-        },
-        true => Block::Folded {
+    report.blocks.push(if sql.lines().count() > SHOWN_LINES {
+        Block::Folded {
             title: "reproduce.sql".into(),
             language: "sql",
             text: sql.clone(),
-        },
+        }
+    } else {
+        Block::Code {
+            language: "sql",
+            text: sql.clone(),
+        }
     });
 }
 

@@ -39,15 +39,16 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
 fn preformatted(language: &str, text: &str) -> String {
     let text = text.trim_end_matches('\n');
     let is_known = matches!(language, "sql" | "sh");
-    match is_known {
-        true => format!(
+    if is_known {
+        format!(
             "{{code:{language}}}\n{}\n{{code}}",
             text.replace("{code}", "{ code }")
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "{{noformat}}\n{}\n{{noformat}}",
             text.replace("{noformat}", "{ noformat }")
-        ),
+        )
     }
 }
 

@@ -128,9 +128,10 @@ fn data(whole: &History) -> [(&'static str, String); 4] {
         counted(figures.operations, "operation"),
         counted(figures.keys, "key"),
     );
-    let kinds = match whole.lists().is_empty() {
-        true => "registers: reads and writes of single values",
-        false => "lists: appends of single elements and reads of whole lists",
+    let kinds = if whole.lists().is_empty() {
+        "registers: reads and writes of single values"
+    } else {
+        "lists: appends of single elements and reads of whole lists"
     };
     let initial = match whole.initial_value() {
         Some(value) => format!(

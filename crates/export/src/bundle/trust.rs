@@ -231,13 +231,14 @@ pub(super) fn extent(
         .collect();
     let (first, last) = (lines.iter().min()?, lines.iter().max()?);
     let one = whole.origin().part_of_session.is_empty();
-    let text = match first == last {
-        true => format!("line {}", grouped(u64::from(*first))),
-        false => format!(
+    let text = if first == last {
+        format!("line {}", grouped(u64::from(*first)))
+    } else {
+        format!(
             "lines {} to {}",
             grouped(u64::from(*first)),
             grouped(u64::from(*last))
-        ),
+        )
     };
     (one && whole.origin().unit == isoscope_model::history::Unit::Line).then_some(text)
 }

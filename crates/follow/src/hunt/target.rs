@@ -313,12 +313,13 @@ impl Opened {
             // A run that never began leaves nothing that would be in the way of the next one.
             let never_began =
                 recorder.is_empty() && path.is_file() && std::fs::remove_file(path).is_ok();
-            match never_began {
-                true => HuntError::Target(error),
-                false => HuntError::BrokenOff {
+            if never_began {
+                HuntError::Target(error)
+            } else {
+                HuntError::BrokenOff {
                     path: shown(),
                     error,
-                },
+                }
             }
         })
     }

@@ -128,11 +128,10 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut builder = Builder::new(input.origin(FORMAT.name));
     builder.unit(Unit::Byte);
     builder.reserve_operations(survey.operations);
-    let versions = match survey.withheld {
-        true => Versions::Values,
-        false => Versions::Writes(
-            writes(logs, timed, control).map_err(|(log, bad)| error(&logs[log], bad))?,
-        ),
+    let versions = if survey.withheld {
+        Versions::Values
+    } else {
+        Versions::Writes(writes(logs, timed, control).map_err(|(log, bad)| error(&logs[log], bad))?)
     };
     let mut reading = Reading {
         builder,

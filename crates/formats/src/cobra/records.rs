@@ -154,8 +154,9 @@ pub(super) fn walk(
 
 /// A byte, for messages.
 fn shown(byte: u8) -> String {
-    match byte.is_ascii_graphic() {
-        true => format!("`{}`", char::from(byte)),
-        false => format!("the byte {byte:#04x}"),
+    if byte.is_ascii_graphic() {
+        format!("`{}`", char::from(byte))
+    } else {
+        format!("the byte {byte:#04x}")
     }
 }

@@ -251,8 +251,9 @@ fn session_names(history: &History) -> Vec<String> {
     let digits = |name: &String| {
         !name.is_empty() && name.len() < 100 && name.bytes().all(|b| b.is_ascii_digit())
     };
-    match names.iter().all(digits) {
-        true => names,
-        false => (0..history.n_sessions()).map(|n| n.to_string()).collect(),
+    if names.iter().all(digits) {
+        names
+    } else {
+        (0..history.n_sessions()).map(|n| n.to_string()).collect()
     }
 }

@@ -48,9 +48,10 @@ impl<'a> Lists<'a> {
             let n_bytes = n_common(bytes, rest);
             let next = *rest.get(n_bytes)?;
             let is_all = n_bytes == bytes.len();
-            let length = match is_all {
-                true => ends.len(),
-                false => ends.binary_search(&(n_bytes as u32)).ok()? + 1,
+            let length = if is_all {
+                ends.len()
+            } else {
+                ends.binary_search(&(n_bytes as u32)).ok()? + 1
             };
             let goes_on = is_all && *is_whole && matches!(next, b' ' | b',');
             (length > 0 && (next == close || goes_on)).then_some(Begun {

@@ -140,9 +140,10 @@ fn sniff_json(input: &Input<'_>) -> Likelihood {
             let name = inside
                 .strip_prefix(b"\"")
                 .and_then(|rest| rest.split(|b| *b == b'"').next());
-            match name.is_some_and(|name| FIELDS.contains(&name)) {
-                true => Likelihood::Likely,
-                false => Likelihood::No,
+            if name.is_some_and(|name| FIELDS.contains(&name)) {
+                Likelihood::Likely
+            } else {
+                Likelihood::No
             }
         }
         false => Likelihood::No,

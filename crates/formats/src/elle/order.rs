@@ -15,9 +15,10 @@ pub(super) struct Step {
 /// each pair ended before the other began; without times one that respects session order. Errors: what no such order
 /// can express.
 pub(super) fn steps(history: &History) -> Result<Vec<Step>, String> {
-    match history.has_times() {
-        true => timed(history),
-        false => Ok(untimed(history)),
+    if history.has_times() {
+        timed(history)
+    } else {
+        Ok(untimed(history))
     }
 }
 

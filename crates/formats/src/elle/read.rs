@@ -82,14 +82,16 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
     }
 
-    const AN_OPERATION: &'static str = match JSON {
-        true => "an operation like {\"type\": \"invoke\", …}",
-        false => "an operation like {:type :invoke, …}",
+    const AN_OPERATION: &'static str = if JSON {
+        "an operation like {\"type\": \"invoke\", …}"
+    } else {
+        "an operation like {:type :invoke, …}"
     };
 
-    const A_KEY: &'static str = match JSON {
-        true => "a key: a number or a string",
-        false => "a key: an integer, a keyword, a symbol, a string or a collection",
+    const A_KEY: &'static str = if JSON {
+        "a key: a number or a string"
+    } else {
+        "a key: an integer, a keyword, a symbol, a string or a collection"
     };
 
     fn after_array(mut self) -> Result<Log<'a>, ReadError> {
@@ -240,9 +242,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
 
     /// `:invoke`, `:ok`, `:fail` or `:info`.
     pub(crate) fn stage(&mut self) -> Result<Stage, ReadError> {
-        let expected = match JSON {
-            true => "\"invoke\", \"ok\", \"fail\" or \"info\"",
-            false => ":invoke, :ok, :fail or :info",
+        let expected = if JSON {
+            "\"invoke\", \"ok\", \"fail\" or \"info\""
+        } else {
+            ":invoke, :ok, :fail or :info"
         };
         // Marked before it is taken: an error points to it.
         let before = self.scan.mark();
@@ -606,9 +609,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         match self.kind {
             None => self.kind = Some((line, is_transaction)),
             Some((before, other)) if other != is_transaction => {
-                let (here, there) = match is_transaction {
-                    true => ("a transaction", "an operation on a single register"),
-                    false => ("an operation on a single register", "a transaction"),
+                let (here, there) = if is_transaction {
+                    ("a transaction", "an operation on a single register")
+                } else {
+                    ("an operation on a single register", "a transaction")
                 };
                 let message = format!(
                     "not a transactional workload: this is {here}, but line {before} has {there}"

@@ -186,20 +186,22 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
             } else {
                 quoted(detail)
             };
-            match JSON {
-                true => write!(
+            if JSON {
+                write!(
                     self.out,
                     "{{\"index\":{index},\"type\":\"info\",\"process\":\"nemesis\","
-                )?,
-                false => write!(
+                )?
+            } else {
+                write!(
                     self.out,
                     "{{:index {index}, :type :info, :process :nemesis, "
-                )?,
+                )?
             }
             self.time(*time)?;
-            match JSON {
-                true => write!(self.out, "\"f\":{what},\"value\":{detail}}}")?,
-                false => write!(self.out, ":f {what}, :value {detail}}}")?,
+            if JSON {
+                write!(self.out, "\"f\":{what},\"value\":{detail}}}")?
+            } else {
+                write!(self.out, ":f {what}, :value {detail}}}")?
             }
             self.end_line()?;
         }
@@ -225,21 +227,23 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
         let session = self.history.session_of(t);
         let process = self.processes[session.index()];
         let index = self.index;
-        match JSON {
-            true => write!(
+        if JSON {
+            write!(
                 self.out,
                 "{{\"index\":{index},\"type\":\"{stage}\",\"process\":{process},"
-            )?,
-            false => write!(
+            )?
+        } else {
+            write!(
                 self.out,
                 "{{:index {index}, :type :{stage}, :process {process}, "
-            )?,
+            )?
         }
         self.time(step.time)?;
         if let Some(node) = &self.nodes[session.index()] {
-            match JSON {
-                true => write!(self.out, "\"node\":{node},")?,
-                false => write!(self.out, ":node {node}, ")?,
+            if JSON {
+                write!(self.out, "\"node\":{node},")?
+            } else {
+                write!(self.out, ":node {node}, ")?
             }
         }
         self.out.write_all(if JSON {
@@ -264,9 +268,10 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
             OperationKind::Write if self.history.lists().is_list(operation.key) => "append",
             OperationKind::Write => "w",
         };
-        match JSON {
-            true => write!(self.out, "[\"{verb}\",")?,
-            false => write!(self.out, "[:{verb} ")?,
+        if JSON {
+            write!(self.out, "[\"{verb}\",")?
+        } else {
+            write!(self.out, "[:{verb} ")?
         }
         self.out
             .write_all(self.keys[operation.key.index()].as_bytes())?;

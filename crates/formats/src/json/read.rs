@@ -44,12 +44,13 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
 
 fn read_error(error: &serde_json::Error) -> ReadError {
     let (line, column) = (error.line() as u64, error.column() as u64);
-    let problem = match error.is_eof() {
-        true => Problem::Expected {
+    let problem = if error.is_eof() {
+        Problem::Expected {
             expected: "more JSON",
             found: "the end of the file".to_owned(),
-        },
-        false => Problem::Other(message(error)),
+        }
+    } else {
+        Problem::Other(message(error))
     };
     let place = if line == 0 {
         Place::Whole
@@ -329,9 +330,10 @@ impl SessionSeed<'_, '_> {
     fn begin<E: Error>(&mut self, name: &str) -> Result<SessionId, E> {
         let before = self.state.builder.n_sessions();
         let session = name::session(&mut self.state.builder, name);
-        match self.state.builder.n_sessions() > before {
-            true => Ok(session),
-            false => Err(E::custom(format!("two sessions are called `{name}`"))),
+        if self.state.builder.n_sessions() > before {
+            Ok(session)
+        } else {
+            Err(E::custom(format!("two sessions are called `{name}`")))
         }
     }
 

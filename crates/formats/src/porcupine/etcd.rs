@@ -44,9 +44,10 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     if input.head_lines().any(|line| operation(line).is_some()) {
         return Likelihood::Certain;
     }
-    match memmem::find(input.head(), b"jepsen.util").is_some() {
-        true => Likelihood::Perhaps,
-        false => Likelihood::No,
+    if memmem::find(input.head(), b"jepsen.util").is_some() {
+        Likelihood::Perhaps
+    } else {
+        Likelihood::No
     }
 }
 

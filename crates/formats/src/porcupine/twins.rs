@@ -66,9 +66,10 @@ pub(super) fn assign(
     let mut walk = Walk::new(writes, groups, gets);
     for (_, is_end, operation) in walk.events() {
         control.check()?;
-        match is_end {
-            true => walk.end(operation, control)?,
-            false => walk.begin(operation),
+        if is_end {
+            walk.end(operation, control)?
+        } else {
+            walk.begin(operation)
         }
         if walk.states.len() > MOST_STATES || walk.log.len() > MOST_ENTRIES {
             return Ok(None);

@@ -21,9 +21,10 @@ struct Token<'a> {
 impl<'a> Token<'a> {
     /// The name of a key or a value: a number in quotes is no number.
     fn name(self) -> Cow<'a, str> {
-        match self.quoted {
-            true => Cow::Owned(name::of_string(&self.text).into_owned()),
-            false => self.text,
+        if self.quoted {
+            Cow::Owned(name::of_string(&self.text).into_owned())
+        } else {
+            self.text
         }
     }
 
@@ -90,27 +91,24 @@ impl<'a> Parser<'a> {
             self.incident()?;
         } else if !self.at_end_of_statement() {
             let name = self.name("the name of a session")?;
-            let node = match self.symbol_if(b'@') {
-                true => Some(self.name("the name of a node")?),
-                false => None,
+            let node = if self.symbol_if(b'@') {
+                Some(self.name("the name of a node")?)
+            } else {
+                None
             };
             self.symbol(b':', "`:` after the name of the session")?;
-            match name.is_word("initial") && node.is_none() {
-                true => {
-                    let value = self.name("`none` or the value that reads as initial")?;
-                    self.initial = (!value.is_word("none")).then(|| value.name().into_owned());
+            if name.is_word("initial") && node.is_none() {
+                let value = self.name("`none` or the value that reads as initial")?;
+                self.initial = (!value.is_word("none")).then(|| value.name().into_owned());
+            } else {
+                let session = name::session(&mut self.builder, &name.text);
+                let known = node.is_none_or(|node| self.builder.session_node(session, &node.text));
+                if !known {
+                    return self.fail_line("the same node on all lines of this session");
                 }
-                false => {
-                    let session = name::session(&mut self.builder, &name.text);
-                    let known =
-                        node.is_none_or(|node| self.builder.session_node(session, &node.text));
-                    if !known {
-                        return self.fail_line("the same node on all lines of this session");
-                    }
-                    while !self.at_end_of_statement() {
-                        let draft = self.builder.transaction(session, Outcome::Committed);
-                        self.transaction(draft)?;
-                    }
+                while !self.at_end_of_statement() {
+                    let draft = self.builder.transaction(session, Outcome::Committed);
+                    self.transaction(draft)?;
                 }
             }
         }
@@ -221,9 +219,10 @@ impl<'a> Parser<'a> {
             None if letter == b'r' && self.symbol_if(b'?') => Value::UNRECORDED,
             None => {
                 let value = self.name("a value")?;
-                match matches!(letter, b'r' | b'n') && value.is_word("init") {
-                    true => Value::INITIAL,
-                    false => name::value(&mut self.builder, &value.name()),
+                if matches!(letter, b'r' | b'n') && value.is_word("init") {
+                    Value::INITIAL
+                } else {
+                    name::value(&mut self.builder, &value.name())
                 }
             }
         };
@@ -333,9 +332,10 @@ impl<'a> Parser<'a> {
     fn name(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
         let rest = &self.bytes[self.at..];
         let quoted = rest.first() == Some(&b'"');
-        let len = match quoted {
-            true => quoted_len(rest),
-            false => rest.iter().take_while(|&&b| is_bare(b)).count(),
+        let len = if quoted {
+            quoted_len(rest)
+        } else {
+            rest.iter().take_while(|&&b| is_bare(b)).count()
         };
         if len == 0 {
             return self.fail(expected);
@@ -343,12 +343,13 @@ impl<'a> Parser<'a> {
         let Ok(text) = std::str::from_utf8(&rest[..len]) else {
             return self.fail("UTF-8 text");
         };
-        let text = match quoted {
-            true => match serde_json::from_str::<String>(text) {
+        let text = if quoted {
+            match serde_json::from_str::<String>(text) {
                 Ok(text) => Cow::Owned(text),
                 Err(_) => return self.fail("a quoted name as in JSON"),
-            },
-            false => Cow::Borrowed(text),
+            }
+        } else {
+            Cow::Borrowed(text)
         };
         self.at += len;
         self.blanks();

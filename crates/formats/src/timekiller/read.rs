@@ -270,9 +270,12 @@ impl<'a> Reader<'_, 'a> {
             order.sort_unstable();
             order.dedup();
         }
-        let time = |stamp: &Stamp| match fit {
-            true => on_scale(stamp).unwrap_or_default(),
-            false => order.partition_point(|other| other < stamp) as i64,
+        let time = |stamp: &Stamp| {
+            if fit {
+                on_scale(stamp).unwrap_or_default()
+            } else {
+                order.partition_point(|other| other < stamp) as i64
+            }
         };
         for (draft, [start, end]) in &self.stamps {
             self.builder.set_interval(

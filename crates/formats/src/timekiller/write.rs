@@ -106,8 +106,9 @@ fn value_text(history: &History, o: OperationId) -> String {
 
 /// A name as JSON: an integer unchanged, anything else as a string.
 fn text_of_name(name: &str) -> String {
-    match name::is_signed(name) {
-        true => name.to_owned(),
-        false => serde_json::Value::from(name).to_string(),
+    if name::is_signed(name) {
+        name.to_owned()
+    } else {
+        serde_json::Value::from(name).to_string()
     }
 }

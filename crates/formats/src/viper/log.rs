@@ -187,14 +187,15 @@ impl<'a> Log<'a> {
     ) -> Result<(), ReadError> {
         let key = text.name(key, "a key: an integer or a string")?;
         let value = Some(text.name(value, "a value: an integer")?);
-        match text.truth(succ, "whether it succeeded: true or false")? {
-            true => self.operations.push(Access {
+        if text.truth(succ, "whether it succeeded: true or false")? {
+            self.operations.push(Access {
                 kind: OperationKind::Write,
                 key,
                 value,
                 line,
-            }),
-            false => self.n_without_effect += 1,
+            })
+        } else {
+            self.n_without_effect += 1
         }
         Ok(())
     }

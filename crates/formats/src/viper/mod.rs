@@ -96,13 +96,14 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         bytes: input.bytes(),
     }];
     let is_folder = !input.parts().is_empty();
-    let parts: Vec<&FilePart<'_>> = match is_folder {
-        true => input
+    let parts: Vec<&FilePart<'_>> = if is_folder {
+        input
             .parts()
             .iter()
             .filter(|part| is_part(part.name))
-            .collect(),
-        false => single.iter().collect(),
+            .collect()
+    } else {
+        single.iter().collect()
     };
     let logs: Vec<Result<Log<'_>, ReadError>> = parts
         .par_iter()
@@ -150,13 +151,11 @@ impl Joined {
     fn session(&mut self, name: &str) -> Result<SessionId, ReadError> {
         let before = self.builder.n_sessions();
         let session = name::session(&mut self.builder, name);
-        match self.builder.n_sessions() > before {
-            true => Ok(session),
-            false => {
-                let message =
-                    "two files of this name: these are the logs of several runs".to_owned();
-                Err(ReadError::whole(FORMAT.name, Problem::Other(message)))
-            }
+        if self.builder.n_sessions() > before {
+            Ok(session)
+        } else {
+            let message = "two files of this name: these are the logs of several runs".to_owned();
+            Err(ReadError::whole(FORMAT.name, Problem::Other(message)))
         }
     }
 

@@ -55,9 +55,12 @@ pub(super) fn write(history: &History) -> Result<Vec<(String, Vec<u8>)>, WriteEr
     let keep = history
         .sessions()
         .all(|session| is_plain(&history.session_name(session)));
-    let file_name = |session: SessionId| match keep {
-        true => format!("J{}.log", history.session_name(session)),
-        false => format!("J{}.log", session.0),
+    let file_name = |session: SessionId| {
+        if keep {
+            format!("J{}.log", history.session_name(session))
+        } else {
+            format!("J{}.log", session.0)
+        }
     };
     Ok(history
         .sessions()

@@ -20,8 +20,9 @@ pub(super) fn check(
         _ if row.is_lightweight => is_lightweight(history).map(|()| true)?,
         verdict => row.time.is_some() && verdict == VerdictWord::Satisfied,
     };
-    match needs_time && !resolution.has_real_time() {
-        true => Err("no committed transaction that sets nothing up has times".to_owned()),
-        false => Ok(()),
+    if needs_time && !resolution.has_real_time() {
+        Err("no committed transaction that sets nothing up has times".to_owned())
+    } else {
+        Ok(())
     }
 }

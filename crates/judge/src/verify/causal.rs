@@ -77,19 +77,18 @@ fn replay_in<E: Entry, const BLOCK: usize>(
             let past = &past[number as usize - 1];
             let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
             let newer = newer(story, in_order.of(read), number, read);
-            match newer.len() <= FEW {
-                true => newer
+            if newer.len() <= FEW {
+                newer
                     .iter()
                     .find(|&&t| is_past(story, past, first, t))
-                    .copied(),
-                false => {
-                    let by_session = by_session.get_or_init(|| {
-                        let mut transactions = story.order.clone();
-                        transactions.sort_unstable();
-                        Writers::new(story, &transactions)
-                    });
-                    last_past(story, by_session.of(read), past, first, read)
-                }
+                    .copied()
+            } else {
+                let by_session = by_session.get_or_init(|| {
+                    let mut transactions = story.order.clone();
+                    transactions.sort_unstable();
+                    Writers::new(story, &transactions)
+                });
+                last_past(story, by_session.of(read), past, first, read)
             }
             .map_or(Ok(()), |t| {
                 Err(story.overwritten(read, story.number[t.index()]))

@@ -218,9 +218,10 @@ impl ClaimScope<'_> {
             entry.transaction,
             entry.index,
         )?;
-        match self.history.operation(o).kind == kind {
-            true => Ok(o),
-            false => Err(format!("{} is another kind of operation", entry.text)),
+        if self.history.operation(o).kind == kind {
+            Ok(o)
+        } else {
+            Err(format!("{} is another kind of operation", entry.text))
         }
     }
 

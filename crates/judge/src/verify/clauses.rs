@@ -117,9 +117,10 @@ impl<'a> Grounds<'a> {
         let mut stack = cycle.to_vec();
         while let Some(e) = stack.pop() {
             let edge = self.argument.edge(e)?;
-            let is_new = match self.rests[e] {
-                true => std::mem::replace(&mut self.met[e], self.n_cycles) != self.n_cycles,
-                false => !std::mem::replace(&mut self.is_granted[e], true),
+            let is_new = if self.rests[e] {
+                std::mem::replace(&mut self.met[e], self.n_cycles) != self.n_cycles
+            } else {
+                !std::mem::replace(&mut self.is_granted[e], true)
             };
             if is_new {
                 self.argument.holds(e, setting)?;

@@ -223,12 +223,13 @@ impl Argument<'_> {
                 .collect());
         }
         let writers = self.resolution.writers_on(read, basis);
-        match writers.is_empty() {
-            true => Err(format!("{} has no writers to distinguish", text())),
-            false => Ok(writers
+        if writers.is_empty() {
+            Err(format!("{} has no writers to distinguish", text()))
+        } else {
+            Ok(writers
                 .into_iter()
                 .map(|writer| Supposed::Writer(read, writer))
-                .collect()),
+                .collect())
         }
     }
 
@@ -237,9 +238,10 @@ impl Argument<'_> {
         if basis == Basis::AllWriters {
             return Err("at CI every append of an element counts".to_owned());
         }
-        match setting.has_cases() || self.history.rules().lists != ListRule::Exact {
-            true => Err("it cannot be told here what appended the elements of lists".to_owned()),
-            false => Ok(()),
+        if setting.has_cases() || self.history.rules().lists != ListRule::Exact {
+            Err("it cannot be told here what appended the elements of lists".to_owned())
+        } else {
+            Ok(())
         }
     }
 

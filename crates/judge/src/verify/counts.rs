@@ -80,9 +80,10 @@ pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -
         }
         known.push(id);
         if pattern::name_of(id).is_none() {
-            match id.starts_with("C4 TAP-") {
-                true => counted.unchecked.push(id.clone()),
-                false => counted.problem(place(), "there is no such pattern".to_owned()),
+            if id.starts_with("C4 TAP-") {
+                counted.unchecked.push(id.clone())
+            } else {
+                counted.problem(place(), "there is no such pattern".to_owned())
             }
             continue;
         }
@@ -391,12 +392,13 @@ fn components(report: &Report, confirmed: &[One<'_>], counted: &mut Counted) {
         let root = all.find(place);
         let is_alone = *root_of.entry(violation.component).or_insert(root) == root || !is_whole;
         if !is_joined || !is_alone {
-            let message = match is_joined {
-                true => format!(
+            let message = if is_joined {
+                format!(
                     "it shares no transaction with the others of component {}",
                     violation.component
-                ),
-                false => format!("it shares transactions with component {}", number[&joins]),
+                )
+            } else {
+                format!("it shares transactions with component {}", number[&joins])
             };
             counted.problem(format!("description of {}", violation.id), message);
         }

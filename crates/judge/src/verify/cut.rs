@@ -60,9 +60,10 @@ pub(super) fn share_no_writer(
     }
     let mut of_key = of_key;
     of_key.sort_unstable();
-    match share_writer(resolution, &of_key, &excluded(history, resolution)) {
-        true => Err("these reads can share a writer".to_owned()),
-        false => Ok(()),
+    if share_writer(resolution, &of_key, &excluded(history, resolution)) {
+        Err("these reads can share a writer".to_owned())
+    } else {
+        Ok(())
     }
 }
 

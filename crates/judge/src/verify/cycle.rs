@@ -344,12 +344,13 @@ impl Argument<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let mut sorted = told.clone();
         sorted.sort_unstable();
-        match sorted == makers {
-            true => Ok(told),
-            false => Err(format!(
+        if sorted == makers {
+            Ok(told)
+        } else {
+            Err(format!(
                 "the cases of place {place} of {} are not its possible appends",
                 text()
-            )),
+            ))
         }
     }
 

@@ -98,9 +98,9 @@ impl Argument<'_> {
                         "the overwriting transaction must differ from reader and source".to_owned(),
                     );
                 }
-                match order.is_empty() && t1.is_initial() {
-                    true => {}
-                    false => self.is_path(order, t1, to)?,
+                if order.is_empty() && t1.is_initial() {
+                } else {
+                    self.is_path(order, t1, to)?
                 }
                 Some(key)
             }
@@ -253,12 +253,13 @@ impl Argument<'_> {
     ) -> Result<OperationId, String> {
         let index = index.ok_or("it does not name its operation")?;
         let operation = operation(self.history, self.transactions, place, index)?;
-        match self.history.operation(operation).kind == kind {
-            true => Ok(operation),
-            false => Err(format!(
+        if self.history.operation(operation).kind == kind {
+            Ok(operation)
+        } else {
+            Err(format!(
                 "{} is not the kind of operation it needs",
                 self.history.operation_text(operation)
-            )),
+            ))
         }
     }
 

@@ -20,13 +20,14 @@ impl<'a> Cycle<'a> {
             .iter()
             .map(|&e| argument.edge(e))
             .collect::<Result<Vec<_>, _>>()?;
-        match edges.is_empty() {
-            true => Err("an empty cycle".to_owned()),
-            false => Ok(Cycle {
+        if edges.is_empty() {
+            Err("an empty cycle".to_owned())
+        } else {
+            Ok(Cycle {
                 argument,
                 edges,
                 places: cycle.to_vec(),
-            }),
+            })
         }
     }
 

@@ -282,9 +282,10 @@ impl Form<'_> {
         };
         for entry in listed {
             let o = of(entry)?;
-            let has_part = match has_cases {
-                true => self.may_concern(o, &reads),
-                false => shown.concerns(&told.reads, o),
+            let has_part = if has_cases {
+                self.may_concern(o, &reads)
+            } else {
+                shown.concerns(&told.reads, o)
             };
             if !in_proof.contains(&o) && !reads.contains(&o) && !has_part {
                 return Err(format!("{} has no part in it", entry.text));

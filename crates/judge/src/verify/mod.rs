@@ -175,13 +175,13 @@ pub fn verify_within(
     }
     let confirmed = confirmed(history, &resolution, &names, report, control, &mut problems);
     verified.ended = control.check().err();
-    let recount = || match levels::are_plain(report.levels.iter().map(|level| level.level.as_str()))
-    {
-        true => {
+    let recount = || {
+        if levels::are_plain(report.levels.iter().map(|level| level.level.as_str())) {
             let plain = resolution.initial().without_sessions(history);
             Recount::new(&plain, &Resolution::new(&plain))
+        } else {
+            Recount::new(history, &resolution)
         }
-        false => Recount::new(history, &resolution),
     };
     verified.violations = confirmed.len();
     for (violation, _) in &confirmed {

@@ -31,12 +31,12 @@ pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String>
     for level in levels {
         let setting = Setting::new(resolution, Basis::of(level));
         is_at_level(pattern, level)?;
-        let shown = match pattern == NON_REPEATABLE {
-            true => pairs(&reads)
-                .any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
-            false => reads
+        let shown = if pattern == NON_REPEATABLE {
+            pairs(&reads).any(|(first, second)| are_torn(history, &setting, first, second).is_ok())
+        } else {
+            reads
                 .iter()
-                .any(|&read| is_wrong(history, &setting, pattern, read).is_ok()),
+                .any(|&read| is_wrong(history, &setting, pattern, read).is_ok())
         };
         let members = |o: OperationId| setting.is_member(history.transaction_of(o));
         let shown = shown
@@ -308,12 +308,13 @@ fn are_torn(
     let shared = of_first.is_empty()
         || of_second.is_empty()
         || of_first.iter().any(|w| of_second.contains(w));
-    match one_key && setting.is_member(t) && !shared {
-        true => Ok(()),
-        false => Err(format!(
+    if one_key && setting.is_member(t) && !shared {
+        Ok(())
+    } else {
+        Err(format!(
             "{} and {} need not return versions of different transactions",
             history.operation_text(first),
             history.operation_text(second)
-        )),
+        ))
     }
 }

@@ -390,9 +390,12 @@ impl<'a> Resolution<'a> {
         lists.flat_map(move |(key, list)| {
             let initial: Vec<Value> = self.initial_elements(key).collect();
             // A list that does not begin with the setup may have it anywhere.
-            let is_appended = |(place, element): (usize, Value)| match list.starts_with(&initial) {
-                true => place >= initial.len(),
-                false => !initial.contains(&element),
+            let is_appended = |(place, element): (usize, Value)| {
+                if list.starts_with(&initial) {
+                    place >= initial.len()
+                } else {
+                    !initial.contains(&element)
+                }
             };
             let appended = (0..)
                 .zip(list.iter().copied())

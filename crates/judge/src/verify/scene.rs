@@ -38,9 +38,10 @@ pub(super) fn first_part(proof: &ProofEntry) -> &ProofEntry {
 pub(super) fn last_parts(proof: &ProofEntry) -> Vec<&ProofEntry> {
     let (mut last, mut open) = (Vec::new(), vec![proof]);
     while let Some(part) = open.pop() {
-        match is_last_part(part) {
-            true => last.push(part),
-            false => open.extend(part.cases()),
+        if is_last_part(part) {
+            last.push(part)
+        } else {
+            open.extend(part.cases())
         }
     }
     last
@@ -181,9 +182,10 @@ fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
         .edges
         .iter()
         .any(|edge| edge.kind == "RT");
-    match pattern == general(argument, in_time) && (pattern != "RealTimeCycle" || in_time) {
-        true => Ok(Scene::default()),
-        false => Err(format!("cases of orders of writers show no {pattern}")),
+    if pattern == general(argument, in_time) && (pattern != "RealTimeCycle" || in_time) {
+        Ok(Scene::default())
+    } else {
+        Err(format!("cases of orders of writers show no {pattern}"))
     }
 }
 
@@ -216,11 +218,10 @@ impl Cycle<'_> {
         let general = general(self.argument, self.rests_on("RT"));
         let fits = match pattern {
             "TAP-g" => {
-                return match is_of(&["SO", "WR"]) {
-                    true => {
-                        Ok(self.scene(None, vec!["C4 TAP-g".to_owned(), self.with_session("G1c")]))
-                    }
-                    false => Err("its cycle has other edges than SO and WR".to_owned()),
+                return if is_of(&["SO", "WR"]) {
+                    Ok(self.scene(None, vec!["C4 TAP-g".to_owned(), self.with_session("G1c")]))
+                } else {
+                    Err("its cycle has other edges than SO and WR".to_owned())
                 };
             }
             "VersionOrderCycle" => {

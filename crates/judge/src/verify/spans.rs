@@ -50,9 +50,10 @@ impl Argument<'_> {
     ) -> Vec<Result<Span, String>> {
         let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
         for edge in &self.violation.edges {
-            let span = match edge.kind == "RT" {
-                true => self.span_in_time(edge, time),
-                false => self.span(edge, strength, &spans),
+            let span = if edge.kind == "RT" {
+                self.span_in_time(edge, time)
+            } else {
+                self.span(edge, strength, &spans)
             };
             spans.push(span);
         }
@@ -66,14 +67,14 @@ impl Argument<'_> {
             Some(Time::OfCommits) => Ok(COMMIT_TO_COMMIT),
             Some(Time::ByKey) => {
                 let keys = |t| self.history.keys_used_by(t).collect::<FxHashSet<KeyId>>();
-                match keys(self.transaction(edge.from)?)
-                    .is_disjoint(&keys(self.transaction(edge.to)?))
+                if keys(self.transaction(edge.from)?).is_disjoint(&keys(self.transaction(edge.to)?))
                 {
-                    true => Err(
+                    Err(
                         "real time does not count between transactions without a common key"
                             .to_owned(),
-                    ),
-                    false => Ok(COMMIT_TO_START),
+                    )
+                } else {
+                    Ok(COMMIT_TO_START)
                 }
             }
         }
@@ -144,13 +145,13 @@ impl Argument<'_> {
                 }
                 let span = self.compose(seen, strength, before)?;
                 misses_at_most(0, span, strength)?;
-                match strength.has_two_events() && (span.0, span.1) != (Event::Commit, Event::Start)
-                {
-                    true => Err(
+                if strength.has_two_events() && (span.0, span.1) != (Event::Commit, Event::Start) {
+                    Err(
                         "the path does not show that the one committed before the other started"
                             .to_owned(),
-                    ),
-                    false => Ok(version_order),
+                    )
+                } else {
+                    Ok(version_order)
                 }
             }
             ReasonEntry::Overwrites { order, .. } => {
@@ -165,11 +166,12 @@ impl Argument<'_> {
                     }
                 }
                 let (leaves, enters, missed) = START_TO_COMMIT;
-                match strength.counted() == Some(Counted::Serial)
+                if strength.counted() == Some(Counted::Serial)
                     && self.writes(self.transaction(edge.from)?)
                 {
-                    true => Ok((leaves, enters, 0)),
-                    false => Ok((leaves, enters, missed)),
+                    Ok((leaves, enters, 0))
+                } else {
+                    Ok((leaves, enters, missed))
                 }
             }
             ReasonEntry::Conflict { order } => {
@@ -408,18 +410,18 @@ impl Argument<'_> {
 /// Below PC each cycle and each premise has so many missed versions at most; elsewhere their number does not
 /// matter.
 fn misses_at_most(most: usize, span: Span, strength: Strength) -> Result<(), String> {
-    match strength.misses_once().is_some() && span.2 > most {
-        true => Err("it misses more versions than this level allows for".to_owned()),
-        false => Ok(()),
+    if strength.misses_once().is_some() && span.2 > most {
+        Err("it misses more versions than this level allows for".to_owned())
+    } else {
+        Ok(())
     }
 }
 
 /// A path may not enter a transaction at its commit and leave it at its start.
 fn legal(enters: Event, leaves: Event, strength: Strength) -> Result<(), String> {
-    match strength.has_two_events() && enters == Event::Commit && leaves == Event::Start {
-        true => {
-            Err("a path enters a transaction at its commit and leaves it at its start".to_owned())
-        }
-        false => Ok(()),
+    if strength.has_two_events() && enters == Event::Commit && leaves == Event::Start {
+        Err("a path enters a transaction at its commit and leaves it at its start".to_owned())
+    } else {
+        Ok(())
     }
 }

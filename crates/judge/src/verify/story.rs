@@ -274,9 +274,10 @@ impl<'a> Story<'a> {
             )
         };
         if writer.is_initial() {
-            return match history.may_be_initial(operation.key, operation.value) {
-                true => Ok(0),
-                false => Err(wrong().into()),
+            return if history.may_be_initial(operation.key, operation.value) {
+                Ok(0)
+            } else {
+                Err(wrong().into())
             };
         }
         let last = writes_of(history, writer, operation.key).last();
@@ -446,13 +447,13 @@ impl Writers<'_> {
         let written =
             |o: usize| (history.kinds()[o] == OperationKind::Write).then_some(history.keys()[o]);
         let mut all = history.operation_range(t).filter_map(written);
-        match all.size_hint().1.is_some_and(|most| most > LONG) {
-            false => all.any(|other| other == key),
-            true => self
-                .long
+        if all.size_hint().1.is_some_and(|most| most > LONG) {
+            self.long
                 .entry(t)
                 .or_insert_with(|| all.collect())
-                .contains(&key),
+                .contains(&key)
+        } else {
+            all.any(|other| other == key)
         }
     }
 }

@@ -170,9 +170,10 @@ impl<'a> Court<'a> {
             return Ok(read::told(subject, self.surplus));
         }
         levels.retain(|level| !is_of_reads(level) || names_reads(&violation.proof));
-        match levels.is_empty() {
-            true => cycle::told(subject),
-            false => cycle::check(subject, false, (&levels, true)),
+        if levels.is_empty() {
+            cycle::told(subject)
+        } else {
+            cycle::check(subject, false, (&levels, true))
         }
     }
 
@@ -300,8 +301,9 @@ fn names_reads(proof: &ProofEntry) -> bool {
 }
 
 fn named(violation: &ViolationEntry) -> Result<Vec<&str>, String> {
-    match violation.levels.is_empty() {
-        true => Err("it names no level".to_owned()),
-        false => Ok(violation.levels.iter().map(String::as_str).collect()),
+    if violation.levels.is_empty() {
+        Err("it names no level".to_owned())
+    } else {
+        Ok(violation.levels.iter().map(String::as_str).collect())
     }
 }

@@ -205,9 +205,10 @@ impl Builder {
     /// The value of this number, for histories in which some values are not numbers. Once there is one of those, a
     /// number is a name like others: use the result before the next call of [`Builder::value_name`].
     pub fn value_number(&mut self, number: u64) -> Value {
-        match self.values.is_empty() {
-            true => Value(number),
-            false => Value(u64::from(self.values.number(number))),
+        if self.values.is_empty() {
+            Value(number)
+        } else {
+            Value(u64::from(self.values.number(number)))
         }
     }
 
@@ -426,14 +427,15 @@ impl Builder {
             .collect();
         differs.sort_unstable();
         let declared = |&(_, draft): &(usize, &u32)| self.set_up.contains(&Draft(*draft));
-        let set_up: Vec<TransactionId> = match self.set_up.is_empty() {
-            true => Vec::new(),
-            false => by_session
+        let set_up: Vec<TransactionId> = if self.set_up.is_empty() {
+            Vec::new()
+        } else {
+            by_session
                 .iter()
                 .enumerate()
                 .filter(declared)
                 .map(|(t, _)| TransactionId::new(t))
-                .collect(),
+                .collect()
         };
         let mut origin = self.origin;
         let times = || intervals.iter().flatten().flatten();

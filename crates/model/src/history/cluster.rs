@@ -150,11 +150,12 @@ impl Cluster {
         sessions: impl Iterator<Item = SessionId>,
         ran: Option<(i64, i64)>,
     ) -> Cluster {
-        let of_session = match self.of_session.is_empty() {
-            true => Vec::new(),
-            false => sessions
+        let of_session = if self.of_session.is_empty() {
+            Vec::new()
+        } else {
+            sessions
                 .map(|s| self.of_session.get(s.index()).copied().flatten())
-                .collect(),
+                .collect()
         };
         let incidents = ran.map_or_else(
             || self.incidents.clone(),

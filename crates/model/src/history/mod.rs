@@ -494,12 +494,11 @@ impl History {
         if transaction.is_initial() {
             return "initial state".to_owned();
         }
-        match self.is_named_by_position(transaction) {
-            true => {
-                let session = self.exact_session_name(self.session_of(transaction));
-                names::positional_name(&session, self.position_of(transaction))
-            }
-            false => self.exact_transaction_name(transaction),
+        if self.is_named_by_position(transaction) {
+            let session = self.exact_session_name(self.session_of(transaction));
+            names::positional_name(&session, self.position_of(transaction))
+        } else {
+            self.exact_transaction_name(transaction)
         }
     }
 

@@ -22,9 +22,10 @@ pub fn positional_name(session: &str, position: usize) -> String {
 
 /// The same for data, as reports have always had it: `a1`, `4.1`.
 pub(super) fn positional_id(session: &str, position: usize) -> String {
-    match session.ends_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{session}.{}", position + 1),
-        false => format!("{session}{}", position + 1),
+    if session.ends_with(|c: char| c.is_ascii_digit()) {
+        format!("{session}.{}", position + 1)
+    } else {
+        format!("{session}{}", position + 1)
     }
 }
 

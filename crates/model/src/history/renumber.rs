@@ -210,9 +210,10 @@ impl History {
             .collect();
         let above = used.iter().max().map_or(1, |most| most.saturating_add(1));
         // Most formats use signed numbers.
-        match above <= i64::MAX as u64 {
-            true => Some(above),
-            false => (1..i64::MAX as u64).find(|number| !used.contains(number)),
+        if above <= i64::MAX as u64 {
+            Some(above)
+        } else {
+            (1..i64::MAX as u64).find(|number| !used.contains(number))
         }
     }
 

@@ -106,13 +106,13 @@ impl Renaming {
 
     /// The transaction of the sub-history, if it is there; ⊥ stays ⊥. O(log n).
     pub fn new_transaction(&self, old: TransactionId) -> Option<TransactionId> {
-        match old.is_initial() {
-            true => Some(old),
-            false => self
-                .transactions
+        if old.is_initial() {
+            Some(old)
+        } else {
+            self.transactions
                 .binary_search(&old)
                 .ok()
-                .map(TransactionId::new),
+                .map(TransactionId::new)
         }
     }
 
@@ -204,13 +204,14 @@ impl History {
             .map(|times| times.start)
             .min()
             .zip(times().map(|times| times.end).max());
-        let set_up_values = match self.set_up_values.is_empty() {
-            true => Vec::new(),
-            false => renaming
+        let set_up_values = if self.set_up_values.is_empty() {
+            Vec::new()
+        } else {
+            renaming
                 .keys
                 .iter()
                 .map(|key| self.set_up_values[key.index()])
-                .collect(),
+                .collect()
         };
         let history = History {
             origin,

@@ -58,9 +58,10 @@ impl<T: Copy + PartialEq> Stems<T> {
             before.length as usize,
             self.lists[before.stem as usize].len(),
         );
-        match list.len() <= n_before || n_before == n_kept {
-            true => self.extend(key, before.stem, list.len(), list),
-            false => self.keep(key, list),
+        if list.len() <= n_before || n_before == n_kept {
+            self.extend(key, before.stem, list.len(), list)
+        } else {
+            self.keep(key, list)
         }
     }
 

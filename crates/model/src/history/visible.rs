@@ -75,9 +75,10 @@ pub fn as_typed(shown: &str) -> String {
 fn written_out(text: &str, which: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match which(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+        if which(c) {
+            shown.extend(c.escape_default())
+        } else {
+            shown.push(c)
         }
     }
     shown

@@ -22,14 +22,18 @@ impl Index {
             .collect();
         let is_last = |place: usize| owners.get(place + 1) != Some(&owners[place]);
         let mut write_begin = vec![0];
-        write_begin.extend((0..owners.len()).map(|place| match is_last(place) {
-            true => self.write_begin[owners[place] as usize + 1],
-            false => self.write_begin[owners[place] as usize],
+        write_begin.extend((0..owners.len()).map(|place| {
+            if is_last(place) {
+                self.write_begin[owners[place] as usize + 1]
+            } else {
+                self.write_begin[owners[place] as usize]
+            }
         }));
         let mut read_begin = vec![0];
-        read_begin.extend((0..owners.len()).map(|place| match is_last(place) {
-            true => self.read_begin[owners[place] as usize + 1],
-            false => {
+        read_begin.extend((0..owners.len()).map(|place| {
+            if is_last(place) {
+                self.read_begin[owners[place] as usize + 1]
+            } else {
                 let nth = place as u32 - rows.first[owners[place] as usize];
                 self.read_begin[owners[place] as usize] + nth + 1
             }

@@ -304,12 +304,11 @@ mod tests {
             let index = index(&anything(&mut random));
             let expected = by_definition(&index);
             assert_eq!(components(&index), expected);
-            match Communication::is_plainly_one(&index) {
-                true => {
-                    assert!(expected.len() < 2, "{expected:?}");
-                    one += 1;
-                }
-                false => several += usize::from(expected.len() > 1),
+            if Communication::is_plainly_one(&index) {
+                assert!(expected.len() < 2, "{expected:?}");
+                one += 1;
+            } else {
+                several += usize::from(expected.len() > 1)
             }
         }
         assert!(one > 100 && several > 100, "{one} {several}");

@@ -82,9 +82,10 @@ fn find(history: &History) -> (Vec<TransactionId>, Groups) {
 
 /// Whether a transaction may be part of a set-up.
 pub(super) fn may_set_up(history: &History, t: TransactionId) -> bool {
-    match finds_set_up(history) {
-        true => only_writes_initial_values(history, t),
-        false => history.set_up().binary_search(&t).is_ok(),
+    if finds_set_up(history) {
+        only_writes_initial_values(history, t)
+    } else {
+        history.set_up().binary_search(&t).is_ok()
     }
 }
 
@@ -157,12 +158,11 @@ fn refuted(history: &History, candidates: &[bool], groups: &Groups) -> Vec<bool>
             continue;
         };
         let group = groups.of(history, t);
-        match candidates[t.index()] {
-            true => last_start[group] = last_start[group].max(Some(interval.start)),
-            false => {
-                first_end[group] =
-                    Some(first_end[group].map_or(interval.end, |end| end.min(interval.end)))
-            }
+        if candidates[t.index()] {
+            last_start[group] = last_start[group].max(Some(interval.start))
+        } else {
+            first_end[group] =
+                Some(first_end[group].map_or(interval.end, |end| end.min(interval.end)))
         }
     }
     for (group, (start, end)) in last_start.into_iter().zip(first_end).enumerate() {

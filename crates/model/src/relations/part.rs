@@ -25,13 +25,13 @@ impl Numbers {
 
     /// The new number, if the old one is kept.
     fn of(&self, old: u32) -> Option<u32> {
-        match self.table.is_empty() {
-            true => self.old.binary_search(&old).ok().map(|place| place as u32),
-            false => self
-                .table
+        if self.table.is_empty() {
+            self.old.binary_search(&old).ok().map(|place| place as u32)
+        } else {
+            self.table
                 .get(old as usize)
                 .copied()
-                .filter(|&new| new != NONE),
+                .filter(|&new| new != NONE)
         }
     }
 }

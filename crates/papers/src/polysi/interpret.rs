@@ -105,9 +105,10 @@ pub(in super::super) fn told(
     } else {
         kept.join(", ")
     };
-    let verdict = match found.is_violation {
-        true => "which is a violation",
-        false => "which is no violation: Lemma 25, on which it rests, is false",
+    let verdict = if found.is_violation {
+        "which is a violation"
+    } else {
+        "which is no violation: Lemma 25, on which it rests, is false"
     };
     let interpreted = format!(
         "PolySI's interpretation of it, as published: cycles restored: {}; choices on them: {}, resolved: {}; finalised: {left}, {verdict}.",

@@ -258,12 +258,13 @@ impl<'a> Polygraph<'a> {
                 .sum::<usize>()
         };
         let edges: usize = self.constraints.iter().map(edges).sum();
-        match compact {
-            true => (self.constraints.len(), edges),
-            false => (
+        if compact {
+            (self.constraints.len(), edges)
+        } else {
+            (
                 edges - self.constraints.len(),
                 2 * (edges - self.constraints.len()),
-            ),
+            )
         }
     }
 }

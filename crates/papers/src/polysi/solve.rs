@@ -33,9 +33,10 @@ pub(super) fn solve(
         .constraints
         .iter()
         .map(|constraint| constraint.sides().map(|side| polygraph.events_of(side)));
-    let choices: Vec<Choice> = match compact {
-        true => sides.map(choice).collect(),
-        false => sides.flat_map(plain).map(choice).collect(),
+    let choices: Vec<Choice> = if compact {
+        sides.map(choice).collect()
+    } else {
+        sides.flat_map(plain).map(choice).collect()
     };
     match sat::solve(&mut order, &choices, control)? {
         Answer::Model(_) => Ok(PolySiAnswer::Satisfied(witness(polygraph, order.order()))),
@@ -66,13 +67,14 @@ fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
 }
 
 fn witness(polygraph: &Polygraph<'_>, order: &[u32]) -> Order {
-    match polygraph.split {
-        true => Order::Events(Arc::new(
+    if polygraph.split {
+        Order::Events(Arc::new(
             order
                 .iter()
                 .map(|&event| (event / 2, event % 2 == 1))
                 .collect(),
-        )),
-        false => Order::Commits(order.to_vec().into()),
+        ))
+    } else {
+        Order::Commits(order.to_vec().into())
     }
 }

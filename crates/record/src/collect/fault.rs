@@ -128,9 +128,10 @@ impl Fault {
     /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it
     /// in its first line.
     pub(super) fn pause(name: &str, target: &str) -> Fault {
-        let number = match target.bytes().all(|b| b.is_ascii_digit()) {
-            true => target.to_owned(),
-            false => format!("$(head -n 1 '{}')", target.replace('\'', "'\\''")),
+        let number = if target.bytes().all(|b| b.is_ascii_digit()) {
+            target.to_owned()
+        } else {
+            format!("$(head -n 1 '{}')", target.replace('\'', "'\\''"))
         };
         let signal = |signal: &str| {
             Action::Command(format!(

@@ -320,18 +320,20 @@ impl Mark {
 
     fn write(self, client: &mut dyn Connection) -> Result<(), Failure> {
         client.begin()?;
-        match self.lists {
-            true => client.append(Self::KEY, self.value)?,
-            false => client.write(Self::KEY, self.value)?,
+        if self.lists {
+            client.append(Self::KEY, self.value)?
+        } else {
+            client.write(Self::KEY, self.value)?
         }
         client.commit()
     }
 
     fn is_seen(self, client: &mut dyn Connection) -> Result<bool, Failure> {
         client.begin()?;
-        let seen = match self.lists {
-            true => client.read_list(Self::KEY)?.contains(&self.value),
-            false => client.read(Self::KEY)? == self.value,
+        let seen = if self.lists {
+            client.read_list(Self::KEY)?.contains(&self.value)
+        } else {
+            client.read(Self::KEY)? == self.value
         };
         client.rollback()?;
         Ok(seen)

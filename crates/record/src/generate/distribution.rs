@@ -69,9 +69,10 @@ impl Sampler {
             }
             Distribution::Hotspot => {
                 let hot = ((self.n as f64 * HOT_KEYS) as u64).max(1);
-                match random.f64() < HOT_OPERATIONS || hot == self.n {
-                    true => random.u64(..hot),
-                    false => random.u64(hot..self.n),
+                if random.f64() < HOT_OPERATIONS || hot == self.n {
+                    random.u64(..hot)
+                } else {
+                    random.u64(hot..self.n)
                 }
             }
             Distribution::Exponential => {

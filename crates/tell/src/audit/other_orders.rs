@@ -46,21 +46,14 @@ pub fn on_other_orders(
         })) else {
             return;
         };
-        let mut found = match options
+        let mut found = if options
             .levels
             .iter()
             .all(|level| level.plain_of().is_some())
         {
-            true => {
-                checkers::check_without_sessions(history, Arc::clone(resolution), &options, control)
-            }
-            false => checkers::check_resolved(
-                history,
-                Arc::clone(resolution),
-                &options,
-                control,
-                &|_| {},
-            ),
+            checkers::check_without_sessions(history, Arc::clone(resolution), &options, control)
+        } else {
+            checkers::check_resolved(history, Arc::clone(resolution), &options, control, &|_| {})
         };
         Audit::new(history, resolution, &control.overtime())
             .review(&mut found, Witnesses::ThatMatter);

@@ -76,9 +76,12 @@ fn sections(
         lines: quoted,
     });
     if let Some(tree) = case_tree(&example.history, &example.violation) {
-        let told = tree.nodes.iter().map(|node| match node.label.is_empty() {
-            true => node.text.clone(),
-            false => format!("Case {}: {}", node.label, node.text),
+        let told = tree.nodes.iter().map(|node| {
+            if node.label.is_empty() {
+                node.text.clone()
+            } else {
+                format!("Case {}: {}", node.label, node.text)
+            }
         });
         sections.push(Section {
             heading: "The cases",

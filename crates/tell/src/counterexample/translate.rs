@@ -35,9 +35,12 @@ pub(super) fn translate_back(violation: &Violation, renaming: &Renaming) -> Opti
     translate_by(
         violation,
         &Dictionary {
-            transaction: &|t| match t.is_initial() {
-                true => Some(t),
-                false => renaming.transactions.get(t.index()).copied(),
+            transaction: &|t| {
+                if t.is_initial() {
+                    Some(t)
+                } else {
+                    renaming.transactions.get(t.index()).copied()
+                }
             },
             operation: &|o| renaming.operations.get(o.index()).copied(),
             key: &|key| renaming.keys.get(key.index()).copied(),

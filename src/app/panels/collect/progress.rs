@@ -211,9 +211,10 @@ fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Request
     let latency = (&latency, about, "Plot of latency");
     ui.columns(2, |columns| {
         for (column, what) in columns.iter_mut().zip([throughput, latency]) {
-            match are_low {
-                true => low_chart_ui(column, what, requests),
-                false => chart_ui(column, what.0, what.1, what.2, requests),
+            if are_low {
+                low_chart_ui(column, what, requests)
+            } else {
+                chart_ui(column, what.0, what.1, what.2, requests)
             }
         }
     });

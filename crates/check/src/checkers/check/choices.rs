@@ -258,12 +258,13 @@ impl CheckRun<'_> {
             ..
         } = self.asked;
         let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
-        let found = match level.is_strong() && level.clock().is_none() {
-            true => chooser.ask_engine(level, mode.effort),
-            false => match chooser.guess(level) {
+        let found = if level.is_strong() && level.clock().is_none() {
+            chooser.ask_engine(level, mode.effort)
+        } else {
+            match chooser.guess(level) {
                 Ok(AmbiguousAnswer::TooMany) => chooser.search(level),
                 found => found,
-            },
+            }
         };
         match found {
             Ok(AmbiguousAnswer::Satisfied(solution)) => {

@@ -56,9 +56,10 @@ impl CheckRun<'_> {
             let mut strict = Evidence::default();
             let is_same =
                 !self.asked.history.has_failed_comparisons() && !evidence.conflicts.is_empty();
-            let verdict = match is_same {
-                true => Ok(Verdict::Violated),
-                false => self.linear_order(prepared, &mut strict),
+            let verdict = if is_same {
+                Ok(Verdict::Violated)
+            } else {
+                self.linear_order(prepared, &mut strict)
             };
             // What violates this level violates LIN.
             if !strict.conflicts.is_empty() {
@@ -109,9 +110,10 @@ impl CheckRun<'_> {
             )
         });
         for level in levels {
-            let witness = match level.has_snapshots() {
-                true => Witness::Events(Arc::clone(&events)),
-                false => Witness::CommitOrder(Arc::clone(order)),
+            let witness = if level.has_snapshots() {
+                Witness::Events(Arc::clone(&events))
+            } else {
+                Witness::CommitOrder(Arc::clone(order))
             };
             self.decided(level, Verdict::Satisfied(witness), seconds);
         }

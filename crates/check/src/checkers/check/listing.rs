@@ -188,9 +188,10 @@ impl CheckRun<'_> {
             hold_under_every_choice(history, resolution, &mut instances);
             Ok::<_, Interrupt>(instances.violations)
         };
-        let counted = match n_listed < counted {
-            true => everything().unwrap_or_default(),
-            false => Vec::new(),
+        let counted = if n_listed < counted {
+            everything().unwrap_or_default()
+        } else {
+            Vec::new()
         };
         let is_torn = |violation: &Violation| violation.levels.contains(Level::CutIsolation);
         if let Some(violation) = counted.into_iter().find(is_torn) {

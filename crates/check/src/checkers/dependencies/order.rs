@@ -239,9 +239,10 @@ impl Backwards {
     ) {
         for u in before {
             if self.met[u as usize] != self.mark {
-                match is_known((u, v)) {
-                    true => self.queue.push_front((u, v)),
-                    false => self.queue.push_back((u, v)),
+                if is_known((u, v)) {
+                    self.queue.push_front((u, v))
+                } else {
+                    self.queue.push_back((u, v))
                 }
             }
         }

@@ -49,12 +49,11 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
             .sum();
         let by_session = self.index.n_sessions().div_ceil(SESSIONS) * self.order.len();
         let mut wrong = vec![false; missed.len()];
-        match by_session < by_writer {
-            true => self.by_session(&missed, &mut wrong)?,
-            false => {
-                for group in groups {
-                    self.by_writer(&missed[group.clone()], &mut wrong[group])?;
-                }
+        if by_session < by_writer {
+            self.by_session(&missed, &mut wrong)?
+        } else {
+            for group in groups {
+                self.by_writer(&missed[group.clone()], &mut wrong[group])?;
             }
         }
         let mut wrong = wrong.into_iter();

@@ -99,9 +99,12 @@ impl<'a> DependencySearch<'a> {
                     self.order.order().to_vec().into(),
                 )));
             }
-            let is_certain = |wrong: &Wrong| match wrong.path.is_empty() {
-                true => wrong.versions().is_none_or(|step| self.is_known(step)),
-                false => wrong.path.iter().all(|&step| self.is_known(step)),
+            let is_certain = |wrong: &Wrong| {
+                if wrong.path.is_empty() {
+                    wrong.versions().is_none_or(|step| self.is_known(step))
+                } else {
+                    wrong.path.iter().all(|&step| self.is_known(step))
+                }
             };
             let (certain, guessed): (Vec<Wrong>, Vec<Wrong>) =
                 found.into_iter().partition(is_certain);

@@ -271,9 +271,10 @@ impl<'a> Facts<'a> {
         if !self.has_rows {
             return true;
         }
-        match of(a) == of(b) {
-            true => b == a + 1,
-            false => of(a + 1) != of(a) && (b == 0 || of(b - 1) != of(b)),
+        if of(a) == of(b) {
+            b == a + 1
+        } else {
+            of(a + 1) != of(a) && (b == 0 || of(b - 1) != of(b))
         }
     }
 

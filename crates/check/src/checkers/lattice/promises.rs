@@ -57,14 +57,13 @@ impl Promise {
                 .filter(|promise| promise.product == product)
                 .map(Promise::name)
                 .collect();
-            return Err(match settings.is_empty() {
-                true => format!(
-                    "nothing is known of `{text}`; `--claim help` lists products and settings"
-                ),
-                false => format!(
+            return Err(if settings.is_empty() {
+                format!("nothing is known of `{text}`; `--claim help` lists products and settings")
+            } else {
+                format!(
                     "nothing is known of `{text}`, but of {}",
                     settings.join(", ")
-                ),
+                )
             });
         };
         match found.claim {
@@ -86,9 +85,12 @@ impl Promise {
     /// The same, given whether levels hold.
     pub fn is_kept_by(&self, verdicts: impl IntoIterator<Item = (Level, bool)>) -> Option<bool> {
         let promised = self.asked()?;
-        let shows = |(known, holds): &(Level, bool)| match holds {
-            true => known.implies(promised),
-            false => promised.implies(*known),
+        let shows = |(known, holds): &(Level, bool)| {
+            if *holds {
+                known.implies(promised)
+            } else {
+                promised.implies(*known)
+            }
         };
         verdicts.into_iter().find(shows).map(|(_, holds)| holds)
     }

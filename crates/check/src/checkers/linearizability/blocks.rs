@@ -50,9 +50,10 @@ pub(super) fn arrange(ops: &[Op]) -> Arranged {
     };
     let blocks = Blocks::new(ops, versions);
     let order = blocks.in_order();
-    match blocks.respects_real_time(&order) {
-        true => Arranged::Order(order),
-        false => Arranged::Clashes(blocks.clashes(&order)),
+    if blocks.respects_real_time(&order) {
+        Arranged::Order(order)
+    } else {
+        Arranged::Clashes(blocks.clashes(&order))
     }
 }
 

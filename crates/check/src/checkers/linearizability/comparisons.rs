@@ -31,18 +31,17 @@ pub(super) fn insert(history: &History, key: KeyId, ops: &[Op], order: &[u32]) -
     for (place, op) in (0..).zip(ops).filter(|(_, op)| op.role == Role::Differs) {
         let at_start = moments.partition_point(|&moment| moment <= op.start);
         let n_writes = writes.partition_point(|&write| write < at_start);
-        let before = match finds_itself(n_writes, op) {
-            false => at_start,
-            true => {
-                let next = writes
-                    .get(n_writes)
-                    .copied()
-                    .filter(|&write| moments[write] <= op.end)?;
-                if finds_itself(n_writes + 1, op) {
-                    return None;
-                }
-                next + 1
+        let before = if finds_itself(n_writes, op) {
+            let next = writes
+                .get(n_writes)
+                .copied()
+                .filter(|&write| moments[write] <= op.end)?;
+            if finds_itself(n_writes + 1, op) {
+                return None;
             }
+            next + 1
+        } else {
+            at_start
         };
         inserted.push((before, op.start, place));
     }

@@ -300,9 +300,10 @@ impl<'a> Asker<'a> {
             while at < core.len() {
                 let mut rest = core.clone();
                 rest.drain(at..(at + size).min(core.len()));
-                match !rest.is_empty() && self.cannot_be_ordered(&rest) {
-                    true => core = rest,
-                    false => at += size,
+                if !rest.is_empty() && self.cannot_be_ordered(&rest) {
+                    core = rest
+                } else {
+                    at += size
                 }
             }
             size /= 2;
@@ -313,9 +314,10 @@ impl<'a> Asker<'a> {
 
 /// That no order explains these operations. Without failed comparisons, strict serializability is violated, too.
 fn violation<'a>(history: &History, core: impl Iterator<Item = &'a Op> + Clone) -> Violation {
-    let level = match core.clone().any(|op| op.role == Role::Differs) {
-        true => Level::Linearizability,
-        false => Level::StrictSerializability,
+    let level = if core.clone().any(|op| op.role == Role::Differs) {
+        Level::Linearizability
+    } else {
+        Level::StrictSerializability
     };
     let mut transactions: Vec<TransactionId> = core.map(|op| op.transaction).collect();
     let mut keys = transactions

@@ -88,9 +88,10 @@ pub(super) fn decide(
     control: &Control,
 ) -> Result<Linear, Interrupt> {
     let is_ambiguous = resolution.has_multiple_sources();
-    let mut keyed = match is_ambiguous {
-        true => Keyed::by_value(history, resolution),
-        false => Keyed::new(history, resolution),
+    let mut keyed = if is_ambiguous {
+        Keyed::by_value(history, resolution)
+    } else {
+        Keyed::new(history, resolution)
     };
     if !compares {
         keyed.leave_out_comparisons();
@@ -119,9 +120,10 @@ pub(super) fn decide(
         return Ok(Linear::Violated(conflicts));
     }
     let order = merge::merge(&keyed, &orders);
-    Ok(match keeps_session_order(history, &order) {
-        true => Linear::Satisfied(order),
-        false => Linear::Open,
+    Ok(if keeps_session_order(history, &order) {
+        Linear::Satisfied(order)
+    } else {
+        Linear::Open
     })
 }
 

@@ -69,9 +69,10 @@ pub(in crate::checkers) fn decide_across(
             }
         }
     }
-    Ok(match conflicts.is_empty() {
-        true => Linear::Satisfied(merge_groups(&keyed, &orders)),
-        false => Linear::Violated(conflicts),
+    Ok(if conflicts.is_empty() {
+        Linear::Satisfied(merge_groups(&keyed, &orders))
+    } else {
+        Linear::Violated(conflicts)
     })
 }
 

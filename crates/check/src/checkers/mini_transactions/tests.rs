@@ -83,17 +83,18 @@ fn explains(index: &Index, events: &[(Node, bool)], first_committer_wins: bool) 
             .iter()
             .position(|&event| event == (t, false))
             .unwrap_or(place);
-        match is_commit {
-            false => index
-                .reads_of(t)
-                .all(|r| newest(index.read_key[r], &events[..place]) == index.read_writer[r]),
-            true => index
+        if is_commit {
+            index
                 .writes_of(t)
                 .filter(|_| first_committer_wins)
                 .all(|write| {
                     let key = index.write_key[write];
                     newest(key, &events[..place]) == newest(key, &events[..start])
-                }),
+                })
+        } else {
+            index
+                .reads_of(t)
+                .all(|r| newest(index.read_key[r], &events[..place]) == index.read_writer[r])
         }
     })
 }

@@ -106,12 +106,13 @@ fn brute_counts(
                     && source(o).writer().is_some()
             });
             if let (Some(last), Some(writer)) = (previous.last(), source(read).writer())
-                && match [last, read]
+                && if [last, read]
                     .iter()
                     .any(|&o| resolution.is_open_after_own_write(o))
                 {
-                    true => !resolution.may_share_source(last, read),
-                    false => source(last).writer() != Some(writer),
+                    !resolution.may_share_source(last, read)
+                } else {
+                    source(last).writer() != Some(writer)
                 }
             {
                 add(Pattern::NonRepeatableRead);

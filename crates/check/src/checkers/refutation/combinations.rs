@@ -156,9 +156,10 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
     fn run(&mut self, most: u64) -> Result<Searched, Interrupt> {
         for _ in 0..most {
             let Some(picked) = self.picks.pick()? else {
-                match self.is_sound()? {
-                    true => return Ok(Searched::Violated(None)),
-                    false => continue,
+                if self.is_sound()? {
+                    return Ok(Searched::Violated(None));
+                } else {
+                    continue;
                 }
             };
             let choice: Choice = picked

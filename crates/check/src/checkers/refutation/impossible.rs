@@ -27,34 +27,31 @@ pub(super) fn contradiction(
     }
     let key = history.keys()[read.index()];
     let reads_from = Edge::write_read(history, writer, Some(write), read);
-    Some(match intermediate {
-        true => {
-            let overwritten_by = last_write(history, writer, key, |_| true);
-            let proof = Proof::Reads {
-                pattern: Pattern::IntermediateRead,
-                reads: vec![read],
-            };
-            let operations = overwritten_by.into_iter().collect();
-            violation(
-                Pattern::IntermediateRead,
-                Some(key),
-                vec![writer, reader],
-                operations,
-                vec![reads_from],
-                proof,
-            )
-        }
-        false => {
-            let edges = vec![Edge::session_order(reader, writer), reads_from];
-            violation(
-                Pattern::CyclicCO,
-                None,
-                vec![reader, writer],
-                Vec::new(),
-                edges,
-                Proof::Cycle(vec![0, 1]),
-            )
-        }
+    Some(if intermediate {
+        let overwritten_by = last_write(history, writer, key, |_| true);
+        let proof = Proof::Reads {
+            pattern: Pattern::IntermediateRead,
+            reads: vec![read],
+        };
+        let operations = overwritten_by.into_iter().collect();
+        violation(
+            Pattern::IntermediateRead,
+            Some(key),
+            vec![writer, reader],
+            operations,
+            vec![reads_from],
+            proof,
+        )
+    } else {
+        let edges = vec![Edge::session_order(reader, writer), reads_from];
+        violation(
+            Pattern::CyclicCO,
+            None,
+            vec![reader, writer],
+            Vec::new(),
+            edges,
+            Proof::Cycle(vec![0, 1]),
+        )
     })
 }
 

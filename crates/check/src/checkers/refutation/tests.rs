@@ -21,9 +21,12 @@ fn told(text: &str, violation: &Violation) -> Vec<String> {
         }
         _ => None,
     };
-    let name = |t: TransactionId| match t.is_initial() {
-        true => "-".to_owned(),
-        false => history.session_name(history.session_of(t)),
+    let name = |t: TransactionId| {
+        if t.is_initial() {
+            "-".to_owned()
+        } else {
+            history.session_name(history.session_of(t))
+        }
     };
     let words =
         |writers: Vec<TransactionId>| writers.into_iter().map(name).collect::<Vec<_>>().join(" ");

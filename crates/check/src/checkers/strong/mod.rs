@@ -105,9 +105,10 @@ fn ordered(events: Events, order: &[Vertex]) -> Order {
     let nodes = order
         .iter()
         .filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
-    match events.split() {
-        true => Order::Events(Arc::new(nodes.collect())),
-        false => Order::Commits(Arc::new(nodes.map(|(t, _)| t).collect())),
+    if events.split() {
+        Order::Events(Arc::new(nodes.collect()))
+    } else {
+        Order::Commits(Arc::new(nodes.map(|(t, _)| t).collect()))
     }
 }
 

@@ -117,9 +117,10 @@ impl OpenReads {
     /// The open reads of a node.
     #[inline]
     pub(super) fn of(&self, node: Node) -> Range<OpenRead> {
-        match self.is_empty() {
-            true => 0..0,
-            false => self.node_begin[node as usize]..self.node_begin[node as usize + 1],
+        if self.is_empty() {
+            0..0
+        } else {
+            self.node_begin[node as usize]..self.node_begin[node as usize + 1]
         }
     }
 

@@ -92,11 +92,12 @@ pub(super) fn leads_to(
         };
         let begin = by_session.partition_point(|&q| session_of(queries[q as usize].0) < block[0]);
         let asked = by_session[begin..].iter().take_while(of_block);
-        Ok(match is_short {
-            true => Vectors::<i16>::new(&chains, graph, order, block, control)?
-                .leading(&chains, queries, asked),
-            false => Vectors::<i32>::new(&chains, graph, order, block, control)?
-                .leading(&chains, queries, asked),
+        Ok(if is_short {
+            Vectors::<i16>::new(&chains, graph, order, block, control)?
+                .leading(&chains, queries, asked)
+        } else {
+            Vectors::<i32>::new(&chains, graph, order, block, control)?
+                .leading(&chains, queries, asked)
         })
     };
     let blocks = wanted

@@ -110,14 +110,15 @@ fn portions(found: &Contradictions, by_search: bool) -> Vec<(&[Misread], &[Overl
     /// Most of a portion.
     const PORTION: usize = 1 << 18;
     let mut portions: Vec<(&[Misread], &[Overlap])> = vec![(&[], &found.overlaps)];
-    match by_search {
-        true => portions.extend(
+    if by_search {
+        portions.extend(
             found
                 .misreads
                 .chunks(PORTION)
                 .map(|misreads| (misreads, &[][..])),
-        ),
-        false => portions[0].0 = &found.misreads,
+        )
+    } else {
+        portions[0].0 = &found.misreads
     }
     portions
 }

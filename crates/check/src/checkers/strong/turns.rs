@@ -184,9 +184,12 @@ impl Plan {
                 });
             wanted.push(named.chain(open));
         }
-        let print = |slot: usize| match is_named[slot] {
-            true => mixed(1, slot as u64),
-            false => mixed(2, u64::from(value[slot])),
+        let print = |slot: usize| {
+            if is_named[slot] {
+                mixed(1, slot as u64)
+            } else {
+                mixed(2, u64::from(value[slot]))
+            }
         };
         let print = (0..value.len()).map(print).collect();
         Plan {
@@ -419,12 +422,11 @@ impl<'a> Turns<'a> {
             let Some(node) = self.head_of(session) else {
                 continue;
             };
-            let may_be = match self.has_started[session] {
-                true => !self.events.forbids_conflicts() || !self.shuts_out(session, node),
-                false => {
-                    self.plan.fits(node, &self.current)
-                        && (self.events.split() || !self.index.writes_of(node).is_empty())
-                }
+            let may_be = if self.has_started[session] {
+                !self.events.forbids_conflicts() || !self.shuts_out(session, node)
+            } else {
+                self.plan.fits(node, &self.current)
+                    && (self.events.split() || !self.index.writes_of(node).is_empty())
             };
             if may_be {
                 found.push((self.preference(session, node), session as u32));

@@ -169,9 +169,10 @@ pub(super) fn prove(
     if skip_known && weak::decide(&small, causal, control)?.is_violated() {
         return Ok(None);
     }
-    let proved = match is_hard {
-        true => prove_hard(history, &small, level, control)?,
-        false => prove_weakest(history, &small, level, skip_known, control)?,
+    let proved = if is_hard {
+        prove_hard(history, &small, level, control)?
+    } else {
+        prove_weakest(history, &small, level, skip_known, control)?
     };
     Ok(proved.map(told))
 }

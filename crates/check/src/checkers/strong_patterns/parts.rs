@@ -58,9 +58,10 @@ pub(in crate::checkers) fn of_engine(
     if nodes.len() > SMALL || !is_strong {
         nodes = reduce_by(index, nodes, &mut |part| decide::core(part, level, control))?;
     }
-    match is_strong {
-        true => prove(history, index, nodes, level, false, control),
-        false => of_part(history, &index.part(&nodes), level, control),
+    if is_strong {
+        prove(history, index, nodes, level, false, control)
+    } else {
+        of_part(history, &index.part(&nodes), level, control)
     }
 }
 

@@ -258,16 +258,15 @@ impl Replay {
         let mut newest: Vec<Slot> = Vec::new();
         let before = replayed.iter_mut().map(|piece| {
             let after = std::mem::take(&mut piece.current);
-            match newest.is_empty() {
-                true => std::mem::replace(&mut newest, after),
-                false => {
-                    let connected = after
-                        .iter()
-                        .zip(&newest)
-                        .map(|(&after, &before)| if after == BEFORE { before } else { after });
-                    let connected = connected.collect();
-                    std::mem::replace(&mut newest, connected)
-                }
+            if newest.is_empty() {
+                std::mem::replace(&mut newest, after)
+            } else {
+                let connected = after
+                    .iter()
+                    .zip(&newest)
+                    .map(|(&after, &before)| if after == BEFORE { before } else { after });
+                let connected = connected.collect();
+                std::mem::replace(&mut newest, connected)
             }
         });
         let before: Vec<Vec<Slot>> = before.collect();

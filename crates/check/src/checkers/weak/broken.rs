@@ -37,9 +37,10 @@ pub(in crate::checkers) fn broken_guarantees(
         .into_iter()
         .filter(|&guarantee| levels.contains(Level::of_guarantee(guarantee)));
     let sought: Vec<Guarantee> = sought.collect();
-    let ground = match sought.is_empty() {
-        true => None,
-        false => BaseOrder::new(index, control)?,
+    let ground = if sought.is_empty() {
+        None
+    } else {
+        BaseOrder::new(index, control)?
     };
     let Some(BaseOrder {
         listed,
@@ -226,9 +227,12 @@ impl Teller<'_> {
     /// The edge that the guarantee forces, with the path by which the reader sees the newer version.
     fn forces(&self, edge: Forced, story: &mut Story<'_>) -> EdgeIndex {
         let (kind, path) = self.path(&edge);
-        let step = |&(from, to, reads): &guarantees::PathStep| match reads {
-            true => Step::Read(from, to),
-            false => Step::Session(from, to),
+        let step = |&(from, to, reads): &guarantees::PathStep| {
+            if reads {
+                Step::Read(from, to)
+            } else {
+                Step::Session(from, to)
+            }
         };
         let steps: Vec<Step> = path.iter().map(step).collect();
         story.guaranteed(edge, Axiom::Session(kind), &steps)

@@ -89,9 +89,10 @@ impl<'a> Causal<'a> {
         if questions.short.len() > MOST_QUESTIONS {
             questions = self.questions(replay, SHORT_WALK, control)?;
         }
-        let searched = match questions.long.is_empty() {
-            true => self.search(order, &questions.short, control)?,
-            false => None,
+        let searched = if questions.long.is_empty() {
+            self.search(order, &questions.short, control)?
+        } else {
+            None
         };
         let (mut seen, mut edges) = (searched, Vec::new());
         if seen.is_none() {

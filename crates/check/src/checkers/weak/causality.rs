@@ -215,9 +215,10 @@ impl Components {
             goes_on = goes_on.and_then(|()| control.tick(steps));
             // Once the work is to end, no edge is followed any more.
             goes_on.ok()?;
-            match v == n {
-                true => (0..n).nth(nth),
-                false => neighbour(causality, forced, v, nth),
+            if v == n {
+                (0..n).nth(nth)
+            } else {
+                neighbour(causality, forced, v, nth)
             }
         });
         goes_on?;

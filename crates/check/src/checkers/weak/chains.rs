@@ -86,9 +86,10 @@ impl Chains {
         control: &Control,
     ) -> Result<Chains, Interrupt> {
         let n_sessions = index.n_sessions();
-        let next = match n_sessions > JOIN_ABOVE {
-            true => joined_sessions(index, components),
-            false => vec![NONE; n_sessions],
+        let next = if n_sessions > JOIN_ABOVE {
+            joined_sessions(index, components)
+        } else {
+            vec![NONE; n_sessions]
         };
         let mut is_first = vec![true; n_sessions];
         for &session in next.iter().filter(|&&session| session != NONE) {

@@ -37,9 +37,10 @@ impl<'a> Story<'a> {
     }
 
     fn transaction(&self, node: Node) -> TransactionId {
-        match is_initial(node) {
-            true => TransactionId::INITIAL,
-            false => self.causality.index.transaction[node as usize],
+        if is_initial(node) {
+            TransactionId::INITIAL
+        } else {
+            self.causality.index.transaction[node as usize]
         }
     }
 

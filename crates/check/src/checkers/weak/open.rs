@@ -65,15 +65,16 @@ pub(in crate::checkers) fn decide_open(
     {
         return Ok(OpenWeak::GaveUp);
     }
-    let joined = match possible.is_empty() {
-        true => None,
-        false => Some(Index::build_joined(
+    let joined = if possible.is_empty() {
+        None
+    } else {
+        Some(Index::build_joined(
             history,
             resolution,
             &resolution.choice_of_none(),
             &possible,
             control,
-        )?),
+        )?)
     };
     let listed: Vec<(Node, Node)> = index
         .listed()

@@ -265,12 +265,11 @@ impl MarkWalk<'_> {
                     .seen
                     .binary_search_by_key(&t2, |&(writer, _)| writer)
                     .map(|at| self.seen[at].1);
-                let sees = match self.atomic {
-                    true => {
-                        first.is_ok()
-                            || (t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize])
-                    }
-                    false => first.is_ok_and(|first| first < one.read),
+                let sees = if self.atomic {
+                    first.is_ok()
+                        || (t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize])
+                } else {
+                    first.is_ok_and(|first| first < one.read)
                 };
                 if sees {
                     if t1 == NONE {

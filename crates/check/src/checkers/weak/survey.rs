@@ -397,13 +397,12 @@ impl Survey<'_> {
             }
             let run = &run[..run.partition_point(|&t2| position(t2) < seen)];
             // In its own chain, t3 sees the writes of its session by session order.
-            let session_begins = match chain == own {
-                true => {
-                    let index = self.causality.index;
-                    let first = position(index.session_begin[index.session[t3 as usize] as usize]);
-                    run.partition_point(|&t2| position(t2) < first)
-                }
-                false => run.len(),
+            let session_begins = if chain == own {
+                let index = self.causality.index;
+                let first = position(index.session_begin[index.session[t3 as usize] as usize]);
+                run.partition_point(|&t2| position(t2) < first)
+            } else {
+                run.len()
             };
             let (after, before) = match pair.t1 {
                 NONE => (0..run.len(), 0..0),
@@ -428,9 +427,10 @@ impl Survey<'_> {
         // Component numbers ascend along a chain. Members of t1's own component of SO ∪ WR do not count.
         let own = self.components.of[t1 as usize];
         let before = run[..after].partition_point(|&t2| self.components.of[t2 as usize] < own);
-        let before = match after > 0 && self.components.of[run[after - 1] as usize] == own {
-            true => before,
-            false => after,
+        let before = if after > 0 && self.components.of[run[after - 1] as usize] == own {
+            before
+        } else {
+            after
         };
         let component = self.commit_components.of[t1 as usize];
         let begin =
@@ -447,9 +447,10 @@ impl Survey<'_> {
         reads: &ReadsOfOne,
         tally: &mut Tally,
     ) {
-        let limit = match tally.offers < OFFERS_PER_CANDIDATE * self.capacity {
-            true => self.capacity,
-            false => 1,
+        let limit = if tally.offers < OFFERS_PER_CANDIDATE * self.capacity {
+            self.capacity
+        } else {
+            1
         };
         let mut offer = |&t2: &Node| {
             if reads
@@ -488,9 +489,10 @@ impl Survey<'_> {
         };
         let index = self.causality.index;
         let session = self.causality.in_session_order(t2, t3);
-        let other_key = match index.read_key[seen.first as usize] == pair.key {
-            true => seen.first_of_other_key,
-            false => seen.first,
+        let other_key = if index.read_key[seen.first as usize] == pair.key {
+            seen.first_of_other_key
+        } else {
+            seen.first
         };
         let class = if other_key != NONE && other_key < pair.last {
             Some(MONO)

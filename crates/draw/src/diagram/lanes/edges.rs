@@ -171,9 +171,10 @@ impl Lanes<'_> {
         if self.shown.timeline.is_order && forward {
             return self.stepped(from, to, shifts, bars);
         }
-        let (a, b) = match forward {
-            true => (from.right_center(), to.left_center()),
-            false => (from.left_center(), to.right_center()),
+        let (a, b) = if forward {
+            (from.right_center(), to.left_center())
+        } else {
+            (from.left_center(), to.right_center())
         };
         let gap = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
         let is_free = !has_twin && !bars.iter().any(|bar| bar.area.intersects(gap));
@@ -181,9 +182,10 @@ impl Lanes<'_> {
             return Path::line(a, b);
         }
         // In the free space of the lane: above, and below on the way back.
-        let (a, b, up) = match forward {
-            true => (from.right_top(), to.left_top(), -1.0),
-            false => (from.left_bottom(), to.right_bottom(), 1.0),
+        let (a, b, up) = if forward {
+            (from.right_top(), to.left_top(), -1.0)
+        } else {
+            (from.left_bottom(), to.right_bottom(), 1.0)
         };
         let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
         let room = ((self.own - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);

@@ -391,9 +391,10 @@ impl<'a> Lanes<'a> {
             return;
         }
         let is_own = matches!(bar.target, Target::Transaction(_));
-        let (emphasis, ink) = match is_own {
-            true => (Emphasis::Cycle, Role::CardTitle),
-            false => (Emphasis::Evidence, Role::CardStatus),
+        let (emphasis, ink) = if is_own {
+            (Emphasis::Cycle, Role::CardTitle)
+        } else {
+            (Emphasis::Evidence, Role::CardStatus)
         };
         // The frame of one that is cut goes on out of sight.
         scene.rect(

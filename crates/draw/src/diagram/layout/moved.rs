@@ -50,15 +50,16 @@ fn route(diagram: &Diagram, base: &Layout, layout: &Layout, arrow: usize) -> Rou
     let old = &base.routes[arrow].path;
     // Ports keep their heights on the cards; edges that ran straight down have none.
     let straight = old.start.y >= base.cards[from].rect.bottom() - 0.1;
-    let (y1, y2) = match straight {
-        true => (
+    let (y1, y2) = if straight {
+        (
             layout.cards[from].header.center().y,
             layout.cards[to].header.center().y,
-        ),
-        false => (
+        )
+    } else {
+        (
             old.start.y - base.cards[from].rect.top() + a.top(),
             old.end().y - base.cards[to].rect.top() + b.top(),
-        ),
+        )
     };
     let points = if straight && b.top() >= a.bottom() + 2.0 * OUT {
         let middle = (a.bottom() + b.top()) / 2.0;

@@ -215,9 +215,10 @@ impl Chain {
 
     /// What the order of the versions rests on, as a heading says it.
     pub fn basis(&self) -> &'static str {
-        match self.rows[1..].iter().all(|row| row.is_joined) {
-            true => "in inferred order",
-            false => "in inferred order (dotted: not recorded which is older)",
+        if self.rows[1..].iter().all(|row| row.is_joined) {
+            "in inferred order"
+        } else {
+            "in inferred order (dotted: not recorded which is older)"
         }
     }
 

@@ -182,18 +182,20 @@ impl Columns<'_> {
     }
 
     fn name(&self, transaction: TransactionId) -> String {
-        match transaction.is_initial() {
-            true => "initial".to_owned(),
-            false => self.history.transaction_name(transaction),
+        if transaction.is_initial() {
+            "initial".to_owned()
+        } else {
+            self.history.transaction_name(transaction)
         }
     }
 
     /// What is said of a version without readers: an element may be in lists that were read, but at the end of none.
     fn unread(&self, row: &VersionRow) -> &'static str {
         let key = row.write.map(|write| self.history.operation(write).key);
-        match key.is_some_and(|key| self.history.lists().is_list(key)) {
-            true => "no read ends here",
-            false => "never read",
+        if key.is_some_and(|key| self.history.lists().is_list(key)) {
+            "no read ends here"
+        } else {
+            "never read"
         }
     }
 
@@ -244,9 +246,10 @@ impl Columns<'_> {
             .take(READERS)
             .map(|(t, _)| self.name(*t))
             .collect();
-        let spoken = match readers.is_empty() {
-            true => format!("Version {value} of {name}, {}", self.unread(row)),
-            false => format!("Version {value} of {name}, read by {}", readers.join(", ")),
+        let spoken = if readers.is_empty() {
+            format!("Version {value} of {name}, {}", self.unread(row))
+        } else {
+            format!("Version {value} of {name}, read by {}", readers.join(", "))
         };
         self.scene.names.push((card, spoken));
     }

@@ -24,11 +24,11 @@ impl Delivery {
                 if is_written && !self.waits_for_itself(session) {
                     break;
                 }
-                let pattern = match is_written {
-                    true => Some(Pattern::CyclicCO),
-                    false => self
-                        .without_writer(&version)
-                        .filter(|pattern| *pattern == Pattern::FutureRead),
+                let pattern = if is_written {
+                    Some(Pattern::CyclicCO)
+                } else {
+                    self.without_writer(&version)
+                        .filter(|pattern| *pattern == Pattern::FutureRead)
                 };
                 // Which version a list is may still be unknown, whatever else is wrong with it.
                 let is_open = pattern.is_none() || self.awaits_last_element(session, place);
@@ -90,9 +90,10 @@ impl Delivery {
 
     /// What is wrong with a read of a version that no other transaction wrote; none if one may have been forgotten.
     fn without_writer(&self, version: &Version) -> Option<Pattern> {
-        let pattern = match self.written.contains_key(version) {
-            true => Pattern::FutureRead,
-            false => Pattern::ThinAirRead,
+        let pattern = if self.written.contains_key(version) {
+            Pattern::FutureRead
+        } else {
+            Pattern::ThinAirRead
         };
         (!self.was_dropped).then_some(pattern)
     }

@@ -133,9 +133,10 @@ impl Engine {
             return self.force_pair(first, then);
         }
         let mut blamed = BTreeSet::new();
-        match self.decide(older, newer, &mut blamed) || self.decide(newer, older, &mut blamed) {
-            true => Ok(()),
-            false => self.reconsider(wrong, blamed),
+        if self.decide(older, newer, &mut blamed) || self.decide(newer, older, &mut blamed) {
+            Ok(())
+        } else {
+            self.reconsider(wrong, blamed)
         }
     }
 
@@ -235,9 +236,10 @@ impl Engine {
             }
             return self.search(blamed, mine, depth + 1);
         }
-        let ways = match is_by_paths {
-            true => self.ways_out(&wrong, mine, blamed),
-            false => vec![(older, newer), (newer, older)],
+        let ways = if is_by_paths {
+            self.ways_out(&wrong, mine, blamed)
+        } else {
+            vec![(older, newer), (newer, older)]
         };
         for (a, b) in ways {
             if self.is_known(b, a) {

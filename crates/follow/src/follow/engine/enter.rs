@@ -31,19 +31,19 @@ impl Seen {
             return;
         }
         let note = |key: u32| self.by_key.entry(key).or_default().writers.push(writer.seq);
-        match writer.writes.len() < self.keys.len() {
-            true => writer
+        if writer.writes.len() < self.keys.len() {
+            writer
                 .writes
                 .iter()
                 .copied()
                 .filter(|key| self.keys.binary_search(key).is_ok())
-                .for_each(note),
-            false => self
-                .keys
+                .for_each(note)
+        } else {
+            self.keys
                 .iter()
                 .copied()
                 .filter(|key| writer.writes.binary_search(key).is_ok())
-                .for_each(note),
+                .for_each(note)
         }
     }
 
@@ -110,16 +110,17 @@ impl Engine {
     fn remembered_reads(&mut self, t: &Delivered) -> Result<Vec<(u32, Seq)>, Failure> {
         let mut reads: Vec<(u32, Seq)> = Vec::with_capacity(t.reads.len());
         for read in &t.reads {
-            let writer = match self.residents.contains(read.writer) {
-                true => read.writer,
-                false => match seal::found(self.keys.get(read.key), &self.forgotten, read) {
+            let writer = if self.residents.contains(read.writer) {
+                read.writer
+            } else {
+                match seal::found(self.keys.get(read.key), &self.forgotten, read) {
                     seal::WriterFate::Settled => BASE,
                     seal::WriterFate::Passed => return Err(Failure::Passed),
                     seal::WriterFate::TooOld => {
                         self.undecided += 1;
                         continue;
                     }
-                },
+                }
             };
             if self.level == Level::ReadCommitted || !reads.contains(&(read.key, writer)) {
                 reads.push((read.key, writer));

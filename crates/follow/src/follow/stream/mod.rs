@@ -110,9 +110,10 @@ impl Stream {
             let (line, after) = (&bytes[..end], &bytes[end + 1..]);
             bytes = after;
             let begun = std::mem::take(&mut self.rest);
-            match begun.is_empty() {
-                true => self.take(without_return(line), false, out)?,
-                false => self.take(without_return(&[&begun, line].concat()), false, out)?,
+            if begun.is_empty() {
+                self.take(without_return(line), false, out)?
+            } else {
+                self.take(without_return(&[&begun, line].concat()), false, out)?
             }
         }
         self.rest.extend_from_slice(bytes);

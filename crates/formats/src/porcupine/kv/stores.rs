@@ -322,9 +322,10 @@ impl<'e> Stores<'e> {
     /// string.
     fn version(&self, place: usize) -> Cow<'e, str> {
         let written = &self.written[place];
-        match written.is_again {
-            true => Cow::Owned(format!("{} (line {})", written.string, written.line)),
-            false => Cow::Borrowed(written.string),
+        if written.is_again {
+            Cow::Owned(format!("{} (line {})", written.string, written.line))
+        } else {
+            Cow::Borrowed(written.string)
         }
     }
 

@@ -28,9 +28,10 @@ pub(super) fn counting_sort(
 
 /// The items in this order; keeps their memory if they are already in it.
 pub(super) fn in_order<T: Copy>(items: Vec<T>, order: &[u32]) -> Vec<T> {
-    match order.is_sorted() {
-        true => items,
-        false => order.iter().map(|&item| items[item as usize]).collect(),
+    if order.is_sorted() {
+        items
+    } else {
+        order.iter().map(|&item| items[item as usize]).collect()
     }
 }
 

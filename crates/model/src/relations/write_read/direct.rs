@@ -212,9 +212,10 @@ impl OfKey {
 
     /// Places that the values take, 0 without values.
     fn len(&self) -> u64 {
-        match self.least <= self.greatest {
-            true => (self.greatest - self.least).saturating_add(1),
-            false => 0,
+        if self.least <= self.greatest {
+            (self.greatest - self.least).saturating_add(1)
+        } else {
+            0
         }
     }
 }
@@ -376,13 +377,12 @@ impl Pass<'_> {
                 } else {
                     plain
                 };
-                let is_plain = match is_write {
-                    true => found.write() == o as u32,
-                    false => {
-                        let may_be_initial = history.may_be_initial(key, value);
-                        let is_special = is_found && found.has(OVERWRITTEN | NOT_COMMITTED);
-                        own.is_none() && is_found != may_be_initial && !is_special
-                    }
+                let is_plain = if is_write {
+                    found.write() == o as u32
+                } else {
+                    let may_be_initial = history.may_be_initial(key, value);
+                    let is_special = is_found && found.has(OVERWRITTEN | NOT_COMMITTED);
+                    own.is_none() && is_found != may_be_initial && !is_special
                 };
                 if is_plain {
                     continue;

@@ -201,9 +201,10 @@ impl<'a> Join<'a> {
         };
         let before_last = outside.split_last().map_or(&[][..], |(_, rest)| rest);
         let in_doubt = if self.is_in_doubt { before_last } else { &[] };
-        let (n_initial, is_whole) = match outside.starts_with(&self.initial) {
-            true => (self.initial.len(), true),
-            false => (0, false),
+        let (n_initial, is_whole) = if outside.starts_with(&self.initial) {
+            (self.initial.len(), true)
+        } else {
+            (0, false)
         };
         for &element in in_doubt.iter().skip(n_initial) {
             // If a list does not begin this way, elements of the set-up may be anywhere.

@@ -525,9 +525,12 @@ pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
             .map(|e| ends(v, e))
             .collect::<Vec<_>>()
     };
-    let is_same = |other: &&Violation| match same.proof.cycle_edges().is_empty() {
-        true => involved_operations(other) == involved_operations(&same),
-        false => cycle(other) == cycle(&same),
+    let is_same = |other: &&Violation| {
+        if same.proof.cycle_edges().is_empty() {
+            involved_operations(other) == involved_operations(&same)
+        } else {
+            cycle(other) == cycle(&same)
+        }
     };
     let also = of_pattern()
         .find(is_same)

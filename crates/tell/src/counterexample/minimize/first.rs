@@ -47,9 +47,10 @@ pub(super) fn uncut(
         }
     };
     let verdicts = levels_of(&history, level, &violation).into_iter().map(|l| {
-        match violation.levels.contains(l) || l == level {
-            true => (l, Verdict::Violated),
-            false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
+        if violation.levels.contains(l) || l == level {
+            (l, Verdict::Violated)
+        } else {
+            (l, Verdict::Undecided(Cause::Interrupted(interrupt)))
         }
     });
     let n_transactions_of_whole = renaming.transactions.len().max(history.n_transactions());

@@ -126,12 +126,13 @@ fn found(passes: &Passes<'_>) -> String {
 /// That there are more than the file says, because some were split.
 fn parts(history: &History) -> String {
     let recorded = history.recorded().transactions;
-    match history.n_transactions() > recorded {
-        true => format!(
+    if history.n_transactions() > recorded {
+        format!(
             " (the {} of the file, split at failed statements)",
             grouped(recorded as u64)
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     }
 }
 
@@ -223,9 +224,10 @@ fn ordered(passes: &Passes<'_>) -> Option<String> {
             "A transaction that had ended before another began commits first. Session order is ignored."
         }
     };
-    let conflicts = match passes.level().forbids_conflicts() {
-        true => " Of two transactions that write one key, one commits before the other starts.",
-        false => "",
+    let conflicts = if passes.level().forbids_conflicts() {
+        " Of two transactions that write one key, one commits before the other starts."
+    } else {
+        ""
     };
     Some(format!("{order}{conflicts}"))
 }

@@ -81,12 +81,13 @@ fn heading(passes: &Passes<'_>) -> &'static str {
 pub fn line(passes: &Passes<'_>, line: &OrderLine, all: bool) -> String {
     let history = passes.history;
     let name = history.transaction_name(line.transaction);
-    let session = match history.is_named_by_position(line.transaction) {
-        true => String::new(),
-        false => format!(
+    let session = if history.is_named_by_position(line.transaction) {
+        String::new()
+    } else {
+        format!(
             " of session {}",
             history.session_and_node(history.session_of(line.transaction))
-        ),
+        )
     };
     let (verb, nothing) = match line.moment {
         StepKind::Run => ("", "no operations"),

@@ -200,9 +200,10 @@ impl Expected {
             .copied()
             .collect();
         let value = |o: &OperationId| history.operation(*o).value;
-        let content: Content = match history.lists().is_list(state.key) {
-            true => (!seen.is_empty()).then(|| seen.iter().map(value).collect()),
-            false => seen.last().map(|last| vec![value(last)]),
+        let content: Content = if history.lists().is_list(state.key) {
+            (!seen.is_empty()).then(|| seen.iter().map(value).collect())
+        } else {
+            seen.last().map(|last| vec![value(last)])
         };
         let text = told(history, state, &seen);
         Some(Expected::Answer {

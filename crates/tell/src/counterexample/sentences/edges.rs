@@ -266,14 +266,13 @@ impl Words<'_> {
         let returned = edge
             .from_operation
             .map(|read| self.history.operation(read).value);
-        Some(match returned == Some(operation.value) {
-            true => {
-                format!("that of {older} and not that of {newer}, newer because {newer} {after}")
-            }
-            false => format!(
+        Some(if returned == Some(operation.value) {
+            format!("that of {older} and not that of {newer}, newer because {newer} {after}")
+        } else {
+            format!(
                 "not {newer}'s {}, newer because {newer} {after}",
                 self.value(write)
-            ),
+            )
         })
     }
 
@@ -471,12 +470,13 @@ pub(in crate::counterexample) fn moments(edge: &Edge, level: Level) -> Option<[M
 
 /// The same with a capital letter where it begins with a word; a name stays as in the file.
 pub(in crate::counterexample) fn sentence(text: &str) -> String {
-    match ["the initial state", "in this case"]
+    if ["the initial state", "in this case"]
         .iter()
         .any(|words| text.starts_with(words))
     {
-        true => capitalized(text),
-        false => text.to_owned(),
+        capitalized(text)
+    } else {
+        text.to_owned()
     }
 }
 

@@ -50,12 +50,13 @@ impl Explanation {
             } else {
                 ""
             };
-            self.whole = Some(match is_same {
-                true => "Whole history: the same levels allow and forbid it.".to_owned(),
-                false => format!(
+            self.whole = Some(if is_same {
+                "Whole history: the same levels allow and forbid it.".to_owned()
+            } else {
+                format!(
                     "Whole history{others}: {}.",
                     without_glosses_of(&standing, &self.verdicts)
-                ),
+                )
             });
         }
         let place = findings
@@ -419,11 +420,12 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
     let is_timed =
         violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
-    let clock = is_timed.then(|| match example.history.origin().times_are_events {
-        true => {
+    let clock = is_timed.then(|| {
+        if example.history.origin().times_are_events {
             "events, counted from 1, happened in the order in which the file has them".to_owned()
+        } else {
+            "the recorded times are those of one clock".to_owned()
         }
-        false => "the recorded times are those of one clock".to_owned(),
     });
     let rests_on_sessions = rests_on_sessions(violation) && example.level.plain_of().is_none();
     let order = match example.level {
@@ -547,9 +549,10 @@ fn of_one_read(whole: &History, read: &Assumed) -> String {
         let place = whole.spot_of(write).map(|spot| spot.text(whole.origin()));
         let aborted = (whole.outcome(t) == Outcome::Aborted).then(|| "aborted".to_owned());
         let note: Vec<String> = place.into_iter().chain(aborted).collect();
-        match note.is_empty() {
-            true => words.transaction(t),
-            false => format!("{} ({})", words.transaction(t), note.join(", ")),
+        if note.is_empty() {
+            words.transaction(t)
+        } else {
+            format!("{} ({})", words.transaction(t), note.join(", "))
         }
     };
     let mut not: Vec<String> = read

@@ -76,9 +76,10 @@ pub fn codes(violation: &Violation) -> String {
         .chain(others)
         .chain(in_real_time)
         .collect();
-    let known = match names.is_empty() {
-        true => vec![format!("{} ({})", row.title, row.source)],
-        false => [row.title.to_owned()].into_iter().chain(names).collect(),
+    let known = if names.is_empty() {
+        vec![format!("{} ({})", row.title, row.source)]
+    } else {
+        [row.title.to_owned()].into_iter().chain(names).collect()
     };
     known.join(", ")
 }
@@ -615,11 +616,10 @@ impl Speaker<'_> {
             "{first} and {second} both {did} key {}",
             history.key_name(key)
         );
-        match is_open {
-            true => format!("{both}, but neither can have committed before the other started."),
-            false => {
-                format!("{both}, {first} first, but {second} started before {first} committed.")
-            }
+        if is_open {
+            format!("{both}, but neither can have committed before the other started.")
+        } else {
+            format!("{both}, {first} first, but {second} started before {first} committed.")
         }
     }
 
@@ -643,9 +643,10 @@ impl Speaker<'_> {
             let in_session = |edge: &Edge| {
                 (edge.from, edge.to, edge.relation) == (saw, reader, Relation::SessionOrder)
             };
-            let how = match self.violation.edges.iter().any(in_session) {
-                true => format!("ran after {} in its session", self.transaction(saw)),
-                false => format!("saw {}", self.transaction(saw)),
+            let how = if self.violation.edges.iter().any(in_session) {
+                format!("ran after {} in its session", self.transaction(saw))
+            } else {
+                format!("saw {}", self.transaction(saw))
             };
             format!(
                 "{} {how}, but {}",

@@ -24,9 +24,12 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
     } else {
         "levels"
     };
-    let order = |level: &Level| match orders.without_sessions.contains(*level) {
-        true => CountedOrder::Plain,
-        false => level.row().order,
+    let order = |level: &Level| {
+        if orders.without_sessions.contains(*level) {
+            CountedOrder::Plain
+        } else {
+            level.row().order
+        }
     };
     let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
         weakest

@@ -136,17 +136,14 @@ pub(in crate::counterexample) fn summary(
             n => Some(format!("{n} reads returned {what}")),
         })
         .collect();
-    match odd.is_empty() {
-        true => {
-            format!(
-                "Only the operations shown are replayed, without the others of these transactions. Among them, each read returned \
+    if odd.is_empty() {
+        format!(
+            "Only the operations shown are replayed, without the others of these transactions. Among them, each read returned \
                  what was committed last, but the transactions overlapped in a way that {} ({}) does not allow.",
-                level.spoken(),
-                level.code()
-            )
-        }
-        false => {
-            format!("In all, {}.", odd.join(", "))
-        }
+            level.spoken(),
+            level.code()
+        )
+    } else {
+        format!("In all, {}.", odd.join(", "))
     }
 }

@@ -51,15 +51,15 @@ fn removed(history: &History) -> Cow<'static, str> {
         }
         (true, _) => "(removing a write also removes the reads of its value)",
         (false, true) => {
-            let left_out = match lacks_appends(history) {
-                true => {
-                    "for this, elements that none of these transactions appended are left out of the lists; "
-                }
-                false => "",
+            let left_out = if lacks_appends(history) {
+                "for this, elements that none of these transactions appended are left out of the lists; "
+            } else {
+                ""
             };
-            let end = match has_own_ends(history) {
-                true => "end with it, or with it in front of their reader's own appends,",
-                false => "end with it,",
+            let end = if has_own_ends(history) {
+                "end with it, or with it in front of their reader's own appends,"
+            } else {
+                "end with it,"
             };
             let removed = "removing an append also removes the lists that";
             return format!("({left_out}{removed} {end} and its element from others)").into();
@@ -118,9 +118,10 @@ pub fn size(example: &Counterexample) -> String {
         && example.violation.id.pattern == Pattern::IncompatibleOrder
         && n_reads(&example.history) == 2
     {
-        let left_out = match lacks_appends(&example.history) {
-            true => " (appends that are not shown count as committed)",
-            false => "",
+        let left_out = if lacks_appends(&example.history) {
+            " (appends that are not shown count as committed)"
+        } else {
+            ""
         };
         return format!(
             "Minimal: without one of the two reads, the other operations shown satisfy {level}{left_out}."
@@ -139,9 +140,10 @@ pub fn size(example: &Counterexample) -> String {
     if example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2
     {
         let is_aborted = |t: TransactionId| example.history.outcome(t) == Outcome::Aborted;
-        let alone = match example.history.transactions().any(is_aborted) {
-            true => format!(" The read of what was rolled back also violates {level} by itself."),
-            false => String::new(),
+        let alone = if example.history.transactions().any(is_aborted) {
+            format!(" The read of what was rolled back also violates {level} by itself.")
+        } else {
+            String::new()
         };
         return format!("Minimal for this anomaly: it needs both lists.{alone}");
     }

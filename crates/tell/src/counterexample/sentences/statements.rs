@@ -390,14 +390,16 @@ impl Speaker<'_> {
     /// ", so that T1, of unknown outcome, must have committed": what follows from a supposition immediately.
     fn follows(&self, supposed: Supposed) -> String {
         let history = self.words.history;
-        let must_have_committed =
-            |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
-                true => String::new(),
-                false => format!(
+        let must_have_committed = |t: TransactionId| {
+            if t.is_initial() || history.outcome(t) == Outcome::Committed {
+                String::new()
+            } else {
+                format!(
                     ", so that {}, of unknown outcome, must have committed",
                     self.transaction(t)
-                ),
-            };
+                )
+            }
+        };
         match supposed {
             Supposed::Writer { writer, .. } => must_have_committed(writer),
             Supposed::Append { append, .. } => must_have_committed(history.transaction_of(append)),

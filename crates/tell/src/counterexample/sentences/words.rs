@@ -69,9 +69,10 @@ impl<'a> Words<'a> {
 
     /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, like lines.
     pub(in crate::counterexample) fn time(&self, time: i64) -> String {
-        match self.history.origin().times_are_events {
-            true => format!("event {}", time.saturating_add(1)),
-            false => format!("time {time}"),
+        if self.history.origin().times_are_events {
+            format!("event {}", time.saturating_add(1))
+        } else {
+            format!("time {time}")
         }
     }
 

@@ -92,9 +92,12 @@ impl Speaker<'_> {
                     words.history.transaction_of(**r) == reader
                         && words.history.operation(**r).key == key
                 };
-                let content = |&r: &OperationId| match words.ends_with_own(r) {
-                    true => format!("{}, which ends with its own", words.content(r)),
-                    false => words.content(r),
+                let content = |&r: &OperationId| {
+                    if words.ends_with_own(r) {
+                        format!("{}, which ends with its own", words.content(r))
+                    } else {
+                        words.content(r)
+                    }
                 };
                 let contents: Vec<String> = reads.iter().filter(is_same).map(content).collect();
                 format!(
@@ -115,12 +118,13 @@ impl Speaker<'_> {
                     .map(|&o| words.history.transaction_of(o))
                     .collect();
                 readers.dedup();
-                let (names, did): (Vec<String>, &str) = match readers.is_empty() {
-                    true => (names.collect(), "did"),
-                    false => (
+                let (names, did): (Vec<String>, &str) = if readers.is_empty() {
+                    (names.collect(), "did")
+                } else {
+                    (
                         readers.iter().map(|&t| words.transaction(t)).collect(),
                         "read",
-                    ),
+                    )
                 };
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() {

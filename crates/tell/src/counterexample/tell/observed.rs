@@ -243,12 +243,13 @@ impl Teller<'_> {
         let history = self.words.history;
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
-        let mut involved = match tells_all(history, self.violation) {
-            true => (0..history.n_operations())
+        let mut involved = if tells_all(history, self.violation) {
+            (0..history.n_operations())
                 .map(OperationId::new)
                 .filter(|&o| may_count(history, o))
-                .collect(),
-            false => involved_operations(self.violation),
+                .collect()
+        } else {
+            involved_operations(self.violation)
         };
         let began = |o: OperationId| {
             history

@@ -55,22 +55,21 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
         }
     };
     // What violates levels with sessions that count none is no instance of anything: only whether they hold matters.
-    let held_apart = match alike.is_empty() {
-        true => Findings::default(),
-        false => {
-            let apart = Options {
-                levels: alike,
-                max_instances: 0,
-                counts: false,
-                share: None,
-            };
-            Request {
-                options: &apart,
-                observe: &|_| {},
-                ..request
-            }
-            .check_applicable(resolution.clone())
+    let held_apart = if alike.is_empty() {
+        Findings::default()
+    } else {
+        let apart = Options {
+            levels: alike,
+            max_instances: 0,
+            counts: false,
+            share: None,
+        };
+        Request {
+            options: &apart,
+            observe: &|_| {},
+            ..request
         }
+        .check_applicable(resolution.clone())
     };
     let mut findings = Request {
         options: &asked,

@@ -122,14 +122,15 @@ fn unusable_times(
 
 /// [`check`] where times can be used.
 fn decide(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
-    match request
+    if request
         .options
         .levels
         .iter()
         .all(|level| level.plain_of().is_some() || level.is_of_reads())
     {
-        true => Alone(request).check(resolution),
-        false => mixed::check(request, resolution),
+        Alone(request).check(resolution)
+    } else {
+        mixed::check(request, resolution)
     }
 }
 
@@ -150,9 +151,10 @@ fn guess(
     let graph = observed(&index);
     let middle =
         topological_order_by_priority(&graph, &strong::expected_places(&graph, ground.order()))?;
-    let order = match n_unexplained(&index, &middle) < n_unexplained(&index, ground.order()) {
-        true => &middle,
-        false => ground.order(),
+    let order = if n_unexplained(&index, &middle) < n_unexplained(&index, ground.order()) {
+        &middle
+    } else {
+        ground.order()
     };
     let mut guess = vec![NONE; history.n_transactions()];
     for (&node, place) in order.iter().zip(0..) {

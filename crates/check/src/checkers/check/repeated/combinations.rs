@@ -116,9 +116,12 @@ impl<'s, 'a> Combinations<'s, 'a> {
     /// The option picked for an open question; for a new question, the first answer that fits.
     fn picked(&mut self, open: &Open, picked: &[OptionId]) -> OptionId {
         let (first, is_new) = self.ask(open.question);
-        let fits = |option: &OptionId| match is_new {
-            true => open.answers.contains(&self.answer(*option)),
-            false => picked.contains(option),
+        let fits = |option: &OptionId| {
+            if is_new {
+                open.answers.contains(&self.answer(*option))
+            } else {
+                picked.contains(option)
+            }
         };
         self.options_of(open.question).find(fits).unwrap_or(first)
     }
