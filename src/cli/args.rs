@@ -125,7 +125,7 @@ pub struct ManualArguments {
     isoscope check --checker plume-tc --one-cm history.txt\n  \
     isoscope check --checker plume --count published history.txt\n  \
     isoscope check --checker polysi --level SI history.txt\n  \
-    isoscope check --json --witness --shards 4 --shard 0 big.txt -o part-0.json\n\n\
+    isoscope check --json --shards 4 --shard 0 runs/ -o part-0.json\n\n\
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
@@ -218,7 +218,7 @@ pub struct CheckArguments {
     /// Also write SARIF 2.1.0 to this file: a result for each anomaly, with its line in the history
     #[arg(long, value_name = "OUT", conflicts_with_all = ["shards", "instances"])]
     pub(super) sarif: Option<PathBuf>,
-    /// Do one of N equal parts of the work: of several histories, every Nth; of one history, some of its components.
+    /// Do one of N equal parts of the work: every Nth of the histories.
     /// Join the reports with merge-reports
     #[arg(long, value_name = "N", requires = "json", requires = "shard", help_heading = "Several machines",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -626,9 +626,9 @@ pub struct VerifyArguments {
 /// What `merge-reports` needs.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  \
-    for i in 0 1 2 3; do isoscope check --json --shards 4 --shard $i big.txt -o part-$i.json; done\n  \
+    for i in 0 1 2 3; do isoscope check --json --shards 4 --shard $i runs/ -o part-$i.json; done\n  \
     isoscope merge-reports part-*.json -o report.json\n\n\
-    Exit codes: as for check; what a missing shard would have decided is undecided.")]
+    Exit codes: as for check; what a missing shard would have checked is undecided.")]
 pub struct MergeArguments {
     /// Reports made by `check --json --shards N --shard I`
     #[arg(value_name = "REPORT", required = true)]

@@ -7,11 +7,11 @@ use super::input;
 use super::output::{Output, write_file};
 use super::progress::{self, Meter};
 use super::self_check::SelfCheck;
-use super::shards::{self, Target};
+use super::shards::{self, Share, Target};
 use super::{CheckArguments, ExitCode, claims, complain, disagreements, follow, paging, pool};
 use crate::audit;
 use crate::checkers::lattice::Promise;
-use crate::checkers::{self, Findings, Options, Page, Share};
+use crate::checkers::{self, Findings, Options, Page};
 use crate::control::Control;
 use crate::export::pipeline::{self, Tested};
 use crate::formats::{self, ListedFile, OpenError};
@@ -124,8 +124,7 @@ impl Job<'_> {
             .min(60);
         let mut worst = ExitCode::Satisfied;
         for (place, found) in self.files.iter().enumerate() {
-            if is_batch
-                && let Some(share) = self.share
+            if let Some(share) = self.share
                 && let Some(elsewhere) = shards::elsewhere(share, place, found, self.arguments)
             {
                 self.document(&elsewhere, target)?;
@@ -244,14 +243,10 @@ impl Job<'_> {
         }
     }
 
-    /// Reads and decides one history, or a share of it if it is the only one. Counting is postponed if it `waits`.
+    /// Reads and decides one history. Counting is postponed if it `waits`.
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
         let (history, read_seconds) = input::open(path, &self.arguments.reading, control)?;
-        let share = self.share.filter(|_| self.files.len() == 1);
-        let options = Options {
-            share,
-            ..asked::options(self.arguments, &history)
-        };
+        let options = asked::options(self.arguments, &history);
         // If deciding includes counting, or nothing is listed, it is counted at once.
         let waits =
             waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
@@ -294,10 +289,8 @@ impl Job<'_> {
         let CheckArguments {
             level, all_levels, ..
         } = self.arguments;
-        // Of several histories a shard checks some as a whole.
-        let is_whole = (self.share.is_none() || self.files.len() > 1)
-            && SelfCheck::of(self.arguments) != SelfCheck::Off;
-        is_told && is_whole && level.is_empty() && !all_levels
+        let is_checked = SelfCheck::of(self.arguments) != SelfCheck::Off;
+        is_told && is_checked && level.is_empty() && !all_levels
     }
 
     /// Counts what is not counted yet, and lists what was requested.
@@ -411,13 +404,13 @@ impl Job<'_> {
         report.promised = self
             .promise()
             .map(|promise| claims::entry(promise, findings));
-        if let (None, Some(share)) = (&report.part, self.share) {
+        if let Some(share) = self.share {
             let levels = report
                 .levels
                 .iter()
                 .map(|entry| entry.level.clone())
                 .collect();
-            report.part = Some(report::of_histories(share, levels));
+            report.part = Some(share.entry(levels));
         }
         self.document(&Document::Report(Box::new(report)), target)
     }
@@ -474,17 +467,8 @@ pub(super) fn examine_and_check(
             papers::check(history, choice, options, control, &|_| {}),
         );
     };
-    // Only one of several shards reports the history's health.
-    let is_asked = options.share.is_none_or(Share::is_first);
-    let examine = || {
-        if is_asked {
-            health::examine(history, resolution, control)
-        } else {
-            Ok(Health::default())
-        }
-    };
     let (health, mut findings) = rayon::join(
-        || examine().unwrap_or_default(),
+        || health::examine(history, resolution, control).unwrap_or_default(),
         || match self_check {
             SelfCheck::OfVerdicts => {
                 audit::verdicts(history, Arc::clone(resolution), options, control)

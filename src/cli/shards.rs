@@ -3,10 +3,26 @@
 use super::output::Output;
 use super::{CheckArguments, claims};
 use crate::checkers::lattice::Promise;
-use crate::checkers::{Level, LevelSet, Share};
+use crate::checkers::{Level, LevelSet};
 use crate::formats::ListedFile;
-use crate::report::{self, Document, Elsewhere};
+use crate::report::{self, Document, Elsewhere, PartEntry};
 use std::io::Write;
+
+/// One of several equal parts of the work.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    /// Which part, from 0.
+    shard: usize,
+    /// How many there are.
+    shards: usize,
+}
+
+impl Share {
+    /// Of a report that this shard made about these levels.
+    pub(super) fn entry(self, levels: Vec<String>) -> PartEntry {
+        PartEntry::new(self.shard, self.shards, levels)
+    }
+}
 
 /// The requested share.
 pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
@@ -31,7 +47,8 @@ pub(super) fn elsewhere(
     found: &ListedFile,
     arguments: &CheckArguments,
 ) -> Option<Document> {
-    if share.has(place) {
+    let shard = place % share.shards;
+    if shard == share.shard {
         return None;
     }
     let path = match found {
@@ -54,13 +71,10 @@ pub(super) fn elsewhere(
         levels.sort_unstable();
     }
     let levels = levels.iter().map(|level| level.code().to_owned()).collect();
-    let who = Share {
-        shard: place % share.shards,
-        ..share
-    };
+    let who = Share { shard, ..share };
     Some(Document::Elsewhere(Box::new(Elsewhere::new(
         &path,
-        report::of_histories(who, levels),
+        who.entry(levels),
     ))))
 }
 

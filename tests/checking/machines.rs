@@ -17,10 +17,6 @@ use tempfile::TempDir;
 /// Histories of the folder `runs`.
 const HISTORIES: usize = 200;
 
-/// Sessions that fall into components: two chains of sessions and a session on its own. The second has a write skew.
-const PATCHES: &str = "a: [w x 1] [r y 0] [r x 1]\nb: [r x 0, w y 1] [w u 1]\nc: [r u 0] [r y 1, w y 2] [r u 1]\n\
-                       d: [r p 0, r q 0, w p 1]\ne: [r p 0, r q 0, w q 1] [w s 1]\nf: [r s 0] [r s 1]\ng: [w z 1] [r z 1]\n";
-
 /// A folder in which the scripts run.
 struct Folder(TempDir);
 
@@ -68,25 +64,11 @@ impl Folder {
         String::from_utf8(self.run(script, ("NOTHING", "")).stdout).expect("UTF-8")
     }
 
-    /// The folder `runs`, and `big.txt`, a large history of several components.
+    /// The folder `runs`.
     fn fill(&self) {
         self.printed(&format!(
             "isoscope generate --store rc --sessions 4 --transactions 15 --keys 20 --histories {HISTORIES} -o runs/"
         ));
-        let big: String = (0..100)
-            .flat_map(|copy| {
-                PATCHES.lines().map(move |line| {
-                    let (session, rest) = line.split_once(':').expect("a session");
-                    let keyed = ["x", "y", "u", "p", "q", "s", "z"]
-                        .iter()
-                        .fold(rest.to_owned(), |rest, key| {
-                            rest.replace(&format!(" {key} "), &format!(" {key}{copy} "))
-                        });
-                    format!("{session}{copy}:{keyed}\n")
-                })
-            })
-            .collect();
-        std::fs::write(self.path("big.txt"), big).expect("a file");
     }
 
     /// The reports of a command, without what may differ between two runs: times, and which of several orders was found.
@@ -111,8 +93,7 @@ impl Folder {
 fn keep_what_is_said(value: &mut Json) {
     match value {
         Json::Object(object) => {
-            // On which orders the levels hold only a single run finds out.
-            for field in ["seconds", "timings", "witness", "snapshots", "strongest"] {
+            for field in ["seconds", "timings", "witness", "snapshots", "part"] {
                 object.remove(field);
             }
             object.values_mut().for_each(keep_what_is_said);
@@ -146,19 +127,16 @@ fn page_script(part: &str) -> String {
         .map_or(script.clone(), str::to_owned)
 }
 
-const WHOLE: &str = "isoscope check big.txt --json --witness";
+const WHOLE: &str = "isoscope check runs/ --json --witness";
 const JOINED: &str = "isoscope merge-reports part-*.json";
 
 #[test]
-fn a_loop_over_shards_ends_in_a_report_that_can_be_verified() {
+fn a_loop_over_shards_ends_in_the_reports_of_a_single_run() {
     let folder = Folder::new();
     folder.fill();
     let output = folder.run(&page_script("for i in 0 1"), ("NOTHING", ""));
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("all evidence holds"),
-        "{output:?}"
-    );
+    // What violates a level is no failure of the command.
+    assert!(output.status.code() <= Some(1), "{output:?}");
     assert_eq!(folder.reports("cat report.json"), folder.reports(WHOLE));
 }
 

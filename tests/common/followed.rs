@@ -26,7 +26,6 @@ pub(crate) fn off_line<'a>(
         levels: FOLLOWED.to_vec(),
         max_instances: 0,
         counts: false,
-        share: None,
     };
     let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
     let verdict = |level: Level| match &findings.level(level)?.verdict {

@@ -616,7 +616,6 @@ fn verdicts(history: &History) -> Vec<(Level, bool)> {
         levels: FOLLOWED.to_vec(),
         max_instances: 0,
         counts: false,
-        share: None,
     };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
     let decided = findings

@@ -5,8 +5,8 @@ use super::ask::ask;
 use super::choice::Choice;
 use isoscope_check::checkers::building_blocks::{decide_applicable, verify_assumed_setup};
 use isoscope_check::checkers::{
-    self, Cause, Checker, Findings, Instances, Level, LevelResult, Options, ShardAssignment,
-    Verdict, read_consistency,
+    self, Cause, Checker, Findings, Instances, Level, LevelResult, Options, Verdict,
+    read_consistency,
 };
 use isoscope_model::control::{Control, Interrupt, Stage};
 use isoscope_model::history::History;
@@ -66,7 +66,7 @@ fn check_with(
     }
 }
 
-/// [`check_with`] for distinct levels, all applicable to the history. The first of several shards does all of it.
+/// [`check_with`] for distinct levels, all applicable to the history.
 fn check_applicable(
     history: &History,
     resolution: Option<Arc<Resolution>>,
@@ -75,17 +75,10 @@ fn check_applicable(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let shared = options
-        .share
-        .map(|share| ShardAssignment::whole(share, options.levels.clone()));
     let findings = Findings {
         checker: choice.checker,
-        shared,
         ..Findings::default()
     };
-    if options.share.is_some_and(|share| !share.is_first()) {
-        return findings;
-    }
     control.phase("indexing", 0);
     let begin = Instant::now();
     let prepared = control.timed(Stage::Build, || {
@@ -101,13 +94,9 @@ fn check_applicable(
                 observe(result);
                 control.advance(1);
             });
-            let shared = options
-                .share
-                .map(|share| ShardAssignment::unknown(share, options.levels.clone()));
             return Findings {
                 levels,
                 index_seconds,
-                shared,
                 ..findings
             };
         }

@@ -193,12 +193,8 @@ fn legend_ui(ui: &mut Ui, document: &Document) {
             let (area, _) = ui.allocate_exact_size(vec2(size.x, 14.0), Sense::hover());
             let mark = Rect::from_center_size(area.center(), size);
             if colour == palette.accent {
-                ui.painter().rect_stroke(
-                    mark,
-                    2.0,
-                    Stroke::new(1.4, colour),
-                    StrokeKind::Inside,
-                );
+                ui.painter()
+                    .rect_stroke(mark, 2.0, Stroke::new(1.4, colour), StrokeKind::Inside);
             } else {
                 ui.painter().rect_filled(mark, 0.0, colour);
             }

@@ -73,7 +73,6 @@ pub(super) fn options(arguments: &CheckArguments, history: &History) -> Options 
         levels,
         max_instances,
         counts: !arguments.verdicts_only,
-        share: None,
     }
 }
 

@@ -6,7 +6,7 @@
 //! in real time.
 
 use super::linearizability::objection;
-use super::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
+use super::{Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
 use isoscope_model::history::History;
 use isoscope_model::relations::has_real_time;
 
@@ -26,7 +26,7 @@ pub fn decide_applicable(
             levels.push(*level)
         }
     });
-    let applicable = Applicable::new(history, &levels, checker, options.share);
+    let applicable = Applicable::new(history, &levels, checker);
     applicable.known().iter().for_each(observe);
     let options = Options {
         levels: applicable.decided.clone(),
@@ -66,20 +66,13 @@ struct Applicable<'a> {
     checker: Checker,
     /// Why LIN is undecided, if it does not apply.
     not_linear: Option<Cause>,
-    /// The first of several shards reports what needs no check.
-    tells_known: bool,
     /// Levels that respect real time, where no times order anything: the same levels without it answer for them.
     without_times: Vec<(Level, Level)>,
 }
 
 impl<'a> Applicable<'a> {
     /// `asked` are distinct levels. A checker reports the levels it cannot decide itself. O(operations).
-    fn new(
-        history: &History,
-        asked: &'a [Level],
-        checker: Checker,
-        share: Option<Share>,
-    ) -> Applicable<'a> {
+    fn new(history: &History, asked: &'a [Level], checker: Checker) -> Applicable<'a> {
         let linear = Level::Linearizability;
         let is_asked = |level: &Level| checker.decides(*level);
         let counts_time = |level: &Level| is_asked(level) && level.counts_real_time();
@@ -107,20 +100,18 @@ impl<'a> Applicable<'a> {
                 decided.push(*answer);
             }
         }
-        let tells_known = share.is_none_or(Share::is_first);
         Applicable {
             asked,
             decided,
             checker,
             not_linear,
-            tells_known,
             without_times,
         }
     }
 
     /// What is known about LIN without any check.
     fn known(&self) -> Option<LevelResult> {
-        let cause = self.not_linear.clone().filter(|_| self.tells_known)?;
+        let cause = self.not_linear.clone()?;
         Some(LevelResult::new(
             Level::Linearizability,
             Verdict::Undecided(cause),
@@ -169,9 +160,6 @@ impl<'a> Applicable<'a> {
                 .iter_mut()
                 .filter(|violation| violation.levels.contains(*answer));
             violated.for_each(|violation| violation.levels.insert(*level));
-        }
-        if let Some(shared) = &mut findings.shared {
-            shared.levels = self.asked.to_vec();
         }
         Findings {
             levels: results,

@@ -6,7 +6,6 @@ use super::decide::{Decisions, ask, decide_all, decide_alone, implied};
 use super::decision::{Answer, Decision, Order};
 use super::evidence;
 use super::facts::Facts;
-use super::share::{ShardAssignment, Share};
 use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
@@ -157,33 +156,9 @@ impl Request<'_> {
                     observe,
                     ..self
                 };
-                match options.share.filter(|_| !share::fit(&options.levels)) {
-                    Some(share) => request.check_undivided(share, resolution),
-                    None => request.check_asked(resolution),
-                }
+                request.check_asked(resolution)
             },
         )
-    }
-
-    /// What no share can be decided of is left to the first shard.
-    fn check_undivided(self, share: Share, resolution: Option<Arc<Resolution>>) -> Findings {
-        let whole = Options {
-            share: None,
-            ..self.options.clone()
-        };
-        let findings = if share.is_first() {
-            Request {
-                options: &whole,
-                ..self
-            }
-            .check_asked(resolution)
-        } else {
-            Findings::default()
-        };
-        Findings {
-            shared: Some(ShardAssignment::whole(share, whole.levels)),
-            ..findings
-        }
     }
 
     fn check_asked(self, resolution: Option<Arc<Resolution>>) -> Findings {
@@ -223,16 +198,6 @@ impl Request<'_> {
         } = self;
         let has_repeated_elements =
             mode.elements == Elements::Searched && has_repeated_elements(history);
-        if let Some(share) = options.share
-            && !share.is_first()
-            && (has_repeated_elements || !share::may_be_spread(&options.levels))
-        {
-            let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
-            return Findings {
-                shared,
-                ..Findings::default()
-            };
-        }
         if has_repeated_elements {
             return self.check_repeated();
         }
@@ -244,7 +209,6 @@ impl Request<'_> {
             evidence: BTreeMap::new(),
             assumptions: Vec::new(),
             cut: None,
-            shared: None,
             rest: Rest::default(),
         };
         control.phase("indexing", 0);
@@ -259,14 +223,8 @@ impl Request<'_> {
                 .as_ref()
                 .is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
         let found = match prepared {
-            Ok(prepared) => match options.share {
-                Some(share) => run.check_share(share, prepared),
-                None => run.check(prepared),
-            },
+            Ok(prepared) => run.check(prepared),
             Err(interrupt) => {
-                run.shared = options
-                    .share
-                    .map(|share| ShardAssignment::unknown(share, options.levels.clone()));
                 for &level in &options.levels {
                     run.decided(
                         level,
@@ -281,35 +239,18 @@ impl Request<'_> {
         if assumes_set_up {
             verify_assumed_setup(history, options, control, &mut findings);
         }
-        if mode.tests_set_up && options.share.is_none() {
+        if mode.tests_set_up {
             failed_cas::mark(history, control, &mut findings);
         }
         findings
     }
 
-    /// Checks a history with elements of lists that were appended more than once; the first of several shards does all of
-    /// it.
+    /// Checks a history with elements of lists that were appended more than once.
     fn check_repeated(self) -> Findings {
-        let Request {
-            history,
-            options,
-            control,
-            ..
-        } = self;
-        let whole = Options {
-            share: None,
-            ..options.clone()
-        };
-        let (mut findings, assumes_set_up) = repeated::check(Request {
-            options: &whole,
-            ..self
-        });
+        let (mut findings, assumes_set_up) = repeated::check(self);
         if self.mode.tests_set_up && assumes_set_up {
-            verify_assumed_setup(history, &whole, control, &mut findings);
+            verify_assumed_setup(self.history, self.options, self.control, &mut findings);
         }
-        findings.shared = options
-            .share
-            .map(|share| ShardAssignment::whole(share, options.levels.clone()));
         findings.levels.iter().for_each(self.observe);
         findings
     }
@@ -393,7 +334,6 @@ struct CheckRun<'a> {
     assumptions: Vec<String>,
     /// The limit that ended listing.
     cut: Option<Interrupt>,
-    shared: Option<ShardAssignment>,
     /// What was counted, and how.
     rest: Rest,
 }
@@ -633,7 +573,6 @@ impl<'a> CheckRun<'a> {
             assumptions: self.assumptions,
             index_seconds,
             check_seconds,
-            shared: self.shared,
             rest: Rest {
                 found: found.more,
                 ..self.rest
@@ -662,6 +601,5 @@ mod listing;
 mod plain;
 mod repeated;
 mod set_up;
-mod share;
 #[cfg(test)]
 mod tests;

@@ -35,7 +35,6 @@ mod place;
 pub mod read_consistency;
 mod refutation;
 mod rest;
-mod share;
 mod stretches;
 pub mod strong;
 pub mod strong_patterns;
@@ -63,7 +62,6 @@ pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
 use rest::Counted;
 pub use rest::Rest;
-pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
 use isoscope_model::control::Interrupt;
@@ -82,8 +80,6 @@ pub struct Options {
     /// Whether all instances are counted. If not, the check stops with the verdicts and their evidence, wherever these
     /// need no counting; then [`Findings::patterns`] is empty.
     pub counts: bool,
-    /// Which part of the work to do; all of it if `None`.
-    pub share: Option<Share>,
 }
 
 impl Default for Options {
@@ -92,7 +88,6 @@ impl Default for Options {
             levels: Level::WITHOUT_TIMES.to_vec(),
             max_instances: 1000,
             counts: true,
-            share: None,
         }
     }
 }
@@ -115,8 +110,6 @@ pub enum Witness {
     CommitOrder(Arc<Vec<TransactionId>>),
     /// An order of starts and commits: PC, SI.
     Events(Arc<Vec<Event>>),
-    /// For a share of a history: by component of the share, an order of its transactions.
-    Components(Vec<(usize, Witness)>),
 }
 
 /// Why a level could not be decided.
@@ -278,8 +271,6 @@ pub struct Findings {
     pub index_seconds: f64,
     /// Seconds spent on checking.
     pub check_seconds: f64,
-    /// Where they are about a share of the history only: which one.
-    pub shared: Option<ShardAssignment>,
     /// How the instances that are counted and not listed are found ([`instances`]).
     pub rest: Rest,
 }

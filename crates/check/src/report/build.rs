@@ -25,7 +25,7 @@ pub fn of_findings(history: &History, findings: &Findings, settings: Settings) -
     Report {
         schema: SCHEMA.to_owned(),
         history: facts(history),
-        part: findings.shared.as_ref().map(part::of_components),
+        part: None,
         levels: findings
             .levels
             .iter()
@@ -132,13 +132,7 @@ fn counts(findings: &Findings) -> Counts {
     if !findings.is_counted() {
         return Counts(Vec::new());
     }
-    // Verdicts on components say nothing about the whole history.
-    let decided = |result: &&LevelResult| {
-        !matches!(
-            result.verdict,
-            Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_))
-        )
-    };
+    let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
     let looked_for = |pattern: Pattern| {
         let decided = || {
             findings
@@ -188,19 +182,10 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         assuming: result.condition(history),
         witness: None,
         snapshots: None,
-        orders: None,
         sources: None,
     };
     match &result.verdict {
         Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
-        Verdict::Satisfied(Witness::Components(orders)) if settings.witness => {
-            entry.orders = Some(
-                orders
-                    .iter()
-                    .map(|(component, order)| order_entry(history, *component, order))
-                    .collect(),
-            );
-        }
         Verdict::Satisfied(witness) if settings.witness => {
             let (order, snapshots) = witness_order(history, witness);
             entry.witness = Some(
@@ -218,19 +203,6 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
     entry
 }
 
-fn order_entry(history: &History, component: usize, witness: &Witness) -> OrderEntry {
-    let (order, snapshots) = witness_order(history, witness);
-    let witness = order
-        .into_iter()
-        .map(|t| transaction_entry(history, t))
-        .collect();
-    OrderEntry {
-        component,
-        witness,
-        snapshots,
-    }
-}
-
 fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -> Vec<SourceEntry> {
     let entry = |&(read, writer): &(OperationId, TransactionId)| {
         let reader = history.transaction_of(read);
@@ -246,7 +218,7 @@ fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -
 /// The commit order of a witness, and for PC and SI the number of commits before each one's start.
 fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, Option<Vec<u32>>) {
     match witness {
-        Witness::Reads | Witness::Components(_) => (Vec::new(), None),
+        Witness::Reads => (Vec::new(), None),
         Witness::CommitOrder(order) => (order.to_vec(), None),
         Witness::Events(events) => {
             let mut started_after = vec![0u32; history.n_transactions()];

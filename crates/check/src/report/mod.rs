@@ -5,10 +5,8 @@
 
 mod build;
 mod health;
-mod join;
 mod listing;
 mod merge;
-mod part;
 mod statistics;
 mod tally;
 
@@ -16,7 +14,6 @@ pub use build::{Places, Settings, of_findings, scenario, with_health};
 pub use isoscope_judge::report::*;
 pub use listing::listing;
 pub use merge::{MergeError, merge};
-pub use part::of_histories;
 pub use statistics::{ComponentEntry, STATISTICS_SCHEMA, StatisticsReport, VersionOrderEntry};
 pub use tally::{TallyBy, key_of, sessions_of, tally};
 

@@ -292,7 +292,6 @@ fn explained(history: History, level: Level) -> Option<Example> {
         levels: vec![level],
         max_instances: LISTED,
         counts: false,
-        share: None,
     };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let is_violated = findings

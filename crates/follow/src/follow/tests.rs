@@ -157,7 +157,6 @@ impl Arrival {
             levels: levels.to_vec(),
             max_instances: 0,
             counts: false,
-            share: None,
         };
         let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
         follower.answers().iter().all(|(level, answer)| {

@@ -24,7 +24,7 @@ pub use followed::{
 pub use health::HealthEntry;
 pub use json::{to_line, write_line};
 pub use listing::{ListingEntry, Tally, TallyRow, WindowEntry};
-pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
+pub use part::{Dealt, Elsewhere, PartEntry};
 
 use isoscope_model::history::{Rules, words};
 #[cfg(feature = "schema")]
@@ -306,9 +306,6 @@ pub struct LevelEntry {
     /// took its snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<Vec<u32>>,
-    /// In place of a witness where the report is about some components of the history: an order for each of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orders: Option<Vec<OrderEntry>>,
     /// With a witness of RC, RA or TCC: the writer of each read that has several possible ones. At the other levels the
     /// order determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! Reports on a share of the work, made by one of several machines.
 
-use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
+use super::{FailedHistory, LevelEntry, SCHEMA};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,14 +15,20 @@ pub struct PartEntry {
     pub shards: usize,
     /// What was distributed to the shards.
     pub of: Dealt,
-    /// Codes of the levels requested. A shard says nothing about levels that others decide.
+    /// Codes of the levels requested.
     pub levels: Vec<String>,
-    /// Number of components of the history; 1 if it is not spread, 0 if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub components: Option<usize>,
-    /// The components of this shard, which the verdicts at PC, SI and SER are about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mine: Option<Vec<usize>>,
+}
+
+impl PartEntry {
+    /// For the shard with this number, of this many.
+    pub fn new(shard: usize, shards: usize, levels: Vec<String>) -> PartEntry {
+        PartEntry {
+            shard,
+            shards,
+            of: Dealt::Histories,
+            levels,
+        }
+    }
 }
 
 /// What shards share.
@@ -32,8 +38,6 @@ pub struct PartEntry {
 pub enum Dealt {
     /// The histories of a folder or list.
     Histories,
-    /// The components of one history.
-    Components,
 }
 
 /// A history that another shard checks. In merged reports, one that no shard has checked.
@@ -66,18 +70,4 @@ impl Elsewhere {
             levels: Vec::new(),
         }
     }
-}
-
-/// Why one component of a history satisfies a level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct OrderEntry {
-    /// The component.
-    pub component: usize,
-    /// The commit order of its transactions.
-    pub witness: Vec<TransactionEntry>,
-    /// With a witness of PC or SI: by place of `witness`, how many of its transactions had committed when this one took
-    /// its snapshot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshots: Option<Vec<u32>>,
 }

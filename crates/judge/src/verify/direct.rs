@@ -5,8 +5,7 @@ use super::cut;
 use super::elements::{self, Apart};
 use super::initial::Initial;
 use super::levels;
-use super::part::{Part, Writing};
-use super::replay::{Extent, Flaw};
+use super::replay::Flaw;
 use super::resolution::{Join, Resolution};
 use super::story::Sources;
 use super::subject::Subject;
@@ -16,7 +15,6 @@ use crate::report::ViolationEntry;
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A violation with the ids of what it names.
@@ -40,8 +38,6 @@ pub struct Verifier<'a> {
     apart: OnceLock<Option<Apart>>,
     /// The history in which each transaction has a session of its own.
     plain: OnceLock<History>,
-    /// Made when the first part is checked.
-    writing: OnceLock<Writing>,
 }
 
 impl<'a> Verifier<'a> {
@@ -56,7 +52,6 @@ impl<'a> Verifier<'a> {
             whole: OnceLock::new(),
             apart: OnceLock::new(),
             plain: OnceLock::new(),
-            writing: OnceLock::new(),
         }
     }
 
@@ -79,40 +74,14 @@ impl<'a> Verifier<'a> {
         self.control.check()?;
         match levels::plain_of(level) {
             // What holds with sessions holds without, and takes less time to replay.
-            Some(level) => match self.stage(Extent::Whole).shows(level, witness, sources) {
+            Some(level) => match self.stage().shows(level, witness, sources) {
                 Err(Flaw::Wrong(_)) => Verifier::new(self.plain(), self.control)
-                    .stage(Extent::Whole)
+                    .stage()
                     .shows(level, witness, sources),
                 known => known,
             },
-            None => self.stage(Extent::Whole).shows(level, witness, sources),
+            None => self.stage().shows(level, witness, sources),
         }
-    }
-
-    /// Whether the witness of one component explains the reads of the component's keys: those that the reader's session
-    /// shares with a writer in the component.
-    ///
-    /// # Errors
-    /// As in [`Verifier::witness`].
-    pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
-        self.control.check()?;
-        let sources = Sources {
-            named: &FxHashMap::default(),
-            others: &|_, _| None,
-        };
-        let writing = self
-            .writing
-            .get_or_init(|| Writing::new(self.history, &self.initial));
-        let part = match witness {
-            Witness::Commits(order) => Part::of(self.history, writing, order.iter().copied()),
-            Witness::Steps(steps) => Part::of(
-                self.history,
-                writing,
-                steps.iter().map(|step| step.transaction()),
-            ),
-        };
-        self.stage(Extent::Part(&part))
-            .shows(level, witness, sources)
     }
 
     fn plain(&self) -> &History {
@@ -120,7 +89,7 @@ impl<'a> Verifier<'a> {
             .get_or_init(|| self.initial.without_sessions(self.history))
     }
 
-    fn stage<'b>(&'b self, extent: Extent<'b>) -> Stage<'b> {
+    fn stage(&self) -> Stage<'_> {
         let Verifier {
             history,
             control,
@@ -132,7 +101,6 @@ impl<'a> Verifier<'a> {
             history,
             initial,
             control,
-            extent,
             serial,
         }
     }

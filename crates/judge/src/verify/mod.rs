@@ -66,7 +66,6 @@ mod list_evidence;
 mod lists;
 mod operations;
 mod overwriting;
-mod part;
 mod pattern;
 mod propagation;
 mod read;

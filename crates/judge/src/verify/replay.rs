@@ -4,7 +4,6 @@
 //! version of each key, and one pass over the operations decides.
 
 use super::initial::Initial;
-use super::part::Part;
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{
     History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value,
@@ -108,12 +107,8 @@ impl<'a> Attendance<'a> {
         Ok(Some(self.n))
     }
 
-    /// Whether all committed transactions are there, unless the order is about a part. Those that no read can have
-    /// noticed need not be.
-    pub(super) fn is_complete(&self, extent: Extent<'_>) -> Result<(), Flaw> {
-        if matches!(extent, Extent::Part(_)) {
-            return Ok(());
-        }
+    /// Whether all committed transactions are there. Those that no read can have noticed need not be.
+    pub(super) fn is_complete(&self) -> Result<(), Flaw> {
         let is_missing = |t: &TransactionId| {
             self.number[t.index()] == 0
                 && self.history.outcome(*t) == Outcome::Committed
@@ -188,30 +183,11 @@ fn elements(lists: &FxHashMap<KeyId, Vec<Value>>, key: KeyId) -> &[Value] {
     lists.get(&key).map_or(&[], Vec::as_slice)
 }
 
-/// How much of a history an order is about.
-#[derive(Clone, Copy)]
-pub(super) enum Extent<'a> {
-    /// All of it: all committed transactions must be there.
-    Whole,
-    /// One component.
-    Part(&'a Part<'a>),
-}
-
-impl Extent<'_> {
-    fn explains(self, history: &History, reader: TransactionId, key: KeyId) -> bool {
-        match self {
-            Extent::Whole => true,
-            Extent::Part(part) => part.explains(history.session_of(reader), key),
-        }
-    }
-}
-
 /// One transaction after the other: every read returns the current version. O(operations + elements of lists read).
 pub(super) fn one_by_one(
     history: &History,
     initial: &Initial,
     order: &[TransactionId],
-    extent: Extent<'_>,
     control: &Control,
 ) -> Result<(), Flaw> {
     let mut attendance = Attendance::new(history, initial, control)?;
@@ -235,9 +211,6 @@ pub(super) fn one_by_one(
                 continue;
             }
             let read = OperationId::new(o);
-            if !extent.explains(history, t, key) {
-                continue;
-            }
             if has_lists && let Some(list) = history.lists().read_by(read) {
                 // The reader's own appends are at its end by now.
                 if list != elements(&lists, key) {
@@ -251,7 +224,7 @@ pub(super) fn one_by_one(
             }
         }
     }
-    attendance.is_complete(extent)
+    attendance.is_complete()
 }
 
 /// Transactions whose memory is fetched together.
@@ -293,7 +266,7 @@ pub(super) fn with_snapshots(
     history: &History,
     initial: &Initial,
     steps: &[Step],
-    (conflicts, extent): (bool, Extent<'_>),
+    conflicts: bool,
     control: &Control,
 ) -> Result<(), Flaw> {
     let mut attendance = Attendance::new(history, initial, control)?;
@@ -301,7 +274,6 @@ pub(super) fn with_snapshots(
     control.needs(history.n_keys() * per_key + history.n_transactions() * 4)?;
     let mut store = Store {
         history,
-        extent,
         current: vec![Version::INITIAL; history.n_keys()],
         own: vec![(u32::MAX, Value::INITIAL); history.n_keys()],
         lists: lists_at_first(history, initial),
@@ -342,13 +314,12 @@ pub(super) fn with_snapshots(
             }
         }
     }
-    attendance.is_complete(extent)
+    attendance.is_complete()
 }
 
 /// The versions of a replay with starts and commits.
 struct Store<'a> {
     history: &'a History,
-    extent: Extent<'a>,
     current: Vec<Version>,
     /// By key: the transaction that last read or wrote it, and what it wrote.
     own: Vec<(u32, Value)>,
@@ -374,9 +345,6 @@ impl Store<'_> {
                 continue;
             }
             let read = OperationId::new(o);
-            if !self.extent.explains(history, t, key) {
-                continue;
-            }
             if has_lists && let Some(list) = history.lists().read_by(read) {
                 let (others, appended) =
                     (elements(&self.lists, key), elements(&self.own_lists, key));

@@ -5,7 +5,7 @@ use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::lists;
 use super::operations::writes_of;
-use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
+use super::replay::{Attendance, Flaw, Version, warm_up};
 use isoscope_model::control::Control;
 use isoscope_model::history::{
     DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value,
@@ -218,7 +218,7 @@ impl<'a> Story<'a> {
                     .truncate(story.begin[number as usize - 1] as usize);
             }
         }
-        attendance.is_complete(Extent::Whole)?;
+        attendance.is_complete()?;
         story.begin.push(story.reads.len() as u32);
         story.number = attendance.number;
         Ok(story)

@@ -2,7 +2,7 @@
 
 use super::initial::Initial;
 use super::levels::{self, Replay, Time};
-use super::replay::{self, Extent, Flaw, Step};
+use super::replay::{self, Flaw, Step};
 use super::resolution::{Resolution, Source};
 use super::story::{Sight, Sources};
 use super::weak;
@@ -90,7 +90,6 @@ fn replays(
         history,
         initial: resolution.initial(),
         control,
-        extent: Extent::Whole,
         serial: &Mutex::default(),
     };
     // A serial witness needs no sources, but those that it names are checked.
@@ -118,7 +117,6 @@ pub(super) struct Stage<'a> {
     pub(super) history: &'a History,
     pub(super) initial: &'a Initial,
     pub(super) control: &'a Control,
-    pub(super) extent: Extent<'a>,
     /// Orders that explain every read one transaction after the other.
     pub(super) serial: &'a Mutex<Vec<Arc<[TransactionId]>>>,
 }
@@ -138,7 +136,6 @@ impl Stage<'_> {
             history,
             initial,
             control,
-            extent,
             ..
         } = *self;
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
@@ -157,9 +154,7 @@ impl Stage<'_> {
             (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
-                    None => {
-                        replay::with_snapshots(history, initial, steps, (apart, extent), control)?
-                    }
+                    None => replay::with_snapshots(history, initial, steps, apart, control)?,
                 }
                 match row.time {
                     Some(Time::Whole) => {
@@ -230,12 +225,10 @@ impl Stage<'_> {
         if before.iter().any(|known| **known == *order) {
             return Ok(());
         }
-        replay::one_by_one(self.history, self.initial, order, self.extent, self.control)?;
-        if matches!(self.extent, Extent::Whole) {
-            let mut known = known();
-            known.truncate(KEPT - 1);
-            known.insert(0, order.into());
-        }
+        replay::one_by_one(self.history, self.initial, order, self.control)?;
+        let mut known = known();
+        known.truncate(KEPT - 1);
+        known.insert(0, order.into());
         Ok(())
     }
 }

@@ -26,13 +26,6 @@ pub(super) fn verified(
         _ if !verifier.can_replay() => Ok(()),
         Witness::CommitOrder(order) => verifier.witness(level, Order::Commits(order), sources),
         Witness::Events(events) => verifier.witness(level, Order::Steps(&steps(events)), sources),
-        Witness::Components(orders) => orders.iter().try_for_each(|(_, order)| match order {
-            Witness::CommitOrder(order) => verifier.part(level, Order::Commits(order)),
-            Witness::Events(events) => verifier.part(level, Order::Steps(&steps(events))),
-            Witness::Reads | Witness::Components(_) => {
-                Err(Flaw::Wrong("a component has no order".to_owned()))
-            }
-        }),
     }
 }
 

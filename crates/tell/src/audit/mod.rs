@@ -28,8 +28,7 @@ mod tests;
 use evidence::{stated, verified};
 pub use example::{Example, Examples, entry, holds, minimize, minimize_at};
 use isoscope_check::checkers::{
-    self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict,
-    Violation, Witness,
+    self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict, Violation,
 };
 use isoscope_judge::verify::{Flaw, Verifier};
 use isoscope_model::control::{Control, Interrupt};
@@ -400,7 +399,7 @@ impl<'a> Audit<'a> {
             return Some(Cause::Interrupted(interrupt));
         }
         let listed = findings.violations.len() as u64;
-        if findings.patterns.values().sum::<u64>() > listed && findings.shared.is_none() {
+        if findings.patterns.values().sum::<u64>() > listed {
             let options = Options {
                 levels: vec![level],
                 max_instances: MANY_INSTANCES,
@@ -482,9 +481,5 @@ impl Shown {
 
 /// Whether two results have the same evidence.
 fn is_same(a: &LevelResult, b: &LevelResult) -> bool {
-    let witness = |result: &LevelResult| match &result.verdict {
-        Verdict::Satisfied(Witness::Components(_)) => false,
-        verdict => matches!(verdict, Verdict::Satisfied(_)),
-    };
-    witness(a) && a.verdict == b.verdict && a.sources == b.sources
+    matches!(a.verdict, Verdict::Satisfied(_)) && a.verdict == b.verdict && a.sources == b.sources
 }

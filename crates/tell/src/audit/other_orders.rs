@@ -80,7 +80,6 @@ fn options(levels: Vec<Level>) -> Option<Options> {
         levels,
         max_instances: 1,
         counts: false,
-        share: None,
     })
 }
 

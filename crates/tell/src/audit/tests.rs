@@ -1,5 +1,6 @@
 use super::*;
-use isoscope_check::checkers::{Event, Pattern, Proof};
+
+use isoscope_check::checkers::{Event, Pattern, Proof, Witness};
 use isoscope_model::history::TransactionId;
 use isoscope_model::relations::Reason;
 use isoscope_testing::history;

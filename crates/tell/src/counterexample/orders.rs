@@ -149,7 +149,6 @@ fn decide(history: &History, levels: Vec<Level>, control: &Control) -> Findings 
         levels,
         max_instances: 0,
         counts: false,
-        share: None,
     };
     checkers::check(history, &options, control, &|_| {})
 }

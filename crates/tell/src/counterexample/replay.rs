@@ -93,7 +93,7 @@ impl Replay {
         control: &Control,
     ) -> Result<Option<Replay>, Interrupt> {
         let steps: Vec<ReplayStep> = match witness {
-            Witness::Reads | Witness::Components(_) => return Ok(None),
+            Witness::Reads => return Ok(None),
             Witness::CommitOrder(order) => order
                 .iter()
                 .map(|&transaction| ReplayStep {

@@ -37,7 +37,6 @@ pub(super) fn mark(history: &History, control: &Control, findings: &mut Findings
         levels: vec![LEVEL],
         max_instances: 0,
         counts: false,
-        share: None,
     };
     let mode = CheckMode {
         tests_set_up: false,

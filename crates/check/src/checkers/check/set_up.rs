@@ -41,7 +41,6 @@ pub fn verify_assumed_setup(
     };
     let options = Options {
         max_instances: 0,
-        share: None,
         ..options.clone()
     };
     let test = Test {

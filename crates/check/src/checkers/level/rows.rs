@@ -25,8 +25,6 @@ pub struct LevelRow {
     pub engine: Engine,
     /// Its turn among the levels that are decided side by side; none if it is decided before or after them.
     pub turn: Option<u8>,
-    /// Whether shards may divide the components of a history among them.
-    pub spreads: bool,
     /// Whether it is one of the levels that are asked for by default and shown in overviews.
     pub usual: bool,
     /// The same level with sessions, if it counts none: it is decided as that level of the history in which each
@@ -135,7 +133,6 @@ const ROW: LevelRow = LevelRow {
     order: CountedOrder::Plain,
     engine: Engine::Reads,
     turn: None,
-    spreads: false,
     usual: false,
     plain_of: None,
     gloss: "",
@@ -302,7 +299,7 @@ pub(super) const ROWS: [LevelRow; 51] = [
         gloss: "as PC, but session order is ignored",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started; session order is ignored", ..ROW },
     LevelRow { level: PrefixConsistency, code: "PC", long_name: "prefix-consistency",
-        implies: &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit), turn: Some(5), spreads: true, usual: true,
+        implies: &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit), turn: Some(5), usual: true,
         gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions", ..ROW },
     LevelRow { level: CommitTimePrefixConsistency, code: "C-PC", long_name: "commit-time-prefix-consistency", plain_of: Some(CommitTimePrefixConsistency),
@@ -318,7 +315,7 @@ pub(super) const ROWS: [LevelRow; 51] = [
         gloss: "as SI, but session order is ignored",
         promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap; session order is ignored", ..ROW },
     LevelRow { level: SnapshotIsolation, code: "SI", long_name: "snapshot-isolation", elle: &["strong-session-snapshot-isolation"],
-        implies: &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart), turn: Some(4), spreads: true, usual: true,
+        implies: &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart), turn: Some(4), usual: true,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions, and two writers of one key may not overlap", ..ROW },
     LevelRow { level: PerKeySnapshotIsolation, code: "K-SI", long_name: "per-key-snapshot-isolation", plain_of: Some(PerKeySnapshotIsolation),
@@ -338,7 +335,7 @@ pub(super) const ROWS: [LevelRow; 51] = [
         gloss: "as SER, but session order is ignored",
         promise: "the transactions ran as if one after the other; session order is ignored", ..ROW },
     LevelRow { level: Serializability, code: "SER", long_name: "serializability", elle: &["strong-session-serializable", "session-serializable", "sequential"],
-        implies: &[SnapshotIsolation, PlainSerializability], order: CountedOrder::Session, engine: Engine::Strong(Moments::One), turn: Some(3), spreads: true, usual: true,
+        implies: &[SnapshotIsolation, PlainSerializability], order: CountedOrder::Session, engine: Engine::Strong(Moments::One), turn: Some(3), usual: true,
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order", ..ROW },
     LevelRow { level: PerKeySerializability, code: "K-SER", long_name: "per-key-serializability", plain_of: Some(PerKeySerializability),

@@ -598,7 +598,6 @@ pub(super) fn verdicts(
         levels: levels.clone(),
         max_instances: 0,
         counts: false,
-        share: None,
     };
     let findings = checkers::check(history, &options, control, &|_| {});
     let verdict = |level: Level| match findings.level(level) {

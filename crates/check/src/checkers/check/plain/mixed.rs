@@ -62,7 +62,6 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
             levels: alike,
             max_instances: 0,
             counts: false,
-            share: None,
         };
         Request {
             options: &apart,
@@ -278,7 +277,6 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
         levels: forms,
         max_instances: options.max_instances.min(1),
         counts: false,
-        share: None,
     };
     let alone = history.with_a_session_each(&set_up_transactions(history));
     let guess = super::guess(history, None, control);

@@ -286,7 +286,6 @@ impl Alone<'_> {
             levels,
             max_instances: 0,
             counts: false,
-            share: None,
         };
         let mut known = Request {
             options: &verdicts,
