@@ -197,8 +197,13 @@ impl<'r, 'h> Work<'r, 'h> {
     }
 
     fn run(mut self, path: &Path, format: Option<&str>) {
-        let Ok(mut stream) = Stream::new(&path.display().to_string(), format) else {
-            return;
+        let mut stream = match Stream::new(&path.display().to_string(), format) {
+            Ok(stream) => stream,
+            Err(error) => {
+                // It is the last, as below.
+                let _ = self.say(Of::End(Err(error.to_string())), &Stream::default());
+                return;
+            }
         };
         let end = match self.read(path, &mut stream) {
             Ok(()) => Ok(()),

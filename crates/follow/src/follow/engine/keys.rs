@@ -249,7 +249,7 @@ impl Keys {
         }
     }
 
-    /// The writers and readers of a version.
+    /// The readers of a version.
     pub(super) fn readers(&self, key: u32, writer: Seq) -> &[Seq] {
         self.get(key).map_or(&[], |key| key.readers(writer))
     }

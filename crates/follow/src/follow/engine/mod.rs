@@ -115,7 +115,7 @@ pub(super) struct Engine {
     stop: Option<Stop>,
     /// What was settled, in the order, if it is to be kept.
     log: Option<Vec<Event>>,
-    /// Elementary steps of the current search.
+    /// Decisions tried for the current transaction, or to settle the past.
     searched: u64,
 }
 

@@ -65,8 +65,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream of this name, in this format or in whichever its beginning shows. Error: a format that cannot be
-    /// followed.
+    /// A stream of this name, in this format or in whichever its beginning shows, also where no format has this name.
+    /// Error: a format that cannot be followed.
     pub fn new(name: &str, format: Option<&str>) -> Result<Stream, ReadError> {
         let mut stream = Stream {
             name: name.to_owned(),
