@@ -91,7 +91,6 @@ fn ask(
         levels,
         max_instances: 0,
         counts,
-        ..Options::default()
     };
     let (resolution, control) = (Arc::clone(resolution), Control::new());
     match checker {
