@@ -8,7 +8,6 @@ use common::oracle;
 use common::random::{Shape, sketch};
 use common::sketch::{Sketch, Transaction};
 use fastrand::Rng;
-use isoscope::history::History;
 use isoscope::report::{self, Document, Elsewhere, PartEntry, Report, Settings, VerdictWord};
 use rayon::prelude::*;
 
@@ -91,22 +90,21 @@ fn a_patchwork_satisfies_what_all_of_its_patches_satisfy() {
     assert!(n_violated > 100, "{n_violated} violate a strong level only");
 }
 
-/// The report on a history, as a shard that checks it makes it.
-fn report_on(history: &History, part: Option<PartEntry>) -> Document {
-    let findings = examine::check(history);
-    let report = report::of_findings(history, &findings, Settings::default());
-    Document::Report(Box::new(Report { part, ..report }))
-}
-
 #[test]
 fn reports_of_shards_are_joined_history_by_history() {
     let history = patchwork(1).1.history();
+    let report = report::of_findings(&history, &examine::check(&history), Settings::default());
     let levels = vec!["SER".to_owned()];
     let path = history.origin().path.clone();
     let part = |shard| PartEntry::new(shard, 2, levels.clone());
     let other = Document::Elsewhere(Box::new(Elsewhere::new(&path, part(1))));
-    let whole = report_on(&history, None);
-    let of_shard = report_on(&history, Some(part(1)));
+    let [whole, of_shard] = [None, Some(part(1))].map(|part| {
+        let report = Report {
+            part,
+            ..report.clone()
+        };
+        Document::Report(Box::new(report))
+    });
     let joined = |documents| report::merge(documents).map(|mut all: Vec<Document>| all.pop());
 
     let known = joined(vec![other.clone(), of_shard.clone()]);

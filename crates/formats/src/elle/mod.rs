@@ -193,19 +193,14 @@ fn read<const JSON: bool>(
     control: &Control,
 ) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
-    control.phase("reading", bytes.len() as u64);
-    let log = |bytes| match parts::read::<JSON>(format, bytes, control) {
-        Some(log) => Ok(log),
-        None => Reader::new(Scanner::<JSON>::new(format, bytes)).file(control),
-    };
-    let log = match log(bytes) {
+    let log = match read_log::<JSON>(bytes, format, control) {
         Ok(log) => log,
         Err(error) => {
             let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
                 return Err(error);
             };
             // An error in the earlier lines takes precedence.
-            let mut log = log(whole)?;
+            let mut log = read_log::<JSON>(whole, format, control)?;
             log.remarks.push(format!(
                 "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
             ));
@@ -218,6 +213,26 @@ fn read<const JSON: bool>(
         ..Suggestions::default()
     });
     history(log, builder, format, calls::clock)
+}
+
+fn read_log<'a, const JSON: bool>(
+    bytes: &'a [u8],
+    format: &'static str,
+    control: &Control,
+) -> Result<log::Log<'a>, ReadError> {
+    control.phase("reading", bytes.len() as u64);
+    let in_parts = if JSON {
+        None
+    } else {
+        parts::read(format, bytes, control)
+    };
+    match in_parts {
+        Some(log) => Ok(log),
+        None => {
+            control.phase("reading", bytes.len() as u64);
+            Reader::new(Scanner::<JSON>::new(format, bytes)).file(control)
+        }
+    }
 }
 
 /// What a line of EDN is, in a file with a line for each operation.

@@ -12,24 +12,24 @@ const SMALLEST: usize = 1 << 22;
 /// Parts for each thread: lines of lists that have grown take less time than others of as many bytes.
 const FOR_EACH_THREAD: usize = 4;
 
-/// The content of a large file with operations on lines of their own, the same as if it were read at once. `None` where
-/// one part does not tell enough: in small files and those of another shape, and for every error, which may come from
-/// the cut.
-pub(super) fn read<'a, const JSON: bool>(
+/// The content of a large file of EDN with operations on lines of their own, the same as if it were read at once. `None`
+/// where one part does not tell enough: in small files and those of another shape, and for every error, which may come
+/// from the cut. Also where memory is limited, since parts take more.
+pub(super) fn read<'a>(
     format: &'static str,
     bytes: &'a [u8],
     control: &Control,
 ) -> Option<Log<'a>> {
     let threads = rayon::current_num_threads();
-    if threads == 1 {
+    if threads == 1 || control.limits_memory() {
         return None;
     }
     let n_parts = (bytes.len() / SMALLEST).min(threads * FOR_EACH_THREAD);
-    read_in::<JSON>(n_parts, format, bytes, control)
+    read_in(n_parts, format, bytes, control)
 }
 
 /// The same, in this many parts, or in one for each line if there are fewer.
-pub(super) fn read_in<'a, const JSON: bool>(
+pub(super) fn read_in<'a>(
     n_parts: usize,
     format: &'static str,
     bytes: &'a [u8],
@@ -41,7 +41,7 @@ pub(super) fn read_in<'a, const JSON: bool>(
     let mut logs = parts(bytes, n_parts)
         .into_par_iter()
         .map(|part| {
-            let log = Reader::new(Scanner::<JSON>::new(format, part)).file(control);
+            let log = Reader::new(Scanner::<false>::new(format, part)).file(control);
             Some((log.ok()?, memchr::memchr_iter(b'\n', part).count()))
         })
         .collect::<Option<Vec<_>>>()?

@@ -1,7 +1,6 @@
 //! Who appended the elements of lists.
 
 use super::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -58,23 +57,20 @@ impl Appends {
             return found;
         }
         let (begin, appends) = by_key(history);
-        let of_key = |key: usize| {
-            let appends = &appends[begin[key] as usize..begin[key + 1] as usize];
-            Appends::to(history, KeyId::new(key), appends)
-        };
-        let keys = (0..history.n_keys()).into_par_iter().with_min_len(64);
         found.begin.push(0);
-        for mut appends in keys.map(of_key).collect::<Vec<Appends>>() {
-            found.elements.append(&mut appends.elements);
-            found.repeated.extend(appends.repeated);
+        for key in 0..history.n_keys() {
+            found.add(
+                history,
+                KeyId::new(key),
+                &appends[begin[key] as usize..begin[key + 1] as usize],
+            );
             found.begin.push(found.elements.len() as u32);
         }
         found
     }
 
-    /// The appends to one key, which are in order.
-    fn to(history: &History, key: KeyId, appends: &[(OperationId, TransactionId)]) -> Appends {
-        let mut found = Appends::default();
+    /// Adds the appends to a key, which are in order.
+    fn add(&mut self, history: &History, key: KeyId, appends: &[(OperationId, TransactionId)]) {
         let by = |place: Option<usize>| place.and_then(|place| appends.get(place)).map(|(_, t)| *t);
         let element =
             |(place, &(append, t)): (usize, &(OperationId, TransactionId))| AppendedElement {
@@ -90,8 +86,7 @@ impl Appends {
         elements.sort_by_key(|element| element.value);
         let began = |element: &AppendedElement| history.interval(element.by).map(|ran| ran.start);
         for equal in elements.chunk_by(|a, b| a.value == b.value) {
-            found
-                .elements
+            self.elements
                 .extend(equal.iter().copied().reduce(|one, next| {
                     match (one.appended, next.appended) {
                         (Appended::Aborted(_), Appended::Aborted(_))
@@ -112,12 +107,10 @@ impl Appends {
                     Appended::Once(append) | Appended::Aborted(append) => Some(append),
                     Appended::Several => None,
                 });
-                found
-                    .repeated
+                self.repeated
                     .insert((key, equal[0].value), appends.collect());
             }
         }
-        found
     }
 
     /// An element, if it was appended. O(log elements of the key).
