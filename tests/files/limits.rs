@@ -109,8 +109,8 @@ fn pigeons(n: u64) -> History {
 
 #[test]
 fn a_level_that_is_decided_does_not_wait_for_another_one() {
-    let history = pigeons(10);
-    let control = Control::new().with_time_limit(Duration::from_secs(60));
+    let history = pigeons(8);
+    let control = Control::new();
     let options = Options {
         levels: vec![Level::ReadCommitted, Level::Serializability],
         counts: false,

@@ -6,9 +6,7 @@
 //! propagate reachability for the same purpose; cycles of two are the part of that which needs no work during the
 //! search.)
 
-use super::acyclicity::explanation;
-use super::{CycleEdge, DynamicOrder, Problem, Side, Vertex};
-use batsat::Lit;
+use super::{CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, Vertex};
 use isoscope_model::control::{Control, Interrupt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -110,26 +108,46 @@ pub fn exclusions(
     Ok(found.cycles)
 }
 
+/// In place of a label.
+const NONE: u32 = u32::MAX;
+
 /// Cycles with the sides they exclude.
 #[derive(Default)]
 struct ExcludedSides {
     cycles: Vec<Vec<CycleEdge>>,
-    seen: FxHashSet<Vec<Lit>>,
+    /// By their labels.
+    seen: FxHashSet<[u32; 4]>,
 }
 
 impl ExcludedSides {
     /// Lists the cycle of two edges, or of one that closes a cycle alone, unless the sides are known to exclude each other;
     /// false if there are too many.
     fn add(&mut self, a: &CycleEdge, b: &CycleEdge) -> bool {
-        let cycle = if a == b { vec![*a] } else { vec![*a, *b] };
-        let clause = explanation(&cycle);
+        let labels = labels(a, b);
         // Both sides of one choice are never taken.
-        let is_idle = clause.windows(2).any(|pair| pair[0].var() == pair[1].var());
-        if !is_idle && self.seen.insert(clause) {
+        let is_idle = labels
+            .windows(2)
+            .any(|pair| pair[1] != NONE && pair[0] >> 1 == pair[1] >> 1);
+        if !is_idle && self.seen.insert(labels) {
+            let cycle = if a == b { vec![*a] } else { vec![*a, *b] };
             self.cycles.push(cycle);
         }
         self.cycles.len() < MOST_CYCLES
     }
+}
+
+/// The labels of two edges that are sides of choices, each once, ascending.
+fn labels(a: &CycleEdge, b: &CycleEdge) -> [u32; 4] {
+    let mut all = [NONE; 4];
+    let mut n = 0;
+    for label in a.labels().chain(b.labels()) {
+        if label < FIRST_FACT && !all[..n].contains(&label) {
+            all[n] = label;
+            n += 1;
+        }
+    }
+    all.sort_unstable();
+    all
 }
 
 /// The edges of all sides, and those that need two of them.
