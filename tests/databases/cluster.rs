@@ -1476,8 +1476,16 @@ fn a_recording_can_be_run_again_and_the_rate_is_told() {
     let (_, smallest) = words
         .split_once("of the smallest workload found violate SI, without faults")
         .expect("a rate");
+    // How small it gets depends on how the server interleaves the clients; an eighth of the original's 8,000
+    // operations always shows the anomaly.
+    let number = |option: &str| -> usize {
+        let (_, rest) = smallest.split_once(option).expect("an option");
+        let digits = rest.trim_start().split(' ').next().expect("a value");
+        digits.parse().expect("a number")
+    };
+    let operations = number("--sessions ") * number("--transactions ") * number("--operations ");
     assert!(
-        smallest.contains("--sessions 2 ") && smallest.contains("--workload mini"),
+        operations <= 1_000 && smallest.contains("--workload mini"),
         "{words}"
     );
     assert!(small.join("smallest.edn").is_file() && !small.join("smaller.edn").exists());
