@@ -45,6 +45,7 @@ pub use raw::{raw_spots, raw_spots_in};
 use error::excerpt;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History, Origin, Rules};
+use rayon::prelude::*;
 use std::path::Path;
 
 /// A file of a history that consists of several.
@@ -412,6 +413,12 @@ fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     if head.contains(&0) || !is_text(head) {
         return None;
     }
+    // It is the first to touch the bytes of a large file, which may take long.
+    const PIECE: usize = 1 << 20;
+    bytes
+        .par_chunks(PIECE)
+        .any(|piece| memchr::memchr(b'\r', piece).is_some())
+        .then_some(())?;
     let mut alone = memchr::memchr_iter(b'\r', bytes)
         .filter(is_alone)
         .peekable();

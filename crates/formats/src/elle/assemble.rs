@@ -59,6 +59,9 @@ pub(crate) fn history(
         kept,
         are_names: false,
     };
+    assembly
+        .builder
+        .reserve_operations(assembly.log.operations.len());
     assembly.remark(&calls, &clock);
     if matches!(clock, Clock::Order(_)) {
         assembly.builder.times_are_events();

@@ -200,8 +200,6 @@ impl<'a> Log<'a> {
     /// Adds what follows in the file, after `n_lines` lines, where it was read by itself.
     pub(super) fn append(&mut self, other: Log<'a>, n_lines: u32) {
         let (n_before, n_operations) = (self.n_operations(), self.operations.len());
-        self.operations.reserve(other.operations.len());
-        self.events.reserve(other.events.len());
         let atoms = self.atoms.append(other.atoms);
         let atom = |atom: Atom| atom.among(&atoms);
         let keys: Vec<u32> = other

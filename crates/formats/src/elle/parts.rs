@@ -12,6 +12,9 @@ const SMALLEST: usize = 1 << 22;
 /// Parts for each thread: lines of lists that have grown take less time than others of as many bytes.
 const FOR_EACH_THREAD: usize = 4;
 
+/// About as many bytes as a file of lists has for each micro-operation.
+const BYTES_OF_ONE: usize = 64;
+
 /// The content of a large file of EDN with operations on lines of their own, the same as if it were read at once. `None`
 /// where one part does not tell enough: in small files and those of another shape, and for every error, which may come
 /// from the cut. Also where memory is limited, since parts take more.
@@ -38,15 +41,23 @@ pub(super) fn read_in<'a>(
     if n_parts < 2 || !bytes.starts_with(b"{") {
         return None;
     }
-    let mut logs = parts(bytes, n_parts)
+    let logs = parts(bytes, n_parts)
         .into_par_iter()
         .map(|part| {
-            let log = Reader::new(Scanner::<false>::new(format, part)).file(control);
-            Some((log.ok()?, memchr::memchr_iter(b'\n', part).count()))
+            let mut reader = Reader::new(Scanner::<false>::new(format, part));
+            // Growing would copy them, and touch twice the memory.
+            reader.log.operations.reserve(part.len() / BYTES_OF_ONE);
+            let log = reader.file(control).ok()?;
+            Some((log, memchr::memchr_iter(b'\n', part).count()))
         })
-        .collect::<Option<Vec<_>>>()?
-        .into_iter();
+        .collect::<Option<Vec<_>>>()?;
+    let (n_events, n_operations) = logs.iter().fold((0, 0), |(events, operations), (log, _)| {
+        (events + log.events.len(), operations + log.operations.len())
+    });
+    let mut logs = logs.into_iter();
     let (mut whole, mut n_lines) = logs.next()?;
+    whole.events.reserve(n_events);
+    whole.operations.reserve(n_operations);
     for (log, n) in logs {
         if is_of_transactions(&whole).is_some_and(|is| is_of_transactions(&log) == Some(!is)) {
             return None;

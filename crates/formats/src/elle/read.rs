@@ -8,6 +8,7 @@ use crate::error::{ReadError, escape};
 use crate::watch::Watch;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Prefix, cut};
+use rustc_hash::FxHashMap;
 
 /// Longest name from the file that a message shows, in characters.
 const SHOWN: usize = 40;
@@ -43,6 +44,10 @@ pub(crate) struct Reader<'a, const JSON: bool> {
     /// For one list: the elements that are not known, and where each ends in it.
     elements: Vec<Atom>,
     ends: Vec<u32>,
+    /// What invocations that have no answer yet invoked: by process, the place of the event and that of its value.
+    waiting: FxHashMap<Option<i64>, (usize, Mark)>,
+    /// Those whose answer does not say it again.
+    unanswered: Vec<(usize, Mark)>,
 }
 
 impl<'a, const JSON: bool> Reader<'a, JSON> {
@@ -53,6 +58,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             kind: None,
             elements: Vec::new(),
             ends: Vec::new(),
+            waiting: FxHashMap::default(),
+            unanswered: Vec::new(),
         }
     }
 
@@ -63,7 +70,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         loop {
             self.scan.blanks()?;
             match self.scan.peek() {
-                None => return Ok(self.log),
+                None => {
+                    self.take_unanswered()?;
+                    return Ok(self.log);
+                }
                 Some(b'{') => self.checked_operation(&watch)?,
                 _ => {
                     let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten()
@@ -120,6 +130,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
         let (mut node, mut part, mut detail) = (None, None, (0, 0));
         let (mut key, mut client) = (None, Process::Missing);
+        let mut put_off = None;
         let n_unread = self.log.unread_fields.len();
         let Some(close) = self.scan.open() else {
             return self.scan.fail(Self::AN_OPERATION);
@@ -139,7 +150,12 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     line = self.scan.line();
                     self.log.operations.truncate(begin);
                     let from = self.scan.at();
-                    shape = self.value()?;
+                    put_off = self.put_off(stage);
+                    shape = if put_off.is_some() {
+                        Shape::Micro
+                    } else {
+                        self.value()?
+                    };
                     detail = (from, self.scan.at());
                 }
                 Some("node") => node = self.node()?,
@@ -197,7 +213,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             );
         };
         let place = self.log.n_operations();
+        // Micro-operations are a transaction, whatever its function is called.
+        let function = function.filter(|_| put_off.is_none());
         let mut content = self.content(function, shape, line, begin, error)?;
+        self.pair(process, stage, content, put_off);
         match (&mut content, key) {
             (Content::Register { key, .. }, Some(mark)) => *key = self.key_field(mark)?,
             (_, Some(_)) => self.log.unread_field("key"),
@@ -211,6 +230,64 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             line,
             content,
         });
+        Ok(())
+    }
+
+    /// Passes over the value of an invocation if that is micro-operations in the form that most have: an answer nearly
+    /// always says them again.
+    fn put_off(&mut self, stage: Option<Stage>) -> Option<Mark> {
+        if JSON || stage != Some(Stage::Invoke) {
+            return None;
+        }
+        let (mark, rest) = (self.scan.mark(), self.scan.rest());
+        let mut left = rest.strip_prefix(b"[")?;
+        loop {
+            let element = Plain::of(left)?;
+            element.payload?;
+            left = match element.left {
+                [b' ', left @ ..] => left,
+                [b']', left @ ..] => {
+                    self.scan.pass(rest.len() - left.len());
+                    return Some(mark);
+                }
+                _ => return None,
+            };
+        }
+    }
+
+    /// Notes that an event, which comes next, has what it invoked put off, or answers one that has.
+    fn pair(
+        &mut self,
+        process: Option<i64>,
+        stage: Stage,
+        content: Content,
+        put_off: Option<Mark>,
+    ) {
+        if JSON {
+            return;
+        }
+        let event = self.log.events.len();
+        let before = match put_off {
+            Some(mark) => self.waiting.insert(process, (event, mark)),
+            None => self.waiting.remove(&process),
+        };
+        let is_answer = stage == Stage::Ok
+            && matches!(content, Content::Transaction { begin, end } if begin < end);
+        self.unanswered.extend(before.filter(|_| !is_answer));
+    }
+
+    /// Takes what invocations invoked where no answer says it again.
+    fn take_unanswered(&mut self) -> Result<(), ReadError> {
+        let mut unanswered = std::mem::take(&mut self.unanswered);
+        unanswered.extend(self.waiting.drain().map(|(_, invoked)| invoked));
+        unanswered.sort_unstable_by_key(|(event, _)| *event);
+        for (event, value) in unanswered {
+            self.scan.back_to(value);
+            let begin = self.log.operations.len();
+            self.value()?;
+            let end = self.log.operations.len();
+            self.log.events[event].content = Content::Transaction { begin, end };
+        }
         Ok(())
     }
 
@@ -415,58 +492,29 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(None)
     }
 
-    /// Takes a micro-operation of EDN in the form that most have: `[:append 7 8]`, `[:r 7 nil]` or `[:r 7 [8 9]]`. Any
-    /// other is left to be taken part by part.
+    /// Takes a micro-operation of EDN in the form that most have. Any other is left to be taken part by part.
     #[inline]
     fn plain_element(&mut self) -> Result<bool, ReadError> {
-        const VERBS: [(&[u8], Verb); 3] = [
-            (b"[:r ", Verb::Read),
-            (b"[:append ", Verb::Append),
-            (b"[:w ", Verb::Write),
-        ];
         let (rest, line) = (self.scan.rest(), self.scan.line());
-        let Some((begin, verb)) = VERBS.into_iter().find(|(begin, _)| rest.starts_with(begin))
-        else {
+        let Some(element) = Plain::of(rest) else {
             return Ok(false);
         };
-        let Some((key, after)) = plain_number(&rest[begin.len()..]) else {
-            return Ok(false);
-        };
-        let mut element = |payload| {
-            let key = self.log.key_place(key);
-            self.log.operations.push(MicroOperation {
-                verb,
-                key,
-                payload,
-                line,
-            });
-            key
-        };
-        let left = match (verb, after) {
-            (Verb::Read, [b' ', b'[', list @ ..]) => {
-                let key = element(Payload::Nothing);
-                self.scan.pass(rest.len() - list.len());
+        let key = self.log.key_place(element.key);
+        self.scan.pass(rest.len() - element.left.len());
+        let payload = match element.payload {
+            Some(payload) => payload,
+            None => {
                 let list = self.list(key, b']')?;
                 self.scan.close(b']')?;
-                if let Some(read) = self.log.operations.last_mut() {
-                    read.payload = Payload::List(list);
-                }
-                return Ok(true);
+                Payload::List(list)
             }
-            (Verb::Read, [b' ', b'n', b'i', b'l', b']', left @ ..]) => {
-                element(Payload::Nothing);
-                left
-            }
-            (_, [b' ', value @ ..]) => match plain_number(value) {
-                Some((value, [b']', left @ ..])) => {
-                    element(Payload::One(value));
-                    left
-                }
-                _ => return Ok(false),
-            },
-            _ => return Ok(false),
         };
-        self.scan.pass(rest.len() - left.len());
+        self.log.operations.push(MicroOperation {
+            verb: element.verb,
+            key,
+            payload,
+            line,
+        });
         Ok(true)
     }
 
@@ -654,6 +702,47 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             "not a transactional workload: {what}; expected micro-operations like {example}"
         );
         self.scan.fail_line(line, message)
+    }
+}
+
+/// A micro-operation of EDN in the form that most have: `[:append 7 8]`, `[:r 7 nil]`, or `[:r 7 [` with the list to come.
+struct Plain<'a> {
+    verb: Verb,
+    key: Atom,
+    /// None if a list is to come.
+    payload: Option<Payload>,
+    left: &'a [u8],
+}
+
+impl Plain<'_> {
+    #[inline]
+    fn of(bytes: &[u8]) -> Option<Plain<'_>> {
+        const VERBS: [(&[u8], Verb); 3] = [
+            (b"[:r ", Verb::Read),
+            (b"[:append ", Verb::Append),
+            (b"[:w ", Verb::Write),
+        ];
+        let (begin, verb) = VERBS
+            .into_iter()
+            .find(|(begin, _)| bytes.starts_with(begin))?;
+        let (key, after) = plain_number(&bytes[begin.len()..])?;
+        let (payload, left) = match (verb, after) {
+            (Verb::Read, [b' ', b'[', left @ ..]) => (None, left),
+            (Verb::Read, [b' ', b'n', b'i', b'l', b']', left @ ..]) => {
+                (Some(Payload::Nothing), left)
+            }
+            (_, [b' ', value @ ..]) => match plain_number(value)? {
+                (value, [b']', left @ ..]) => (Some(Payload::One(value)), left),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Plain {
+            verb,
+            key,
+            payload,
+            left,
+        })
     }
 }
 

@@ -928,3 +928,35 @@ fn a_file_in_parts_is_the_same_as_at_once() {
         }
     }
 }
+
+/// What an invocation invoked is passed over until its answer is known; with commas between them it never is.
+#[test]
+fn invocations_that_wait_for_their_answer_lose_nothing() {
+    let events = [
+        "{:type :invoke, :process 0, :f :txn, :value [[:append 1 1] [:r 2 nil]]}",
+        "{:type :invoke, :f :txn, :value [[:append 1 2] [:append 2 3]], :process 0}",
+        "{:type :invoke, :value [[:r 1 nil] [:r 3 5]]}",
+        "{:type :invoke, :process 1, :value [[:w 3 1] [:r 3 1]], :f :other}",
+        "{:type :invoke, :process :nemesis, :value [[:r 1 nil] [:r 2 nil]]}",
+        "{:type :ok, :process 0, :value [[:append 1 1] [:r 2 [3]]]}",
+        "{:type :ok, :process 0}",
+        "{:type :ok, :process 1, :value []}",
+        "{:type :fail, :process 0, :value [[:append 1 2] [:append 2 3]]}",
+        "{:type :info, :process 1, :value [[:w 3 1] [:r 3 7]]}",
+        "{:type :info, :process 0}",
+        "{:type :ok, :value [[:r 1 [1 2]] [:r 2 [3]]]}",
+    ];
+    for seed in 0..500 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let n = rng.usize(1..9);
+        let chosen: Vec<&str> = (0..n).map(|_| events[rng.usize(..events.len())]).collect();
+        let text = chosen.join("\n");
+        let all = |text: &str| {
+            parse(text).map(|history| {
+                let (operations, lines) = (shown(&history), lines(&history));
+                (operations, lines, times(&history))
+            })
+        };
+        assert_eq!(all(&text), all(&text.replace("] [", "],[")), "{text}");
+    }
+}

@@ -50,7 +50,7 @@ impl Moves {
     }
 }
 
-/// Copies each range to its place in a new array; the ranges cover the array. One array at a time keeps the peak low.
+/// Copies each range to its place in a new array; the ranges cover the array.
 pub(super) fn rearrange<T: Copy>(items: &mut Vec<T>, filler: T, moves: &Moves) {
     let mut sorted = vec![filler; items.len()];
     for (from, to) in &moves.0 {
