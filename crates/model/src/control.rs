@@ -121,7 +121,7 @@ impl Control {
         Control::default()
     }
 
-    /// The same stop flag and progress with a deadline `limit` from now. An earlier deadline stays.
+    /// This control with a deadline `limit` from now. An earlier deadline stays.
     pub fn with_time_limit(&self, limit: Duration) -> Control {
         let deadline = Instant::now() + limit;
         let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
@@ -131,7 +131,7 @@ impl Control {
         }
     }
 
-    /// The same for work that must leave time for what comes after it: with a deadline that leaves a fifth of the time that
+    /// As `with_time_limit`, for work that must leave time for what comes after it: with a deadline that leaves a fifth of the time that
     /// is left, if there is a deadline.
     pub fn leaving_time(&self) -> Control {
         match self.deadline {
@@ -144,7 +144,7 @@ impl Control {
         }
     }
 
-    /// The same for the little that is left to do so that what was found in time is not lost, such as verifying it: the
+    /// As `leaving_time`, for the little that is left to do so that what was found in time is not lost, such as verifying it: the
     /// deadline is half a second later, once.
     pub fn overtime(&self) -> Control {
         let deadline = self.deadline.map(|deadline| {
@@ -166,7 +166,7 @@ impl Control {
         self.deadline.is_some()
     }
 
-    /// The same, and the work ends when the resident memory of the process comes near `bytes`: within a sixteenth of
+    /// This control with the work ending when the resident memory of the process comes near `bytes`: within a sixteenth of
     /// them, or 16 MB (at most a quarter), since between two looks, a few milliseconds apart, memory goes on growing, and
     /// a table by as much as it holds. Where the system does not tell how much is used there is no limit.
     pub fn with_memory_limit(&self, bytes: usize) -> Control {
@@ -177,7 +177,7 @@ impl Control {
         }
     }
 
-    /// The same, and the work ends before it takes the last eighth of the memory that is free now, where the system tells
+    /// As `with_memory_limit`, and the work ends before it takes the last eighth of the memory that is free now, where the system tells
     /// how much that is: the machine goes on working.
     pub fn within_free_memory(&self) -> Control {
         let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
@@ -187,7 +187,7 @@ impl Control {
         }
     }
 
-    /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
+    /// This control for a part of the work that can be stopped alone: stopping the branch or its clones
     /// leaves the rest running, stopping the rest stops the branch.
     pub fn branch(&self) -> Control {
         let branch = Branch {

@@ -60,7 +60,7 @@ fn most_at_once(unlimited: u64, control: &Control) -> u64 {
     }
 }
 
-/// The same for what grows gradually: if the user set a memory limit the control ends the work.
+/// As `most_at_once`, for what grows gradually: if the user set a memory limit the control ends the work.
 fn most_in_time(unlimited: u64, control: &Control) -> u64 {
     if control.limits_memory() {
         u64::MAX

@@ -40,7 +40,7 @@ pub(super) fn refutation(
     refutation_in(history, resolution, MOST_CASES, control)
 }
 
-/// The same with a tree of at most this many cases.
+/// As `refutation`, with a tree of at most this many cases.
 fn refutation_in(
     history: &History,
     resolution: &Resolution,

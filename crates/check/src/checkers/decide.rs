@@ -52,7 +52,7 @@ pub(super) fn ask(
     }
 }
 
-/// The same for a level that respects real time and whose engine does not know of it: it is told by transactions that see what
+/// As `ask`, for a level that respects real time and whose engine does not know of it: it is told by transactions that see what
 /// has ended.
 fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Answer {
     let timed = index.with_clock(clock);

@@ -53,7 +53,7 @@ impl Decision {
         }
     }
 
-    /// The same in other nodes, without those that have no counterpart.
+    /// What it rests on in other nodes, without those that have no counterpart.
     pub(super) fn among(self, node: impl Fn(Node) -> Option<Node>) -> Decision {
         match self {
             Decision::Satisfied(order) => Decision::Satisfied(order.among(node)),
@@ -110,7 +110,7 @@ impl Order {
             .chain(events.iter().copied())
     }
 
-    /// The same in other nodes, without those that have no counterpart.
+    /// Its events in other nodes, without those that have no counterpart.
     pub(super) fn among(self, node: impl Fn(Node) -> Option<Node>) -> Order {
         match self {
             Order::Commits(order) => {

@@ -228,7 +228,7 @@ impl Level {
         IMPLIED[self as usize] & (1 << other as usize) != 0
     }
 
-    /// The same where each transaction has a session of its own: there a level with sessions is its plain form.
+    /// As `implies`, where each transaction has a session of its own: there a level with sessions is its plain form.
     pub(crate) fn implies_without_sessions(self, other: Level) -> bool {
         let is_form = |plain: &Level| {
             self.implies(*plain) && plain.plain_of().is_some_and(|form| form.implies(other))

@@ -179,7 +179,7 @@ pub fn solve(
     answer.ok_or(Interrupt::Cancelled)
 }
 
-/// The same for choices constrained by clauses and common edges. `None` after `most_conflicts` conflicts.
+/// As `solve`, for choices constrained by clauses and common edges. `None` after `most_conflicts` conflicts.
 pub fn solve_problem(
     order: &mut DynamicOrder,
     problem: &Problem,

@@ -36,7 +36,7 @@ impl Recent {
         self.n
     }
 
-    /// The same as a history of its own, and for each of its transactions its place in the order in which they ended, from
+    /// The recent transactions as a history, and for each of its transactions its place in the order in which they ended, from
     /// 1. None if there are no transactions. O(operations and elements of lists, as far as these are kept).
     pub fn history(&self, stream: &Stream) -> Option<(History, Vec<u64>)> {
         // As in the whole history: numbers come first, then names by first use.

@@ -226,7 +226,7 @@ impl Opened {
         }
     }
 
-    /// The same, but nothing of this name breaks.
+    /// This target without the faults of this name.
     pub fn without_fault(&self, name: &str) -> Opened {
         let mut fewer = self.clone();
         if let SystemUnderTest::Database { faults, .. } = &mut fewer.place {
@@ -235,7 +235,7 @@ impl Opened {
         fewer
     }
 
-    /// The same with barriers, as is usual for a run that is checked meanwhile; none if there is nothing to change.
+    /// This target with barriers, as is usual for a run that is checked meanwhile; none if there is nothing to change.
     fn with_usual_barriers(&self, workload: &Workload) -> Option<Opened> {
         let mut opened = self.clone();
         let SystemUnderTest::Database {

@@ -31,7 +31,7 @@ pub(super) fn read<'a>(
     read_in(n_parts, format, bytes, control)
 }
 
-/// The same, in this many parts, or in one for each line if there are fewer.
+/// As `read`, in this many parts, or in one for each line if there are fewer.
 pub(super) fn read_in<'a>(
     n_parts: usize,
     format: &'static str,

@@ -34,7 +34,7 @@ impl Digraph {
         }
     }
 
-    /// The same, but every edge remembers its position in the iteration. 8 bytes per edge.
+    /// As `new`, but every edge remembers its position in the iteration. 8 bytes per edge.
     pub fn with_ids(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
         Digraph::numbered(
             n,

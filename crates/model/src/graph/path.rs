@@ -58,7 +58,7 @@ impl PathFinder {
         self.shortest_within(graph, from, to, usize::MAX, admit)
     }
 
-    /// The same for paths of at most `limit` edges.
+    /// As `shortest`, for paths of at most `limit` edges.
     pub fn shortest_within(
         &mut self,
         graph: &Digraph,

@@ -292,7 +292,7 @@ impl Builder {
         self.list_read_after(None, draft, key, elements, line);
     }
 
-    /// The same for a list that is known to begin with the list `before` of the key, or to be the beginning of it. Returns
+    /// As `list_read`, for a list that is known to begin with the list `before` of the key, or to be the beginning of it. Returns
     /// it as it is kept.
     pub fn list_read_after(
         &mut self,

@@ -143,7 +143,7 @@ impl Cluster {
         kept.cloned().collect()
     }
 
-    /// The same for a selection of the sessions, and the faults while they ran from `first` to `last`, or else the last one
+    /// As `incidents_while`, for a selection of the sessions, and the faults while they ran from `first` to `last`, or else the last one
     /// before. All incidents where no times are known.
     pub(super) fn select(
         &self,

@@ -460,7 +460,7 @@ impl History {
         self.with_sessions_split(set_up, |_| true)
     }
 
-    /// The same where a session ends only before those of its transactions for which `begins` holds.
+    /// As `with_a_session_each`, where a session ends only before those of its transactions for which `begins` holds.
     pub fn with_sessions_split(
         &self,
         set_up: &[TransactionId],

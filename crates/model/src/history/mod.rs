@@ -478,7 +478,7 @@ impl History {
         self.session_names.visible(session.index())
     }
 
-    /// The same verbatim, for data: it may contain anything.
+    /// As `session_name`, verbatim, for data: it may contain anything.
     pub fn exact_session_name(&self, session: SessionId) -> String {
         self.session_names.get(session.index())
     }
@@ -489,7 +489,7 @@ impl History {
         visible_name(&self.display_name(transaction))
     }
 
-    /// The same verbatim.
+    /// As `transaction_name`, verbatim.
     fn display_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "initial state".to_owned();
@@ -591,7 +591,7 @@ impl History {
         visible_name(&self.exact_value_name(value))
     }
 
-    /// The same verbatim, for data: it may contain anything.
+    /// As `value_name`, verbatim, for data: it may contain anything.
     pub fn exact_value_name(&self, value: Value) -> String {
         match value {
             Value::INITIAL => "initial".to_owned(),

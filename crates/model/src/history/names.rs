@@ -20,7 +20,7 @@ pub fn positional_name(session: &str, position: usize) -> String {
     }
 }
 
-/// The same for data, as reports have always had it: `a1`, `4.1`.
+/// As `positional_name`, for data, as reports have always had it: `a1`, `4.1`.
 pub(super) fn positional_id(session: &str, position: usize) -> String {
     if session.ends_with(|c: char| c.is_ascii_digit()) {
         format!("{session}.{}", position + 1)

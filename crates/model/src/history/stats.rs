@@ -119,7 +119,7 @@ impl Statistics {
         Statistics::of_while(history, &|| true).unwrap_or_default()
     }
 
-    /// The same while `goes_on`, which is called now and then, returns true; `None` if it returned false.
+    /// As `of`, while `goes_on`, which is called now and then, returns true; `None` if it returned false.
     pub fn of_while(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Statistics> {
         let reads = history
             .kinds()

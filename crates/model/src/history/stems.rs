@@ -51,7 +51,7 @@ impl<T: Copy + PartialEq> Stems<T> {
         self.extend(key, stem, list.len(), list)
     }
 
-    /// The same for a list that begins with the list `before` of the key, or is the beginning of it. O(elements that are
+    /// As `keep`, for a list that begins with the list `before` of the key, or is the beginning of it. O(elements that are
     /// not kept yet), unless the stem went on in another way.
     pub fn keep_after(&mut self, key: u32, before: Prefix, list: &[T]) -> Prefix {
         let (n_before, n_kept) = (

@@ -54,7 +54,7 @@ pub fn visible(text: &str) -> String {
     )
 }
 
-/// The same for a line that holds [visible] names, whose isolates it keeps.
+/// As `visible`, for a line that holds [visible] names, whose isolates it keeps.
 pub fn visible_line(text: &str) -> String {
     written_out(text, acts_in_line)
 }

@@ -46,7 +46,7 @@ impl Index {
         Index::build_joined(history, resolution, choice, &[], control)
     }
 
-    /// The same, but transactions of unknown outcome in `joining` count as committed, and with them all that they are
+    /// As `build_with`, but transactions of unknown outcome in `joining` count as committed, and with them all that they are
     /// known to have read from, whether or not the choice makes a committed transaction read from them.
     pub fn build_joined(
         history: &History,

@@ -308,7 +308,7 @@ impl Resolution {
         }
     }
 
-    /// The same if the transaction of the read is known: faster.
+    /// As `source`, if the transaction of the read is known: faster.
     pub fn source_in(&self, reader: TransactionId, read: OperationId) -> Source {
         match self.code[read.index()] {
             code if code < FIRST_SPECIAL => self.decode(reader, read, code),
@@ -405,7 +405,7 @@ impl Resolution {
         })
     }
 
-    /// The same without the candidates.
+    /// As `ambiguous`, without the candidates.
     pub fn ambiguous_reads(&self) -> impl ExactSizeIterator<Item = &MultipleSources> + '_ {
         self.ambiguous.iter().map(|&at| &self.multiple[at as usize])
     }

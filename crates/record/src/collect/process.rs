@@ -186,7 +186,7 @@ impl Launch {
         })
     }
 
-    /// The same again, in a process group of its own: it outlives this program and the keys that end it.
+    /// The command that starts it again, in a process group of its own: it outlives this program and the keys that end it.
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new(&self.program);
         command

@@ -349,7 +349,7 @@ impl<'a> Facts<'a> {
         self.path_by(case, from, to, |_| true)
     }
 
-    /// The same by facts of some kind.
+    /// As `path`, by facts of some kind.
     pub(super) fn path_by(
         &self,
         case: &Case,

@@ -82,7 +82,7 @@ impl Promise {
         self.is_kept_by(verdicts.into_iter().filter_map(decided))
     }
 
-    /// The same, given whether levels hold.
+    /// As `is_kept`, given whether levels hold.
     pub fn is_kept_by(&self, verdicts: impl IntoIterator<Item = (Level, bool)>) -> Option<bool> {
         let promised = self.asked()?;
         let shows = |(known, holds): &(Level, bool)| {

@@ -25,7 +25,7 @@ impl StrongestOrder {
             .collect()
     }
 
-    /// The same for one level that counts sessions; `None` if the verdicts say nothing about it, or it has no plain form.
+    /// As `all`, for one level that counts sessions; `None` if the verdicts say nothing about it, or it has no plain form.
     pub fn of(base: Level, verdicts: &[&LevelResult]) -> Option<StrongestOrder> {
         let plain = base.plain_form()?;
         holds(verdicts, base)?;

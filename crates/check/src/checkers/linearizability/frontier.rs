@@ -201,7 +201,7 @@ impl<'a> Frontier<'a> {
         frontier
     }
 
-    /// The same, with any of these values there at first, too, or one that nothing reads, as within a longer history.
+    /// As `new`, with any of these values there at first, too, or one that nothing reads, as within a longer history.
     pub(super) fn beginning_with(mut self, values: Vec<Class>) -> Frontier<'a> {
         let first = self.now[0];
         self.now.extend(

@@ -117,7 +117,7 @@ impl Keyed {
         })
     }
 
-    /// The same if several transactions may have written what a read returned: no read has a source, and every writer
+    /// As `new`, if several transactions may have written what a read returned: no read has a source, and every writer
     /// of unknown outcome may have committed. Only a search by values can order these.
     pub(super) fn by_value(history: &History, resolution: &Resolution) -> Keyed {
         Keyed::collect(history, |t, range| {

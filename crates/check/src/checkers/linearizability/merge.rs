@@ -31,7 +31,7 @@ pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     moments.into_iter().map(|(.., t)| t).collect()
 }
 
-/// The same for orders of groups of keys, which include operations that say nothing about versions: places among the
+/// As `merge`, for orders of groups of keys, which include operations that say nothing about versions: places among the
 /// operations of all keys. They must respect real time.
 pub(super) fn merge_groups(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     let mut moments: Vec<(i64, u32, TransactionId)> = Vec::with_capacity(keyed.all().len());

@@ -214,7 +214,7 @@ pub(super) fn is_two_reads_of_a_key(
         && torn.iter().any(shows_it)
 }
 
-/// The same within cases: whether C4 calls it h or k rests on a case that may turn out not to be needed, so neither is
+/// Within cases, whether C4 calls it h or k rests on a case that may turn out not to be needed: neither is
 /// said if the reader may have read another key from the newer writer but nothing proves it.
 pub(super) fn without_doubtful_name(
     history: &History,

@@ -229,7 +229,7 @@ fn prove_weakest(
     Ok(None)
 }
 
-/// The same if a decision would take longer than a proof: for the weakest level that can be proved violated, with less
+/// As `prove_weakest`, if a decision would take longer than a proof: for the weakest level that can be proved violated, with less
 /// search for a tree.
 fn prove_hard(
     history: &History,

@@ -305,7 +305,7 @@ impl Sweep {
         Ok(lines)
     }
 
-    /// The same with entries that count from the bases: what is not above its base is 0.
+    /// As `lines`, with entries that count from the bases: what is not above its base is 0.
     fn based_lines<const W: usize>(
         &self,
         first: u32,

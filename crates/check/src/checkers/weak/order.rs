@@ -71,7 +71,7 @@ pub(super) fn linear_extension(
     linear_extension_told(index, before, wish, control, &mut |_| {})
 }
 
-/// The same, reported while it grows: every [`STRETCH`] nodes, the last stretch may be shorter.
+/// As `linear_extension`, reported while it grows: every [`STRETCH`] nodes, the last stretch may be shorter.
 pub(super) fn linear_extension_told(
     index: &Index,
     before: &Before,

@@ -241,7 +241,7 @@ pub(super) fn count(
         .then(|| count_alone(std::mem::take(findings), options, control))
 }
 
-/// The same where none of the levels counts sessions.
+/// As `count`, where none of the levels counts sessions.
 fn count_alone(mut findings: Findings, options: &Options, control: &Control) -> Findings {
     let Some(alone) = findings.rest.world.clone() else {
         return findings;

@@ -85,7 +85,7 @@ impl ElementAssignment {
         self.participants[self.history.transaction_of(read).index()]
     }
 
-    /// The same where all this holds.
+    /// As `takes_part`, where all this holds.
     pub(super) fn with(
         &self,
         supposed: &[Supposed],
