@@ -20,6 +20,7 @@ use common::examine;
 use common::oracle::{self, LEVELS, Observation};
 use common::papers::{self, PAPERS};
 use common::pattern_oracle;
+use common::random::is_chosen;
 use common::strong::{self, STRONG_PAPERS, Tally};
 use isoscope::checkers::{Checker, Findings, Options, Pattern};
 use isoscope::control::Control;
@@ -305,26 +306,28 @@ fn closely(everything: bool) -> Look {
 #[test]
 fn all_histories_of_one_or_two_transactions() {
     let one = go_through(&numbered(1, 3), usize::MAX, |_, _| Some(Look::Everything));
-    let two = go_through(&numbered(2, 3), usize::MAX, |shape, reads| {
+    let mut shapes = numbered(2, 3);
+    shapes.retain(|(name, _)| is_chosen(*name));
+    let two = go_through(&shapes, usize::MAX, |shape, reads| {
         Some(closely(
             (shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY),
         ))
     });
     println!("{one} histories of one transaction, {two} of two");
-    assert!(one > 100 && two > 100_000);
+    assert!(one > 100 && two > 8_000);
 }
 
 #[test]
 fn some_histories_of_three_transactions() {
     let mut shapes = numbered(3, 3);
-    shapes.retain(|(name, _)| name.is_multiple_of(SHAPES));
+    shapes.retain(|(name, _)| name.is_multiple_of(SHAPES) && is_chosen(name / SHAPES));
     let n = go_through(&shapes, usize::MAX, |shape, reads| {
         let lot = mixed(shape ^ reads.number);
         lot.is_multiple_of(HISTORIES)
             .then_some(closely((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY)))
     });
     println!("{n} histories of three transactions");
-    assert!(n > 10_000);
+    assert!(n > 500);
 }
 
 #[test]

@@ -62,21 +62,27 @@ const FEWEST: u64 = 400;
 /// Failures shown in full.
 const SHOWN: usize = 3;
 
-fn number(variable: &str) -> Option<u64> {
+fn number_of(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
 /// Seeds of a tenth of `n` histories, but of at least 400 where `n` is more: what breaks at once shows in a first
 /// run. `ISOSCOPE_SEED` asks for other histories, and for all `n`; `ISOSCOPE_HISTORIES` for another number.
 pub fn seeds(n: u64) -> std::ops::Range<u64> {
-    let asked = number("ISOSCOPE_SEED");
+    let asked = number_of("ISOSCOPE_SEED");
     let n = if asked.is_some() {
         n
     } else {
         n.div_ceil(10).max(n.min(FEWEST))
     };
     let first = asked.unwrap_or(0);
-    first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
+    first..first + number_of("ISOSCOPE_HISTORIES").unwrap_or(n)
+}
+
+/// Whether a run takes this one of many cases that are not drawn at random: every tenth, and all where `ISOSCOPE_SEED`
+/// is set.
+pub fn is_chosen(number: u64) -> bool {
+    number.is_multiple_of(10) || number_of("ISOSCOPE_SEED").is_some()
 }
 
 /// How many histories [`seeds`] asks for instead of `n`.
@@ -98,7 +104,7 @@ pub fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), 
     });
 }
 
-/// The same for tests that make their histories themselves.
+/// As `for_histories`, for tests that make their histories themselves.
 pub fn for_seeds(n: u64, test: impl Fn(u64) -> Result<(), String> + Sync) {
     let (seeds, n) = (seeds(n), n_of(n));
     let failures: Vec<String> = seeds
