@@ -72,7 +72,7 @@ pub fn graph_ui(
         absent: layer
             .map(|place| Absent::at_layer(&picture, place))
             .unwrap_or_default(),
-        hidden: state.hidden.clone(),
+        hidden: super::scene::hidden(&picture, &state.hidden),
         chosen: document
             .parts
             .chosen
@@ -310,13 +310,8 @@ fn forward(
         ));
     }
     requests.extend(answer.moved.map(|(t, at)| Request::MoveCard(t, at)));
+    requests.extend(answer.selected.map(|t| Request::Choose(vec![whole(t)])));
     if ui.input(|input| input.modifiers.shift) {
-        let card = match answer.clicked {
-            Some(Some(Attention::Transaction(t))) => Some(t),
-            Some(Some(Attention::Operation(o))) => Some(example.history.transaction_of(o)),
-            _ => None,
-        };
-        requests.extend(card.map(|t| Request::Choose(vec![whole(t)])));
         return;
     }
     if let Some(hovered) = answer.hovered {

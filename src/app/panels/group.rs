@@ -113,7 +113,9 @@ fn picture_ui(
     let look = Look {
         palette: Palette::of(ui),
         lit: lit(document, group),
-        hidden: state.hidden.clone(),
+        hidden: (0..group.edges.len())
+            .filter(|edge| state.hidden.contains(&group.edges[*edge].0.relation))
+            .collect(),
         chosen: document.parts.chosen.clone(),
         pale: 0.85,
         weight: Weight::OfLit,
@@ -217,15 +219,14 @@ pub(super) fn forward(
     if !answer.boxed.is_empty() {
         requests.push(Request::ChooseMore(answer.boxed));
     }
+    requests.extend(answer.selected.map(|t| Request::Choose(vec![t])));
     if let Some(hovered) = answer.hovered.and_then(in_terms_of_document) {
         requests.push(Request::Focus(Focus::Hover(hovered)));
     }
     let Some(clicked) = answer.clicked else {
         return;
     };
-    let clicked_transaction = clicked.and_then(|at| transaction(document, at));
     if ui.input(|input| input.modifiers.shift) {
-        requests.extend(clicked_transaction.map(|t| Request::Choose(vec![t])));
         return;
     }
     match clicked {

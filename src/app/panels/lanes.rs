@@ -2,8 +2,9 @@
 
 use super::graph::about_decisive;
 use super::on_command;
-use super::scene::{DrawnAt, anomaly, scene_ui};
+use super::scene::{anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
+use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::page::Page;

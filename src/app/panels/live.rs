@@ -1,8 +1,9 @@
 //! The lanes of a history that grows: the last transactions, new ones at the right edge, until they are paused.
 
-use super::scene::{Drawn, DrawnAt, described, paint_named};
+use super::scene::{described, paint_named};
 use super::{on_click, small_button_ui};
 use crate::app::canvas::look::Look;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Live, LiveViolation, Stretch};
 use crate::app::style::{self, Palette, counted};

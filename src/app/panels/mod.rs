@@ -48,7 +48,7 @@ pub mod welcome;
 pub mod what_if;
 
 use super::canvas::look::Look;
-use super::canvas::paint;
+use super::canvas::scene::{Drawn, DrawnAt};
 use super::command::{Command, Request, Requests};
 use super::page::Page;
 use super::state::Document;
@@ -326,5 +326,11 @@ pub fn paint_relation(
         opacity: if shown { 1.0 } else { 0.3 },
         ..Look::default()
     };
-    paint(painter, &scene, (Pos2::ZERO, 1.0), &look);
+    let place = DrawnAt {
+        origin: Pos2::ZERO,
+        zoom: 1.0,
+        area,
+    };
+    let (scene, look) = (&scene, &look);
+    Drawn { scene, place, look }.paint(painter);
 }

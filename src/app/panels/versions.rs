@@ -1,6 +1,7 @@
 //! The versions of a key, oldest first, with their readers, and what the anomaly forces against that order.
 
-use super::scene::{DrawnAt, anomaly, scene_ui};
+use super::scene::{anomaly, scene_ui};
+use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};

@@ -2,7 +2,7 @@
 
 use super::on_click;
 use crate::app::canvas::look::Look;
-use crate::app::canvas::paint;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::samples;
 use crate::app::state::State;
@@ -179,15 +179,19 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         .min(below.height() / bounds.height())
         .min(1.0);
     let origin = below.center() - bounds.center().to_vec2() * scale;
-    paint(
-        &ui.painter_at(area),
-        &picture.scene,
-        (origin, scale),
-        &Look {
+    let drawn = Drawn {
+        scene: &picture.scene,
+        place: DrawnAt {
+            origin,
+            zoom: scale,
+            area,
+        },
+        look: &Look {
             palette,
             ..Look::default()
         },
-    );
+    };
+    drawn.paint(&ui.painter_at(area));
     response.widget_info(|| {
         WidgetInfo::labeled(
             WidgetType::Button,
