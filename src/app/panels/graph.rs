@@ -24,8 +24,7 @@ use egui::{
 /// What the legend says where rows have numbers.
 const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
 
-/// Draws the page.
-pub fn graph_ui(
+pub(crate) fn graph_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,
@@ -375,7 +374,7 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 /// The tabs above the middle of the window, and the graph's tools.
-pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 12.0;
         let (tabs, rest) = Page::table().split_at(n_tabs(ui));

@@ -21,8 +21,7 @@ use std::sync::Arc;
 pub(super) const NO_EDGES: &str =
     "The operations alone contradict the level: no transaction depends on another.";
 
-/// Draws the page.
-pub fn group_ui(
+pub(crate) fn group_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,
@@ -44,7 +43,7 @@ pub fn group_ui(
 }
 
 /// `12 anomalies, 31 transactions`, if the group is known.
-pub fn size(document: &Document) -> String {
+pub(crate) fn size(document: &Document) -> String {
     let Some(group) = &document.component.graph else {
         return String::new();
     };
@@ -64,7 +63,7 @@ pub fn size(document: &Document) -> String {
 }
 
 /// Whether graph and matrix are about the selected anomaly or its whole component.
-pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     for (whole, short, name, hint) in [
         (
             false,

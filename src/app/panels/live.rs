@@ -29,7 +29,7 @@ const EDGE: f64 = 10.0;
 
 /// Zoom and position of the lanes.
 #[derive(Clone, Debug)]
-pub struct LiveView {
+pub(crate) struct LiveView {
     /// While they are paused: where the user has moved them.
     moved: Option<View>,
     /// Points per unit of the axis at the right edge.
@@ -52,7 +52,7 @@ impl Default for LiveView {
 
 impl LiveView {
     /// Zooms, keeping the right edge.
-    pub fn zoom_by(&mut self, factor: f32) {
+    pub(crate) fn zoom_by(&mut self, factor: f32) {
         self.scale = (self.scale * f64::from(factor)).clamp(0.1, 20.0);
         self.moved = None;
     }

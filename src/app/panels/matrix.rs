@@ -26,8 +26,7 @@ const LARGEST: f32 = 1.7;
 /// Room below the table for the legend.
 const LEGEND: f32 = 40.0;
 
-/// Draws the page.
-pub fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

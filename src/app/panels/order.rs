@@ -34,8 +34,7 @@ const REACH: f32 = 5.0;
 /// Height of what is shown until they are drawn.
 const FIRST: f32 = 160.0;
 
-/// Draws the page.
-pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

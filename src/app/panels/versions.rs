@@ -23,8 +23,12 @@ const MOST: usize = 12;
 /// Maximum number of keys to choose from below the graph.
 const KEYS: usize = 4;
 
-/// Draws the page.
-pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn versions_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    requests: &mut Requests,
+) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

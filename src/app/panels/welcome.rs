@@ -19,8 +19,7 @@ const TILE: egui::Vec2 = vec2(244.0, 54.0);
 /// Height of the picture with its frame.
 const PICTURE: f32 = 250.0;
 
-/// Draws the page.
-pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let side = ((ui.available_width() - WIDTH) / 2.0).max(12.0);
