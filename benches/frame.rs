@@ -6,8 +6,9 @@
 
 use egui::{Event, Pos2, RawInput, Rect, pos2, vec2};
 use isoscope::app::canvas::look::Look;
+use isoscope::app::canvas::scene::{Drawn, DrawnAt};
 use isoscope::app::canvas::sketch::Sketch;
-use isoscope::app::canvas::{Canvas, Cards, paint};
+use isoscope::app::canvas::{Canvas, Cards};
 use isoscope::app::style;
 use isoscope::diagram::layout::{lanes, sequence};
 use isoscope::diagram::scene::scene;
@@ -50,9 +51,18 @@ fn main() {
         let scene = scene(&sketch.diagram, &sequence(&sketch.diagram, columns));
         let middle = -scene.bounds.center().to_vec2() * ZOOM;
         measure((n, n_edges, "over time"), |ui, _, pointer| {
-            let origin = ui.max_rect().center() + middle;
-            paint(ui.painter(), &scene, (origin, ZOOM), &Look::default());
-            let _ = scene.at(((pointer - origin) / ZOOM).to_pos2(), 5.0);
+            let place = DrawnAt {
+                origin: ui.max_rect().center() + middle,
+                zoom: ZOOM,
+                area: ui.max_rect(),
+            };
+            let drawn = Drawn {
+                scene: &scene,
+                place,
+                look: &Look::default(),
+            };
+            drawn.paint(ui.painter());
+            let _ = drawn.hit(pointer);
         });
     }
 }

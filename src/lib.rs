@@ -76,8 +76,11 @@ pub use isoscope_record::collect;
 pub use isoscope_record::generate;
 pub use isoscope_tell::{audit, counterexample, report};
 
+// Public for the program, its tests and its benches: what a name says is not said again.
+#[allow(missing_docs)]
 #[cfg(feature = "window")]
 pub mod app;
+#[allow(missing_docs)]
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "window")]

@@ -33,7 +33,6 @@ pub struct Sample {
 /// The result of one checker.
 #[derive(Clone, Debug)]
 pub struct CheckerRun {
-    /// The checker.
     pub checker: Checker,
     /// By level that it decides: the conclusion, and the seconds it took.
     pub levels: Vec<(Level, Conclusion, f64)>,

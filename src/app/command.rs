@@ -56,7 +56,6 @@ impl Group {
 /// Everything constant about a command.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
-    /// The command.
     pub command: Command,
     /// The menu it belongs to.
     pub group: Group,
@@ -515,7 +514,6 @@ pub enum Request {
     SetRule(&'static str, String),
     /// Read the open history again by the selected rules.
     ReadAgain,
-    /// Write an export.
     WriteExport(ExportKind, PathBuf),
     /// Open the system's dialog for the path of an export.
     ChooseExportPath(ExportKind),

@@ -23,7 +23,6 @@ pub enum Purpose {
     Open,
     /// A history to compare the open one with.
     CompareWith,
-    /// A folder to open.
     OpenFolder,
     /// Where to write an export.
     Export(ExportKind),

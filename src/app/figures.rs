@@ -13,7 +13,6 @@ use std::sync::Arc;
 /// Maximum number of points in a plot.
 const POINTS: usize = 120;
 
-/// The figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     /// As in `stats` on the command line.
@@ -42,7 +41,6 @@ pub struct FiguresView {
     pub complete: bool,
 }
 
-/// Counting.
 pub(super) static COUNT: Task<Arc<Figures>> = Task::new(
     "figures",
     Failure::Page(Page::Statistics),

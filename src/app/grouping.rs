@@ -58,7 +58,6 @@ impl GroupBy {
 /// One way to group all anomalies.
 #[derive(Clone, Debug)]
 pub struct AnomalyGroups {
-    /// By anomaly: its heap.
     heap_of: Vec<u32>,
     /// By heap, the largest first.
     names: Vec<String>,

@@ -50,7 +50,6 @@ impl Wanted {
 pub struct Listing {
     /// The request it answers.
     pub wanted: Wanted,
-    /// The sessions.
     pub sessions: Vec<SessionId>,
     /// The transactions of one of them; where a text is searched, the first [`MOST`] of all sessions.
     pub transactions: Vec<TransactionId>,

@@ -62,7 +62,6 @@ impl Stretch {
 /// What violates a level.
 #[derive(Clone, Debug)]
 pub struct LiveViolation {
-    /// The levels.
     pub levels: Vec<Level>,
     /// What happened, and why that is a contradiction.
     pub text: [String; 2],
@@ -324,7 +323,6 @@ pub struct Live {
 }
 
 impl Live {
-    /// Takes in a snapshot.
     pub(super) fn take(&mut self, snapshot: Arc<Snapshot>) {
         self.newest = Some(snapshot);
     }

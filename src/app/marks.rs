@@ -28,7 +28,6 @@ pub enum Ask {
     Remove(usize),
     /// Show where this one is.
     GoTo(usize),
-    /// Mark this place.
     Add(MarkPlace),
 }
 
@@ -59,7 +58,6 @@ impl Marks {
         }
     }
 
-    /// Replaces all of them.
     pub fn replace(&mut self, all: Vec<Annotation>) {
         let is_there = |at: &usize| *at < all.len();
         (self.at, self.open) = (self.at.filter(is_there), self.open.filter(is_there));

@@ -44,7 +44,7 @@ mod order_export;
 pub mod page;
 mod pages;
 pub mod palette;
-pub mod panels;
+mod panels;
 pub mod paths;
 pub mod picture;
 pub mod playback;

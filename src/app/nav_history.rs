@@ -11,7 +11,6 @@ const MAX: usize = 200;
 /// A view of the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViewPlace {
-    /// The page.
     pub page: Page,
     /// The anomaly.
     pub selected: Option<ViolationId>,

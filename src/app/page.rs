@@ -16,7 +16,6 @@ pub enum About {
 /// Everything constant about a page.
 #[derive(Debug)]
 pub struct PageRow {
-    /// The page.
     pub page: Page,
     /// Its name, on its tab and in the menu.
     pub name: &'static str,
@@ -26,7 +25,6 @@ pub struct PageRow {
     pub keys: [KeyboardShortcut; 1],
     /// Its word in links and project files.
     pub word: &'static str,
-    /// What it is about.
     pub about: About,
 }
 

@@ -39,7 +39,6 @@ pub enum Thing {
 pub struct PaletteEntry {
     /// The thing found.
     pub thing: Thing,
-    /// Its name.
     pub name: String,
     /// What kind of thing it is, or the keys of a command.
     pub note: String,

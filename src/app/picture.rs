@@ -84,7 +84,6 @@ pub struct Picture {
     pub kind: LayoutKind,
     /// Inferred edges whose evidence is drawn.
     pub expanded: BTreeSet<EdgeIndex>,
-    /// Edges that are drawn.
     pub drawn: Vec<EdgeIndex>,
     /// What is drawn, and where.
     pub sketch: Arc<Sketch>,

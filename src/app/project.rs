@@ -27,7 +27,6 @@ pub struct Project {
     /// The rules by which it is read.
     #[serde(default)]
     pub rules: BTreeMap<String, String>,
-    /// The view.
     #[serde(default)]
     pub view: View,
     /// How things are arranged.
@@ -35,7 +34,6 @@ pub struct Project {
     pub arrangement: Arrangement,
 }
 
-/// A view.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
@@ -56,7 +54,6 @@ pub struct RestoreTarget {
     pub identity: Option<String>,
     /// Name of an anomaly.
     pub id: Option<ViolationName>,
-    /// The page.
     pub page: Option<Page>,
     /// Inferred edges whose evidence is drawn.
     pub evidence: Option<Vec<usize>>,

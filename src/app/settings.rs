@@ -23,7 +23,6 @@ pub struct Preferences {
     pub details_height: Option<u16>,
 }
 
-/// The settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {

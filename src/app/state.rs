@@ -224,7 +224,6 @@ pub struct Document {
     pub complete: bool,
     /// The anomaly list.
     pub tree: Tree,
-    /// The selected violation.
     pub selected: Option<ViolationId>,
     /// How its argument is shown.
     pub argument: ArgumentView,

@@ -55,7 +55,6 @@ pub struct Palette {
     pub line: Color32,
     /// Bars and blocks without a meaning of their own, such as how much ran when. Contrast with surfaces is at least 3.
     pub shade: Color32,
-    /// Text.
     pub text: Color32,
     /// Titles.
     pub strong: Color32,

@@ -19,7 +19,6 @@ const MAX_OPERATIONS: u64 = 20_000_000;
 pub enum Parameter {
     /// Transactions of each session.
     Transactions,
-    /// Sessions.
     Sessions,
     /// Operations of each transaction.
     Operations,
@@ -39,7 +38,6 @@ impl Parameter {
         Parameter::ReadShare,
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Transactions => "transactions of a session",
@@ -167,7 +165,6 @@ impl Plan {
 /// The measurements at one value.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The value.
     pub value: u64,
     /// Operations of the history.
     pub n_operations: usize,

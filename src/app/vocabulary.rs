@@ -18,13 +18,11 @@ pub fn file_name(path: &Path) -> String {
 /// Where a history comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A file.
     File(PathBuf),
     /// A bundled sample: index into the table.
     Sample(usize),
     /// Something dropped that has no path.
     Bytes {
-        /// Its name.
         name: String,
         /// Its contents.
         bytes: Arc<[u8]>,
@@ -100,7 +98,6 @@ pub enum Cover {
 pub enum Attention {
     /// A step of the argument.
     Step(usize),
-    /// An edge.
     Edge(EdgeIndex),
     /// A card.
     Transaction(TransactionId),

@@ -60,7 +60,6 @@ pub enum Message {
     Done(Sum),
 }
 
-/// Checking a part.
 pub(super) static CHECK_PART: Task<Message> = Task::new(
     "what if",
     Failure::Message("The part could not be checked"),

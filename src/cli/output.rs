@@ -29,7 +29,6 @@ pub(super) enum Paint {
 }
 
 impl Paint {
-    /// That of a verdict.
     pub(super) fn of(verdict: VerdictWord) -> Paint {
         match verdict {
             VerdictWord::Satisfied => Paint::Good,

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// A shape of anomalies in two histories.
 #[derive(Clone, Debug)]
 pub struct ComparedShape {
-    /// The shape.
     pub signature: Signature,
     /// How many anomalies of each history have it, of those that were minimized.
     pub counts: [u64; 2],

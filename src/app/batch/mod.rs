@@ -78,7 +78,6 @@ impl Checked {
 pub struct Signature {
     /// Number of transactions.
     pub size: usize,
-    /// Its pattern.
     pub pattern: Pattern,
     /// Level, pattern and shape of its cycle, without names.
     pub shape: String,
@@ -195,7 +194,6 @@ impl Column {
 /// A folder of histories.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// The folder.
     pub folder: PathBuf,
     /// Its histories, by name.
     pub rows: Vec<BatchRow>,

@@ -8,14 +8,18 @@ use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::text_size::ADVANCE;
 use crate::diagram::theme::{Role, Stroke as ThemeStroke, is_dotted};
 use crate::diagram::{Emphasis, Target};
+use crate::history::TransactionId;
 use egui::emath::GuiRounding as _;
 use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::epaint::{RectShape, TextShape};
 use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
+use std::collections::BTreeSet;
 
 /// No text is smaller than this on the screen, in points: where a picture shrinks it further, it keeps this size and is
 /// shortened to its card, or is drawn as a bar.
-pub(super) const LEGIBLE: f32 = 11.0;
+const LEGIBLE: f32 = 11.0;
+/// Labels that a graph shrinks below this are left out, in points.
+const LEGIBLE_LABEL: f32 = 5.5;
 /// How far outside the visible area a line is still drawn, in points: more than any width.
 const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
@@ -37,8 +41,6 @@ pub(super) struct Brush<'a> {
     pub(super) origin: Pos2,
     /// How things look.
     pub(super) look: &'a Look,
-    /// The pointer is on the card or edge.
-    pub(super) hovered: bool,
 }
 
 /// How a surface is painted.
@@ -79,81 +81,104 @@ impl Brush<'_> {
     }
 
     /// A rectangle of the picture on the screen.
-    pub(super) fn area(&self, rect: Rect) -> Rect {
+    fn area(&self, rect: Rect) -> Rect {
         Rect::from_min_max(self.point(rect.min), self.point(rect.max))
     }
 
     fn is_lit(&self, target: Option<Target>) -> bool {
-        match target {
-            Some(Target::Transaction(t)) => self.look.lit.transactions.contains(&t),
-            Some(Target::Operation(o)) => self.look.lit.operations.contains(&o),
-            Some(Target::Edge(e)) => self.look.lit.edges.contains(&e),
-            Some(Target::Elsewhere(t)) => self.look.lit.elsewhere.contains(&t),
-            Some(Target::Several(..)) | None => false,
-        }
+        target.is_some_and(|target| self.look.is_lit(target))
     }
 
-    /// Adds the shapes of what is in sight of a whole scene, paler where something else is highlighted.
-    pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
-        let sight = self.sight();
+    /// The shapes of what is in view of a whole scene, paler where something else is highlighted.
+    pub(super) fn scene(&self, scene: &Scene) -> Vec<Shape> {
+        let marks = scene.marks_in(self.view()).map(|(_, mark)| mark);
+        self.marks(marks, !scene.parts.is_empty())
+    }
+
+    /// The shapes of what is below everything in a graph.
+    pub(super) fn ground(&self, scene: &Scene) -> Vec<Shape> {
+        let ground = scene.parts.first().map_or(0..0, |part| part.marks.clone());
+        self.marks(scene.marks[ground].iter(), true)
+    }
+
+    /// The frames around selected cards.
+    pub(super) fn choices(&self, scene: &Scene) -> Vec<Shape> {
+        let mut out = Vec::new();
+        if !self.look.chosen.is_empty() {
+            for (_, mark) in scene.marks_in(self.view()) {
+                self.draw_choice(mark, &mut out);
+            }
+        }
+        out
+    }
+
+    fn marks<'m>(&self, marks: impl Iterator<Item = &'m Mark>, is_graph: bool) -> Vec<Shape> {
+        let mut out = Vec::new();
         // The operations of a card follow it, and so do texts.
         let (mut card, mut inside) = (None, None);
-        // A card or a label is in sight with whatever of it is.
-        for mark in scene
-            .marks
-            .iter()
-            .filter(|mark| sight.intersects(mark.bounds()))
-        {
+        for mark in marks {
             inside = enclosing(mark, inside);
             if let Some(Target::Transaction(_)) = mark.target {
                 card = mark.target;
             }
-            let is_lit = match mark.target {
-                Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
-                Some(Target::Operation(_)) => {
-                    card.is_none() || self.is_lit(card) || self.is_lit(mark.target)
-                }
-                Some(Target::Transaction(_) | Target::Edge(_)) => self.is_lit(mark.target),
-                _ => true,
+            let Some(strength) = self.strength(mark, card, is_graph) else {
+                continue;
             };
             self.of(mark, inside)
-                .draw_mark(mark, inside, self.look.strength(is_lit), out);
-            if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) =
-                (mark.target, &mark.shape)
-                && matches!(mark.role, Role::Card(_))
-                && self.look.marked.contains(&t)
-            {
-                self.draw_flag(*rect, out);
+                .draw_mark(mark, inside, strength, &mut out);
+            self.draw_choice(mark, &mut out);
+            self.draw_flag(mark, &mut out);
+        }
+        out
+    }
+
+    /// Opacity of a mark on this card; none if it is not drawn.
+    fn strength(&self, mark: &Mark, card: Option<Target>, is_graph: bool) -> Option<f32> {
+        let look = self.look;
+        match mark.target {
+            Some(target @ Target::Edge(_)) => {
+                let strength = look.strength_of_target(target);
+                let is_shown = !look.is_hidden(target)
+                    && (!is_graph
+                        || !is_of_label(mark)
+                        || !look.is_absent(target) && self.has_labels(strength));
+                is_shown.then_some(strength)
             }
+            Some(target @ Target::Transaction(_)) => Some(look.strength_of_target(target)),
+            Some(Target::Operation(_)) if card.is_some() => {
+                let is_absent = card.is_some_and(|card| look.is_absent(card));
+                let is_lit = self.is_lit(card) || self.is_lit(mark.target);
+                Some(look.strength_of(is_absent, is_lit))
+            }
+            // The columns of a graph.
+            None if is_graph => Some(look.strength(false)),
+            _ => Some(look.strength(true)),
         }
     }
 
+    /// Whether edges of this opacity have labels in a graph. Of many edges, only those that are lit have them where they have
+    /// to be larger than the picture shrinks them.
+    fn has_labels(&self, strength: f32) -> bool {
+        let size = LABEL_FONT * self.zoom;
+        let is_crowded =
+            self.look.weight == Weight::OfLit && size < LEGIBLE && !self.look.lit.edges.is_empty();
+        size >= LEGIBLE_LABEL && !(is_crowded && strength < 1.0)
+    }
+
     /// The part of the picture that is seen, and what reaches into it.
-    fn sight(&self) -> Rect {
+    fn view(&self) -> Rect {
         let seen = self.painter.clip_rect().expand(MARGIN);
         let in_picture = |at: Pos2| ((at - self.origin) / self.zoom).to_pos2();
         Rect::from_min_max(in_picture(seen.min), in_picture(seen.max))
     }
 
-    /// Adds the shapes of marks that together make one card, edge or label of this strength.
-    pub(super) fn draw(&self, marks: &[Mark], strength: f32, out: &mut Vec<Shape>) {
-        let mut inside = None;
-        for mark in marks {
-            inside = enclosing(mark, inside);
-            self.of(mark, inside).draw_mark(mark, inside, strength, out);
-        }
-    }
-
     /// The brush for a mark: that of a label of an edge draws larger, around the label's middle, but not beyond the side
     /// of the canvas.
     fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
-        let is_of_label = matches!(
-            mark.role,
-            Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_)
-        );
         let is_of_row = matches!(mark.target, Some(Target::Operation(_)));
+        let is_of_label = is_of_label(mark) && !is_of_row;
         let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
-        let Some(label) = inside.filter(|_| is_of_label && !is_of_row && zoom > self.zoom) else {
+        let Some(label) = inside.filter(|_| is_of_label && zoom > self.zoom) else {
             return *self;
         };
         let middle = label.center();
@@ -186,8 +211,9 @@ impl Brush<'_> {
     }
 
     fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {
-        let is_absent = |o| self.look.absent.operations.contains(&o);
-        let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
+        let is_absent = mark
+            .target
+            .is_some_and(|target| self.look.is_absent(target));
         let strength = if is_absent {
             strength.min(self.look.strength_of(true, false))
         } else {
@@ -228,7 +254,6 @@ impl Brush<'_> {
                 } else {
                     1.0
                 };
-                let wide = if self.hovered { 1.45 } else { wide };
                 self.line(points, &stroke, wide, strength, out);
             }
             SceneShape::Head(points) => {
@@ -286,7 +311,7 @@ impl Brush<'_> {
             ));
         }
         if let Some(stroke) = stroke {
-            let lit = is_card && (self.hovered || self.is_lit(mark.target));
+            let lit = is_card && self.is_lit(mark.target);
             let colour = if lit {
                 palette.accent
             } else {
@@ -304,7 +329,10 @@ impl Brush<'_> {
     }
 
     /// A flag at the upper right corner of a marked card.
-    pub(super) fn draw_flag(&self, rect: Rect, out: &mut Vec<Shape>) {
+    fn draw_flag(&self, mark: &Mark, out: &mut Vec<Shape>) {
+        let Some(rect) = card_in(mark, &self.look.marked) else {
+            return;
+        };
         let (foot, size) = (
             self.area(rect).right_top() - vec2(14.0, 0.0) * self.zoom,
             9.0 * self.zoom.clamp(0.6, 1.6),
@@ -323,7 +351,10 @@ impl Brush<'_> {
     }
 
     /// A second frame around a selected card.
-    pub(super) fn draw_choice(&self, rect: Rect, out: &mut Vec<Shape>) {
+    fn draw_choice(&self, mark: &Mark, out: &mut Vec<Shape>) {
+        let Some(rect) = card_in(mark, &self.look.chosen) else {
+            return;
+        };
         let area = self.area(rect).expand(4.0);
         let stroke = Stroke::new(2.0, self.look.palette.caution);
         let corners = [
@@ -479,6 +510,24 @@ impl Brush<'_> {
             Align::Right => at.x - inside.left(),
         }
     }
+}
+
+/// The area of a card that is one of these.
+fn card_in(mark: &Mark, these: &BTreeSet<TransactionId>) -> Option<Rect> {
+    match (&mark.shape, mark.role, mark.target) {
+        (SceneShape::Rect { rect, .. }, Role::Card(_), Some(Target::Transaction(t))) => {
+            Some(*rect).filter(|_| these.contains(&t))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a mark is of the label of an edge, or of a number.
+fn is_of_label(mark: &Mark) -> bool {
+    matches!(
+        mark.role,
+        Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_)
+    )
 }
 
 /// Where the value begins in an operation as it is written on a card: of a long one, key and value are shortened.

@@ -1,10 +1,15 @@
-//! The picture from so far away that cards are blocks and edges thin lines: one mesh, kept while it looks the same.
+//! The picture from so far away that cards are blocks and edges thin lines: one mesh, kept while it looks as before.
 
 use super::batch::Batch;
 use super::look::Look;
-use super::sketch::Parts;
+use super::scene::DrawnAt;
+use crate::diagram::Target;
+use crate::diagram::scene::{Scene, Shape as SceneShape};
+use crate::diagram::theme::Role;
+use crate::relations::Relation;
+use egui::emath::TSTransform;
 use egui::epaint::Mesh;
-use egui::{Painter, Pos2, Rect, Shape};
+use egui::{Color32, Painter, Pos2, Shape, Vec2};
 use std::sync::Arc;
 
 /// Below this zoom a picture is far.
@@ -38,15 +43,13 @@ impl Far {
         *self = Far::default();
     }
 
-    /// Draws all cards and edges, the picture's origin at `origin`. O(parts) when something looks different from before,
-    /// else O(1).
+    /// Draws all cards and edges. O(marks) when something looks different from before, else O(1).
     pub(super) fn draw(
         &mut self,
         painter: &Painter,
-        parts: &Parts,
+        scene: &Scene,
         look: &Arc<Look>,
-        zoom: f32,
-        origin: Pos2,
+        DrawnAt { origin, zoom, .. }: DrawnAt,
     ) {
         if self
             .mesh
@@ -56,7 +59,7 @@ impl Far {
             self.mesh = Some(Kept {
                 look: Arc::clone(look),
                 zoom,
-                mesh: mesh(parts, look, zoom),
+                mesh: as_it_looks(scene, look, zoom),
             });
             self.placed = None;
         }
@@ -72,35 +75,49 @@ impl Far {
     }
 }
 
-fn mesh(parts: &Parts, look: &Look, zoom: f32) -> Mesh {
-    let at = |point: Pos2| (point.to_vec2() * zoom).to_pos2();
-    let mut batch = Batch::with_detail(DETAIL);
-    for edge in parts
-        .edges
-        .iter()
-        .filter(|edge| !look.hidden.contains(&edge.arrow.relation))
-    {
-        let lit = look.is_lit(&edge.arrow);
-        let strength = look.strength_of_edge(&edge.arrow);
-        let colour = look
-            .palette
-            .relation(edge.arrow.relation)
-            .gamma_multiply(strength * 0.7);
-        let width = if lit && look.lit.any { 1.6 } else { 0.8 };
-        batch.line(edge.far.iter().map(|point| at(*point)), width, colour);
-    }
-    for card in &parts.cards {
-        let lit = look.lit.transactions.contains(&card.card.transaction);
-        let colour = if lit && look.lit.any {
+fn as_it_looks(scene: &Scene, look: &Look, zoom: f32) -> Mesh {
+    let is_lit = |target| look.lit.any && look.is_lit(target);
+    let line = |target, relation| {
+        let colour = look.palette.relation(relation);
+        let width = if is_lit(target) { 1.6 } else { 0.8 };
+        let strength = look.strength_of_target(target) * 0.7;
+        (!look.is_hidden(target)).then_some((width, colour.gamma_multiply(strength)))
+    };
+    let block = |target| {
+        let colour = if is_lit(target) {
             look.palette.accent
         } else {
             look.palette.weak
         };
-        let area = Rect::from_min_max(at(card.rect.min), at(card.rect.max));
-        batch.block(
-            area,
-            colour.gamma_multiply(look.strength_of_card(card.card.transaction)),
-        );
+        colour.gamma_multiply(look.strength_of_target(target))
+    };
+    let place = TSTransform::new(Vec2::ZERO, zoom);
+    mesh(scene, place, (DETAIL, 0.0), line, block)
+}
+
+/// The edges of a scene as lines of some width and colour, and its cards as blocks of some colour. Lines have no detail
+/// shorter than the first of `sizes`, blocks are larger by the second.
+pub(super) fn mesh(
+    scene: &Scene,
+    place: TSTransform,
+    (detail, more): (f32, f32),
+    line: impl Fn(Target, Relation) -> Option<(f32, Color32)>,
+    block: impl Fn(Target) -> Color32,
+) -> Mesh {
+    let mut batch = Batch::with_detail(detail);
+    for mark in &scene.marks {
+        match (&mark.shape, mark.role, mark.target) {
+            (SceneShape::Line(path), Role::Edge(relation, _), Some(target)) => {
+                if let Some((width, colour)) = line(target, relation) {
+                    let points = path.flatten(1).into_iter();
+                    batch.line(points.map(|point| place * point), width, colour);
+                }
+            }
+            (SceneShape::Rect { rect, .. }, Role::Card(_), Some(target)) => {
+                batch.block((place * *rect).expand(more), block(target));
+            }
+            _ => {}
+        }
     }
     batch.mesh()
 }

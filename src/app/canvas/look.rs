@@ -5,9 +5,9 @@ use crate::app::style::Palette;
 use crate::app::vocabulary::Attention;
 use crate::counterexample::Layer;
 use crate::counterexample::replay::{Action, RunStep};
-use crate::diagram::{Arrow, Card};
+use crate::diagram::{Diagram, Target};
 use crate::history::{OperationId, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Relation};
+use crate::relations::{Edge, EdgeIndex};
 use std::collections::BTreeSet;
 
 /// Everything highlighted together with what has attention.
@@ -267,8 +267,8 @@ pub struct Look {
     pub lit: Lit,
     /// What is not present now.
     pub absent: Absent,
-    /// Relations whose edges are not drawn.
-    pub hidden: BTreeSet<Relation>,
+    /// Edges that are not drawn.
+    pub hidden: BTreeSet<EdgeIndex>,
     /// Transactions selected for a what-if.
     pub chosen: BTreeSet<TransactionId>,
     /// Transactions that the user marked.
@@ -298,13 +298,59 @@ impl Default for Look {
 }
 
 impl Look {
-    /// Whether the pointer or the argument is at an edge.
-    pub fn is_lit(&self, arrow: &Arrow) -> bool {
-        let is_lit = |edge: &EdgeIndex| self.lit.edges.contains(edge);
-        is_lit(&arrow.edge) || arrow.also.iter().any(is_lit)
+    /// Says of an arrow what is said of the other edges that it draws, and of a card what is said of the other transactions.
+    /// O(arrows + cards).
+    pub(super) fn spread(&mut self, diagram: &Diagram) {
+        let arrows = diagram.arrows.iter();
+        for arrow in arrows.filter(|arrow| !arrow.also.is_empty()) {
+            if arrow.also.iter().any(|edge| self.lit.edges.contains(edge)) {
+                self.lit.edges.insert(arrow.edge);
+            }
+            if !arrow
+                .also
+                .iter()
+                .all(|edge| self.absent.edges.contains(edge))
+            {
+                self.absent.edges.remove(&arrow.edge);
+            }
+        }
+        let cards = diagram.cards.iter();
+        for card in cards.filter(|card| !card.others.is_empty()) {
+            for set in [&mut self.chosen, &mut self.marked] {
+                if card.others.iter().any(|t| set.contains(t)) {
+                    set.insert(card.transaction);
+                }
+            }
+        }
     }
 
-    /// Opacity of something that is lit or not.
+    /// Whether this is not drawn.
+    pub fn is_hidden(&self, target: Target) -> bool {
+        matches!(target, Target::Edge(edge) if self.hidden.contains(&edge))
+    }
+
+    /// Whether the picture has room for this but does not show it now.
+    pub fn is_absent(&self, target: Target) -> bool {
+        match target {
+            Target::Transaction(t) => self.absent.transactions.contains(&t),
+            Target::Operation(o) => self.absent.operations.contains(&o),
+            Target::Edge(e) => self.absent.edges.contains(&e),
+            Target::Elsewhere(_) | Target::Several(..) => false,
+        }
+    }
+
+    /// Whether this is highlighted.
+    pub fn is_lit(&self, target: Target) -> bool {
+        match target {
+            Target::Transaction(t) => self.lit.transactions.contains(&t),
+            Target::Operation(o) => self.lit.operations.contains(&o),
+            Target::Edge(e) => self.lit.edges.contains(&e),
+            Target::Elsewhere(t) => self.lit.elsewhere.contains(&t),
+            Target::Several(..) => false,
+        }
+    }
+
+    /// Opacity of something that is highlighted or not.
     pub fn strength(&self, lit: bool) -> f32 {
         if self.lit.any && !lit {
             self.pale * self.opacity
@@ -313,39 +359,17 @@ impl Look {
         }
     }
 
-    /// Whether an edge is not present now, nor any other that says the same.
-    pub fn is_absent(&self, arrow: &Arrow) -> bool {
-        let absent = |edge: &EdgeIndex| self.absent.edges.contains(edge);
-        absent(&arrow.edge) && arrow.also.iter().all(absent)
-    }
-
-    /// Opacity of an edge.
-    pub fn strength_of_edge(&self, arrow: &Arrow) -> f32 {
-        self.strength_of(self.is_absent(arrow), self.is_lit(arrow))
-    }
-
-    /// Opacity of a card.
-    pub fn strength_of_card(&self, transaction: TransactionId) -> f32 {
-        let is_lit = self.lit.transactions.contains(&transaction);
-        self.strength_of(self.absent.transactions.contains(&transaction), is_lit)
-    }
-
-    /// Whether any transaction of a card was selected for a what-if.
-    pub fn is_card_chosen(&self, card: &Card) -> bool {
-        card.transactions().any(|t| self.chosen.contains(&t))
-    }
-
-    /// Whether the user marked any transaction of a card.
-    pub fn is_card_marked(&self, card: &Card) -> bool {
-        card.transactions().any(|t| self.marked.contains(&t))
-    }
-
-    /// Opacity of something that is present or not, and lit or not.
+    /// Opacity of something that is present or not, and highlighted or not.
     pub fn strength_of(&self, absent: bool, lit: bool) -> f32 {
         if absent {
             ABSENT * self.opacity
         } else {
             self.strength(lit)
         }
+    }
+
+    /// Opacity of a card or an edge.
+    pub fn strength_of_target(&self, target: Target) -> f32 {
+        self.strength_of(self.is_absent(target), self.is_lit(target))
     }
 }

@@ -135,20 +135,15 @@ impl Navigation {
 
     /// Multiplies the zoom, keeping the point at `fixed` (from the canvas' corner) where it is.
     pub fn zoom_about(&mut self, fixed: Vec2, factor: f32) {
-        let zoom = (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end());
-        if zoom.is_finite() {
-            self.pan = fixed + (self.pan - fixed) * (zoom / self.zoom);
-            self.zoom = zoom;
-            self.fitted = None;
-            self.keep_in_sight();
+        let factor = self.bounded(factor);
+        if factor.is_finite() {
+            self.go_to(fixed + (self.pan - fixed) * factor, self.zoom * factor);
         }
     }
 
     /// Moves the picture.
     pub fn move_by(&mut self, way: Vec2) {
-        self.pan += way;
-        self.fitted = None;
-        self.keep_in_sight();
+        self.go_to(self.pan + way, self.zoom);
     }
 
     fn keep_in_sight(&mut self) {
@@ -160,23 +155,31 @@ impl Navigation {
         }
     }
 
-    /// Handles the mouse wheel: plain, it pans; with Ctrl (or a pinch), it zooms around the pointer. Returns whether it
-    /// did.
-    pub fn wheel(&mut self, ui: &Ui, rect: Rect) -> bool {
-        let (factor, way, pointer) = ui.input(|input| {
-            (
-                input.zoom_delta(),
-                input.smooth_scroll_delta(),
-                input.pointer.hover_pos(),
-            )
+    /// Moves the picture by the mouse wheel, unless it zooms.
+    pub fn wheel(&mut self, ui: &Ui) {
+        let way = ui.input(|input| {
+            if input.zoom_delta() == 1.0 {
+                input.smooth_scroll_delta()
+            } else {
+                Vec2::ZERO
+            }
         });
-        if factor != 1.0 {
-            let fixed = pointer.map_or(rect.size() / 2.0, |pointer| pointer - rect.min);
-            self.zoom_about(fixed, factor);
-        } else if way != Vec2::ZERO {
+        if way != Vec2::ZERO {
             self.move_by(way);
         }
-        factor != 1.0 || way != Vec2::ZERO
+    }
+
+    /// A factor for the zoom, so far as it stays within bounds.
+    pub fn bounded(&self, factor: f32) -> f32 {
+        (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end()) / self.zoom
+    }
+
+    /// Takes another place.
+    pub fn go_to(&mut self, pan: Vec2, zoom: f32) {
+        if (pan, zoom) != (self.pan, self.zoom) {
+            (self.pan, self.zoom, self.fitted) = (pan, zoom, None);
+            self.keep_in_sight();
+        }
     }
 
     /// A point of the picture on the screen.

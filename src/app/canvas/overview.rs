@@ -1,9 +1,10 @@
 //! A small map of the whole picture, shown while only a part of it is visible.
 
-use super::batch::Batch;
+use super::far;
 use super::navigation::Navigation;
-use super::sketch::Parts;
+use super::sketch::Sketch;
 use crate::app::style::Palette;
+use egui::emath::TSTransform;
 use egui::epaint::Mesh;
 use egui::{
     Align2, CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
@@ -42,18 +43,20 @@ impl Overview {
         *self = Overview::default();
     }
 
-    /// Draws the map of a picture of these `bounds` in the corner of `canvas` where it covers least; in another one once it
-    /// covers what is lit. Returns where in the picture the user wants to look.
+    /// Draws the map of a picture in the corner of `canvas` where it covers least; in another one once it covers what is lit.
+    /// Returns where in the picture the user wants to look.
     pub(super) fn ui(
         &mut self,
         ui: &Ui,
-        (canvas, bounds): (Rect, Rect),
+        canvas: Rect,
         lit: &[Rect],
-        parts: &Parts,
+        sketch: &Sketch,
         navigation: &Navigation,
     ) -> Option<Pos2> {
+        let bounds = sketch.layout.bounds;
         let cards = || {
-            parts
+            sketch
+                .layout
                 .cards
                 .iter()
                 .map(|card| navigation.to_screen_rect(canvas, card.rect))
@@ -101,7 +104,7 @@ impl Overview {
             .as_ref()
             .is_none_or(|(area, of, _)| *area != map || *of != palette)
         {
-            self.kept = Some((map, palette, Arc::new(mesh(map, bounds, parts, &palette))));
+            self.kept = Some((map, palette, Arc::new(mesh(map, sketch, &palette))));
         }
         if let Some((.., mesh)) = &self.kept {
             painter.add(Shape::Mesh(Arc::clone(mesh)));
@@ -110,7 +113,7 @@ impl Overview {
             navigation.to_picture(canvas, canvas.min),
             navigation.to_picture(canvas, canvas.max),
         );
-        let sight = on_map(map, bounds, sight).intersect(map);
+        let sight = (on_map(map, bounds) * sight).intersect(map);
         painter.rect_stroke(
             sight,
             CornerRadius::same(2),
@@ -126,7 +129,7 @@ impl Overview {
         let wanted = (response.dragged() || response.clicked())
             .then(|| response.interact_pointer_pos())
             .flatten();
-        wanted.map(|at| bounds.min + (at - map.min) / scale(map, bounds))
+        wanted.map(|at| on_map(map, bounds).inverse() * at)
     }
 }
 
@@ -140,27 +143,14 @@ fn map_area(canvas: Rect, (bounds, most): (Rect, egui::Vec2), corner: Align2) ->
     corner.align_size_within_rect(size, canvas.shrink(MARGIN))
 }
 
-/// An area of the picture on the map.
-fn on_map(map: Rect, bounds: Rect, area: Rect) -> Rect {
-    let at = |point: Pos2| map.min + (point - bounds.min) * scale(map, bounds);
-    Rect::from_min_max(at(area.min), at(area.max))
+/// From the picture to the map.
+fn on_map(map: Rect, bounds: Rect) -> TSTransform {
+    let scale = scale(map, bounds);
+    TSTransform::new(map.min - bounds.min * scale, scale)
 }
 
-fn mesh(map: Rect, bounds: Rect, parts: &Parts, palette: &Palette) -> Mesh {
-    let mut batch = Batch::with_detail(DETAIL);
-    for edge in &parts.edges {
-        let points = edge
-            .far
-            .iter()
-            .map(|point| map.min + (*point - bounds.min) * scale(map, bounds));
-        batch.line(
-            points,
-            0.7,
-            palette.relation(edge.arrow.relation).gamma_multiply(0.7),
-        );
-    }
-    for card in &parts.cards {
-        batch.block(on_map(map, bounds, card.rect).expand(0.5), palette.weak);
-    }
-    batch.mesh()
+fn mesh(map: Rect, sketch: &Sketch, palette: &Palette) -> Mesh {
+    let line = |_, relation| Some((0.7, palette.relation(relation).gamma_multiply(0.7)));
+    let place = on_map(map, sketch.layout.bounds);
+    far::mesh(&sketch.scene, place, (DETAIL, 0.5), line, |_| palette.weak)
 }

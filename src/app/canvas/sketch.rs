@@ -1,73 +1,30 @@
-//! The scene of a picture, split into background (lanes), nodes (cards), edges (lines) and labels, so that the
-//! interactive graph can draw each at its time.
+//! A diagram, where its parts are, and the scene of both.
 
+use crate::diagram::Diagram;
 use crate::diagram::layout::{self, Layout};
-use crate::diagram::scene::{Mark, Part, Shape, scene};
-use crate::diagram::{Arrow, Card, Diagram, Target};
-use egui::{Pos2, Rect};
-use std::sync::Arc;
+use crate::diagram::scene::{Scene, scene};
+use egui::Pos2;
 
 /// A diagram and where its parts are, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sketch {
     /// What is drawn.
     pub diagram: Diagram,
     /// Where.
     pub layout: Layout,
-    /// The scene of both, split into parts.
-    pub parts: Parts,
-}
-
-/// A card's shapes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CardSketch {
-    /// What it says.
-    pub card: Card,
-    /// Where it is.
-    pub rect: Rect,
-    /// Its shapes, in order.
-    pub marks: Vec<Mark>,
-}
-
-/// An edge's shapes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EdgeSketch {
-    /// What it means.
-    pub arrow: Arrow,
-    /// Its line, as points close enough together to look smooth.
-    pub points: Vec<Pos2>,
-    /// Bounds of its line.
-    pub bounds: Rect,
-    /// Its line with as few points as describe its shape.
-    pub far: Vec<Pos2>,
-    /// Line and head.
-    pub marks: Vec<Mark>,
-    /// Background of its label.
-    pub label: Rect,
-    /// Background and text of its label.
-    pub label_marks: Vec<Mark>,
-}
-
-/// A scene split into parts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts {
-    /// Session columns.
-    pub lanes: Vec<Mark>,
-    /// By card of the diagram.
-    pub cards: Vec<Arc<CardSketch>>,
-    /// By arrow of the diagram.
-    pub edges: Vec<Arc<EdgeSketch>>,
+    /// The shapes of both.
+    pub scene: Scene,
 }
 
 impl Sketch {
-    /// Draws a diagram in a layout of it. O(marks · log arrows): some ten milliseconds for
+    /// Draws a diagram in a layout of it. O(marks): some ten milliseconds for
     /// thousands of cards, so not within a frame.
     pub fn new(diagram: Diagram, layout: Layout) -> Sketch {
-        let parts = Parts::new(&diagram, &layout);
+        let scene = scene(&diagram, &layout);
         Sketch {
             diagram,
             layout,
-            parts,
+            scene,
         }
     }
 
@@ -85,66 +42,12 @@ impl Sketch {
     }
 }
 
-impl Parts {
-    fn new(diagram: &Diagram, layout: &Layout) -> Parts {
-        let whole = scene(diagram, layout);
-        let boxes = diagram.cards.iter().zip(&layout.cards);
-        let cards = boxes.map(|(card, space)| CardSketch {
-            card: card.clone(),
-            rect: space.rect,
-            marks: Vec::new(),
-        });
-        let mut cards: Vec<CardSketch> = cards.collect();
-        let routes = diagram.arrows.iter().zip(&layout.routes);
-        let edges = routes.map(|(arrow, route)| EdgeSketch {
-            arrow: arrow.clone(),
-            points: route.path.flatten(6),
-            bounds: route.path.bounds(),
-            far: route.path.flatten(1),
-            marks: Vec::new(),
-            label: route.label,
-            label_marks: Vec::new(),
-        });
-        let mut edges: Vec<EdgeSketch> = edges.collect();
-        let mut lanes = Vec::new();
-        for (part, marks) in &whole.parts {
-            let marks = whole.marks[marks.clone()].iter().cloned();
-            match *part {
-                Part::Ground => lanes.extend(marks),
-                Part::Card(card) => cards[card].marks.extend(marks),
-                Part::Line(edge) | Part::Head(edge) => edges[edge].marks.extend(marks),
-                Part::Label(edge) => edges[edge].label_marks.extend(marks),
-            }
-        }
-        Parts {
-            lanes,
-            cards: cards.into_iter().map(Arc::new).collect(),
-            edges: edges.into_iter().map(Arc::new).collect(),
-        }
-    }
-}
-
-impl CardSketch {
-    /// What is at a point of the picture inside the card.
-    pub fn at(&self, point: Pos2) -> Option<Target> {
-        let hit = |mark: &&Mark| match &mark.shape {
-            Shape::Rect { rect, .. } => rect.contains(point),
-            _ => false,
-        };
-        self.marks
-            .iter()
-            .rev()
-            .find(hit)
-            .and_then(|mark| mark.target)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::Control;
-    use crate::diagram::theme::Role;
-    use crate::diagram::{Subject, diagram, operations_in};
+    use crate::diagram::scene::{Hit, Mark, Part};
+    use crate::diagram::{Subject, Target, diagram, operations_in};
     use crate::relations::{Edge, Reason, Relation};
 
     fn sketch() -> Sketch {
@@ -182,29 +85,38 @@ mod tests {
 
     #[test]
     fn every_card_and_every_edge_gets_its_own_marks() {
-        let sketch = sketch();
-        let parts = &sketch.parts;
-        assert_eq!((parts.cards.len(), parts.edges.len()), (3, 2));
-        for card in &parts.cards {
-            assert!(matches!(card.marks[0].role, Role::Card(_)));
-            let own = |mark: &Mark| match mark.target {
-                Some(Target::Transaction(t)) => t == card.card.transaction,
-                Some(Target::Operation(o)) => card.card.rows.iter().any(|row| row.operation == o),
+        let Sketch {
+            diagram,
+            layout,
+            scene,
+        } = sketch();
+        assert_eq!((diagram.cards.len(), diagram.arrows.len()), (3, 2));
+        for part in &scene.parts {
+            let own = |mark: &Mark| match (part.part, mark.target) {
+                (Part::Ground, target) => target.is_none(),
+                (Part::Card(card), Some(Target::Transaction(t))) => {
+                    diagram.cards[card].transaction == t
+                }
+                (Part::Card(card), Some(Target::Operation(o))) => diagram.cards[card]
+                    .rows
+                    .iter()
+                    .any(|row| row.operation == o),
+                (Part::Line(edge) | Part::Head(edge) | Part::Label(edge), target) => {
+                    target == Some(Target::Edge(diagram.arrows[edge].edge))
+                }
                 _ => false,
             };
-            assert!(card.marks.iter().all(own), "{}", card.card.title);
-            assert_eq!(
-                card.at(card.rect.min + egui::vec2(4.0, 4.0)),
-                Some(Target::Transaction(card.card.transaction))
-            );
+            let marks = &scene.marks[part.marks.clone()];
+            assert!(!marks.is_empty() && marks.iter().all(own), "{part:?}");
         }
-        assert!(
-            parts
-                .edges
-                .iter()
-                .all(|edge| edge.marks.len() == 2 && edge.label_marks.len() == 2)
-        );
-        assert!(!parts.lanes.is_empty());
+        for (card, space) in layout.cards.iter().enumerate() {
+            let hit = scene.hit(space.rect.min + egui::vec2(4.0, 4.0), 1.0, |_| true);
+            let expected = Hit {
+                target: Target::Transaction(diagram.cards[card].transaction),
+                part: Some(Part::Card(card)),
+            };
+            assert_eq!(hit, Some(expected));
+        }
     }
 
     #[test]

@@ -25,7 +25,6 @@ const SECONDS: &str = "expected a number of seconds";
 /// Rounds of a hunt if neither their number nor a time is given.
 const ROUNDS: u64 = 10;
 
-/// A field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// Kind of workload.
@@ -38,7 +37,6 @@ pub enum Field {
     Operations,
     /// Number of keys.
     Keys,
-    /// Share of reads.
     ReadShare,
     /// Share of writes behind a read of the key.
     UpdateShare,
@@ -48,7 +46,6 @@ pub enum Field {
     Seed,
     /// The database, or a store model.
     Database,
-    /// Its address.
     Address,
     /// Its isolation level.
     Isolation,
@@ -77,7 +74,6 @@ pub enum Field {
 /// Everything constant about a field.
 #[derive(Debug)]
 pub struct FieldRow {
-    /// The field.
     pub field: Field,
     /// Its name, in the window and among the settings.
     pub name: &'static str,
@@ -117,7 +113,6 @@ static ROWS: [FieldRow; 22] = [
 pub const PROMISED: &str = "as promised";
 
 impl Field {
-    /// All fields.
     pub fn table() -> &'static [FieldRow] {
         &ROWS
     }
@@ -254,7 +249,6 @@ impl Form {
         self.breaks = breaks;
     }
 
-    /// Hides passwords.
     pub fn hide_passwords(&mut self) {
         self.servers
             .values_mut()

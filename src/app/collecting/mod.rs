@@ -73,7 +73,6 @@ pub(super) fn folder(recent: Option<&std::path::Path>) -> PathBuf {
 }
 
 impl App {
-    /// Fills in a field.
     pub(super) fn fill_in(&mut self, field: Field, word: String) {
         self.state.collect.form.set(field, word);
         self.state.collect.forget_error(field);

@@ -44,7 +44,6 @@ pub enum Message {
     Live(Arc<live::Snapshot>),
     /// The round is recorded and its check begins.
     Checking,
-    /// The round is finished.
     Row(Box<FinishedRound>),
     /// The run cannot begin or go on.
     Failed(Trouble),

@@ -22,10 +22,15 @@ use egui::{
 const SHOWN_IN_ITS_PLACE: &str = "Each contains the anomaly that the arrow names. That one is drawn instead, unless this one can be drawn by itself.";
 
 /// Name of the filter field.
-pub const FILTER_ID: &str = "anomaly filter";
+pub(crate) const FILTER_ID: &str = "anomaly filter";
 
 /// Draws the panel.
-pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn anomalies_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    requests: &mut Requests,
+) {
     ui.take_available_width();
     let palette = Palette::of(ui);
     let total: u64 = document
@@ -648,7 +653,7 @@ impl ListRow<'_> {
 }
 
 /// The filter keys, for the help sheet.
-pub fn filter_help() -> RichText {
+pub(crate) fn filter_help() -> RichText {
     RichText::new(format!(
         "{}: words of the filter are all looked for. key:4, session:2, txn:T295, edge:RW and level:RA mean exactly that.",
         Command::FocusFilter.key_text()

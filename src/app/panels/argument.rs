@@ -19,7 +19,12 @@ use egui::{
 const CASE_INDENT: f32 = 14.0;
 
 /// Draws the panel.
-pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn argument_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    requests: &mut Requests,
+) {
     ui.take_available_width();
     let Some(picture) = &document.picture else {
         let otherwise = match document.complete && document.results.all_hold() {

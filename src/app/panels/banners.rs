@@ -12,7 +12,7 @@ const HEIGHT: f32 = 150.0;
 const WIDTH: f32 = 620.0;
 
 /// Draws the messages over the lower right of the window, so that nothing moves: one below the other, newest first.
-pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     if state.banners.iter().all(|banner| is_on_page(state, banner)) {
         return;
     }

@@ -18,8 +18,7 @@ const SHARES: [f32; 6] = [0.21, 0.08, 0.24, 0.07, 0.35, 0.05];
 /// Width of the picture of a signature, in points.
 const PICTURE: f32 = 84.0;
 
-/// Draws the page.
-pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
+pub(crate) fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
     if let [a, b] = batch.compared[..] {
         return comparison_ui(ui, batch, [a, b], requests);
     }

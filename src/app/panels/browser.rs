@@ -18,8 +18,7 @@ use egui::{Align2, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, ve
 /// Where the first and the last transaction in sight are kept for the next frame.
 const SEEN: &str = "transactions in sight";
 
-/// Draws the page.
-pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

@@ -17,7 +17,12 @@ const INDENT: f32 = 14.0;
 const DEEPEST: usize = 8;
 
 /// Draws the tree, if there is one.
-pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Requests) {
+pub(crate) fn cases_ui(
+    ui: &mut Ui,
+    picture: &Picture,
+    document: &Document,
+    requests: &mut Requests,
+) {
     let Some(tree) = &picture.argument.cases else {
         return;
     };
@@ -169,7 +174,7 @@ fn words(node: &CaseNode, palette: &Palette) -> egui::text::LayoutJob {
 }
 
 /// What the picture shows instead of the whole argument, if it does.
-pub fn drawn_case(picture: &Picture) -> Option<String> {
+pub(crate) fn drawn_case(picture: &Picture) -> Option<String> {
     let Scope::Case(place) = picture.shows.scope else {
         return None;
     };

@@ -17,8 +17,7 @@ const NAMES: f32 = 92.0;
 /// A page of this width has room for what each checker needs.
 const WIDE: f32 = 1300.0;
 
-/// Draws the page.
-pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let comparison = &document.comparison;
     choose_ui(ui, comparison, requests);
     if comparison.has_nothing() {

@@ -17,7 +17,6 @@ use std::path::PathBuf;
 /// Width of the two columns of counts, in points.
 const COUNT: f32 = 80.0;
 
-/// Draws the page.
 pub(super) fn comparison_ui(
     ui: &mut Ui,
     batch: &Batch,

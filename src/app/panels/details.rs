@@ -24,7 +24,7 @@ const AROUND: f32 = 58.0;
 const SMALLEST_GRAPH: f32 = 0.77;
 
 /// Height of the pane next to a graph of this picture in `room`: what its rows need, as far as the graph leaves it.
-pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
+pub(crate) fn height(room: egui::Vec2, picture: &Picture) -> f32 {
     let usual = (room.y * 0.36).clamp(170.0, 520.0);
     let graph = picture.sketch.layout.bounds.size();
     let is_wide = room.x >= BOTH.x;
@@ -44,7 +44,7 @@ pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
 }
 
 /// Draws the page of a key: its versions, and if they are few the anomaly over time and all sessions below them.
-pub fn key_page_ui(
+pub(crate) fn key_page_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,
@@ -63,7 +63,7 @@ pub fn key_page_ui(
 }
 
 /// Draws the pane.
-pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_height();
     ui.spacing_mut().item_spacing.y = 2.0;
     let Some(picture) = document.current_picture() else {

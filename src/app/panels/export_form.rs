@@ -10,7 +10,7 @@ use egui::{Id, Ui, WidgetInfo, WidgetType};
 use std::path::{Path, PathBuf};
 
 /// Draws the dialog over the window; the form is edited in place.
-pub fn export_ui(
+pub(crate) fn export_ui(
     ui: &mut Ui,
     form: &mut ExportForm,
     document: Option<&Document>,
@@ -128,7 +128,7 @@ fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
 }
 
 /// Says that a system dialog is open somewhere, and offers the built-in one.
-pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
+pub(crate) fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
     egui::Area::new(Id::new("waiting for dialog"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0])
         .show(ui.ctx(), |ui| {
@@ -160,12 +160,12 @@ fn about(kind: ExportKind) -> &'static str {
 }
 
 /// The kind that corresponds to a path's extension.
-pub fn kind_of(path: &str) -> Option<ExportKind> {
+pub(crate) fn kind_of(path: &str) -> Option<ExportKind> {
     ExportKind::from_path(Path::new(path))
 }
 
 /// The path with the extension replaced by that of a kind.
-pub fn with_extension(path: &str, kind: ExportKind) -> String {
+pub(crate) fn with_extension(path: &str, kind: ExportKind) -> String {
     match (path.is_empty(), kind_of(path)) {
         (true, _) => String::new(),
         (false, Some(_)) => Path::new(path)

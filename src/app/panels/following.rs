@@ -12,7 +12,7 @@ use egui::{RichText, ScrollArea, Ui, vec2};
 const FOUND: f32 = 150.0;
 
 /// Draws where the follower is, and the answers so far.
-pub fn state_ui(ui: &mut Ui, following: &Following, requests: &mut Requests) {
+pub(crate) fn state_ui(ui: &mut Ui, following: &Following, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let newest = following.live.newest();
     let error = newest.and_then(|snapshot| snapshot.error.as_ref());
@@ -129,7 +129,7 @@ fn progress_ui(ui: &mut Ui, snapshot: &Snapshot) {
 }
 
 /// Draws what was found, and below it the last transactions.
-pub fn following_ui(
+pub(crate) fn following_ui(
     ui: &mut Ui,
     following: &Following,
     kept: &mut LiveView,

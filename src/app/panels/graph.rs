@@ -24,8 +24,7 @@ use egui::{
 /// What the legend says where rows have numbers.
 const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
 
-/// Draws the page.
-pub fn graph_ui(
+pub(crate) fn graph_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,
@@ -72,7 +71,7 @@ pub fn graph_ui(
         absent: layer
             .map(|place| Absent::at_layer(&picture, place))
             .unwrap_or_default(),
-        hidden: state.hidden.clone(),
+        hidden: super::scene::hidden(&picture, &state.hidden),
         chosen: document
             .parts
             .chosen
@@ -310,13 +309,8 @@ fn forward(
         ));
     }
     requests.extend(answer.moved.map(|(t, at)| Request::MoveCard(t, at)));
+    requests.extend(answer.selected.map(|t| Request::Choose(vec![whole(t)])));
     if ui.input(|input| input.modifiers.shift) {
-        let card = match answer.clicked {
-            Some(Some(Attention::Transaction(t))) => Some(t),
-            Some(Some(Attention::Operation(o))) => Some(example.history.transaction_of(o)),
-            _ => None,
-        };
-        requests.extend(card.map(|t| Request::Choose(vec![whole(t)])));
         return;
     }
     if let Some(hovered) = answer.hovered {
@@ -380,7 +374,7 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 /// The tabs above the middle of the window, and the graph's tools.
-pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 12.0;
         let (tabs, rest) = Page::table().split_at(n_tabs(ui));

@@ -21,8 +21,7 @@ use std::sync::Arc;
 pub(super) const NO_EDGES: &str =
     "The operations alone contradict the level: no transaction depends on another.";
 
-/// Draws the page.
-pub fn group_ui(
+pub(crate) fn group_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,
@@ -44,7 +43,7 @@ pub fn group_ui(
 }
 
 /// `12 anomalies, 31 transactions`, if the group is known.
-pub fn size(document: &Document) -> String {
+pub(crate) fn size(document: &Document) -> String {
     let Some(group) = &document.component.graph else {
         return String::new();
     };
@@ -64,7 +63,7 @@ pub fn size(document: &Document) -> String {
 }
 
 /// Whether graph and matrix are about the selected anomaly or its whole component.
-pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     for (whole, short, name, hint) in [
         (
             false,
@@ -113,7 +112,9 @@ fn picture_ui(
     let look = Look {
         palette: Palette::of(ui),
         lit: lit(document, group),
-        hidden: state.hidden.clone(),
+        hidden: (0..group.edges.len())
+            .filter(|edge| state.hidden.contains(&group.edges[*edge].0.relation))
+            .collect(),
         chosen: document.parts.chosen.clone(),
         pale: 0.85,
         weight: Weight::OfLit,
@@ -217,15 +218,14 @@ pub(super) fn forward(
     if !answer.boxed.is_empty() {
         requests.push(Request::ChooseMore(answer.boxed));
     }
+    requests.extend(answer.selected.map(|t| Request::Choose(vec![t])));
     if let Some(hovered) = answer.hovered.and_then(in_terms_of_document) {
         requests.push(Request::Focus(Focus::Hover(hovered)));
     }
     let Some(clicked) = answer.clicked else {
         return;
     };
-    let clicked_transaction = clicked.and_then(|at| transaction(document, at));
     if ui.input(|input| input.modifiers.shift) {
-        requests.extend(clicked_transaction.map(|t| Request::Choose(vec![t])));
         return;
     }
     match clicked {

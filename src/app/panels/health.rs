@@ -13,8 +13,7 @@ use egui::{
     WidgetInfo, WidgetType, vec2,
 };
 
-/// Draws the page.
-pub fn health_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn health_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let (Some(history), Some(health)) = (&document.history, &document.trust.health) else {
         style::note(
             ui,
@@ -60,7 +59,7 @@ fn in_order(health: &Health) -> impl Iterator<Item = (usize, &Finding)> {
 }
 
 /// `2 warnings, 1 caution`; empty if nothing casts doubt on verdicts.
-pub fn doubts_text(health: &Health) -> String {
+pub(crate) fn doubts_text(health: &Health) -> String {
     let with = |severity| {
         health
             .findings
@@ -77,7 +76,7 @@ pub fn doubts_text(health: &Health) -> String {
 }
 
 /// The colour of the worst finding.
-pub fn doubts_colour(health: &Health, palette: &Palette) -> Color32 {
+pub(crate) fn doubts_colour(health: &Health, palette: &Palette) -> Color32 {
     health
         .doubts()
         .next()
@@ -354,6 +353,6 @@ fn line_ui(ui: &mut Ui, text: &str, end: &str) -> bool {
 }
 
 /// The worst finding, which the list of anomalies shows.
-pub fn worst(health: &Health) -> Option<Kind> {
+pub(crate) fn worst(health: &Health) -> Option<Kind> {
     health.doubts().next().map(|finding| finding.kind)
 }

@@ -12,7 +12,7 @@ const WIDTHS: (f32, f32) = (1120.0, 960.0);
 const KEYS: f32 = 146.0;
 
 /// Draws the sheet over the window.
-pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
+pub(crate) fn help_ui(ui: &mut Ui, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let answer = super::sheet("help", ui).show(ui.ctx(), |ui| {
         ui.set_width(WIDTHS.0.min(ui.ctx().content_rect().width() - 90.0));

@@ -2,8 +2,9 @@
 
 use super::graph::about_decisive;
 use super::on_command;
-use super::scene::{DrawnAt, anomaly, scene_ui};
+use super::scene::{anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
+use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::page::Page;
@@ -28,7 +29,7 @@ const ROOM_FOR_ALL: f32 = 280.0;
 
 /// Zoom and position of the lanes.
 #[derive(Clone, Debug)]
-pub struct LanesView {
+pub(crate) struct LanesView {
     view: View,
     /// What it was fitted to: the anomaly and true time.
     fitted: Option<(Option<ViolationId>, bool)>,
@@ -57,30 +58,33 @@ impl Default for LanesView {
 
 impl LanesView {
     /// Shows the anomaly, or everything, in the next frame.
-    pub fn fit(&mut self) {
+    pub(crate) fn fit(&mut self) {
         *self = LanesView::default();
     }
 
     /// Shows a place of the history among all sessions in the next frame.
-    pub fn go_to(&mut self, place: history::MarkPlace) {
+    pub(crate) fn go_to(&mut self, place: history::MarkPlace) {
         self.wanted = Some(place);
     }
 
     /// The stretch in sight, as a place of the history.
-    pub fn stretch(&self, document: &Document, true_time: bool) -> Option<history::MarkPlace> {
+    pub(crate) fn stretch(
+        &self,
+        document: &Document,
+        true_time: bool,
+    ) -> Option<history::MarkPlace> {
         place_between(document, true_time, self.sight?)
     }
 
     /// Zooms around the centre.
-    pub fn zoom_by(&mut self, factor: f32) {
+    pub(crate) fn zoom_by(&mut self, factor: f32) {
         self.scale = (self.scale * factor).clamp(0.3, 5.0);
         // The centre of a typical window is good enough for a key.
         zoom(&mut self.view, 300.0, factor);
     }
 }
 
-/// Draws the page.
-pub fn lanes_ui(
+pub(crate) fn lanes_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,

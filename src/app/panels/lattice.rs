@@ -25,7 +25,12 @@ const ROW: f32 = 21.0;
 const NARROWEST: f32 = 44.0;
 
 /// Draws the lattice.
-pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
+pub(crate) fn lattice_ui(
+    ui: &mut Ui,
+    document: &Document,
+    view: &LatticeView,
+    requests: &mut Requests,
+) {
     let results = document.results.verdicts();
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);

@@ -18,7 +18,7 @@ const LETTER: f32 = 7.0;
 const FRAME: f32 = 18.0;
 
 /// Draws the strip above the graph, and under it what the current layer does.
-pub fn layers_ui(
+pub(crate) fn layers_ui(
     ui: &mut Ui,
     state: &State,
     document: &Document,

@@ -23,7 +23,7 @@ const SMALL_PILL: f32 = 21.0;
 const JOINT: f32 = 14.0;
 
 /// The weakest violated levels of the strip: those violated that imply no other violated one. Two at most (CI and RC).
-pub fn weakest_broken(document: &Document) -> Vec<Level> {
+pub(crate) fn weakest_broken(document: &Document) -> Vec<Level> {
     let of_strip = document
         .results
         .levels
@@ -46,7 +46,7 @@ fn is_broken(result: Option<&LevelResult>) -> bool {
 }
 
 /// Draws the strip.
-pub fn levels_ui(
+pub(crate) fn levels_ui(
     ui: &mut Ui,
     document: &Document,
     progress: Option<Progress>,

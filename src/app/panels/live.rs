@@ -1,8 +1,9 @@
 //! The lanes of a history that grows: the last transactions, new ones at the right edge, until they are paused.
 
-use super::scene::{Drawn, DrawnAt, described, paint_named};
+use super::scene::{described, paint_named};
 use super::{on_click, small_button_ui};
 use crate::app::canvas::look::Look;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Live, LiveViolation, Stretch};
 use crate::app::style::{self, Palette, counted};
@@ -28,7 +29,7 @@ const EDGE: f64 = 10.0;
 
 /// Zoom and position of the lanes.
 #[derive(Clone, Debug)]
-pub struct LiveView {
+pub(crate) struct LiveView {
     /// While they are paused: where the user has moved them.
     moved: Option<View>,
     /// Points per unit of the axis at the right edge.
@@ -51,7 +52,7 @@ impl Default for LiveView {
 
 impl LiveView {
     /// Zooms, keeping the right edge.
-    pub fn zoom_by(&mut self, factor: f32) {
+    pub(crate) fn zoom_by(&mut self, factor: f32) {
         self.scale = (self.scale * f64::from(factor)).clamp(0.1, 20.0);
         self.moved = None;
     }

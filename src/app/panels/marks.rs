@@ -54,7 +54,7 @@ pub(super) fn marks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests
 }
 
 /// Draws the field for the text of the open mark over the lower middle of the window.
-pub fn editor_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn editor_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let Some(document) = &state.document else {
         return;
     };

@@ -2,19 +2,20 @@
 
 use super::graph::about_decisive;
 use super::group::{self, NO_EDGES};
-use super::scene::{Drawn, DrawnAt, paint_named, scene_ui};
+use super::scene::{paint_named, scene_ui};
 use crate::app::canvas::Answer;
 use crate::app::canvas::look::Look;
+use crate::app::canvas::scene::{Drawn, DrawnAt, attention};
 use crate::app::command::Requests;
 use crate::app::group_graph::GroupGraph;
 use crate::app::page::Page;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::Attention;
+use crate::diagram::Emphasis;
 use crate::diagram::matrix::{self, Content, Entry, Measure, Sight, Table};
 use crate::diagram::scene::Scene;
 use crate::diagram::text_size::printable;
-use crate::diagram::{Emphasis, Target};
 use crate::history::{History, TransactionId};
 use crate::relations::Relation;
 use egui::{Rect, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
@@ -25,8 +26,7 @@ const LARGEST: f32 = 1.7;
 /// Room below the table for the legend.
 const LEGEND: f32 = 40.0;
 
-/// Draws the page.
-pub fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;
@@ -149,11 +149,7 @@ fn component_ui(
             },
             response,
         );
-        let attention = target.and_then(|target| match target {
-            Target::Transaction(t) => Some(Attention::Transaction(t)),
-            Target::Edge(edge) => Some(Attention::Edge(edge)),
-            _ => None,
-        });
+        let attention = target.and_then(attention);
         let text = match attention {
             Some(Attention::Edge(_)) => Some("Click to show an anomaly with this edge".to_owned()),
             Some(Attention::Transaction(t)) => Some(super::scene::about(history, document, t)),
@@ -163,6 +159,11 @@ fn component_ui(
             response.clone().on_hover_text_at_pointer(text);
         }
         let clicked = response.clicked().then_some(attention);
+        let shift = ui.input(|input| input.modifiers.shift);
+        let selected = match clicked.flatten() {
+            Some(Attention::Transaction(t)) if shift => Some(t),
+            _ => None,
+        };
         group::forward(
             ui,
             document,
@@ -170,6 +171,7 @@ fn component_ui(
             Answer {
                 hovered: attention,
                 clicked,
+                selected,
                 ..Answer::default()
             },
             requests,

@@ -1,54 +1,54 @@
 //! The panels of the window: each reads the state and pushes requests.
 
-pub mod anomalies;
+pub(crate) mod anomalies;
 mod answer;
-pub mod argument;
-pub mod banners;
-pub mod batch;
-pub mod browser;
-pub mod cases;
+pub(crate) mod argument;
+pub(crate) mod banners;
+pub(crate) mod batch;
+pub(crate) mod browser;
+pub(crate) mod cases;
 mod chart;
-pub mod checker_comparison;
-pub mod collect;
+pub(crate) mod checker_comparison;
+pub(crate) mod collect;
 mod comparison;
-pub mod details;
-pub mod export_form;
-pub mod following;
-pub mod graph;
-pub mod group;
-pub mod health;
-pub mod help;
-pub mod lanes;
-pub mod lattice;
-pub mod layers;
+pub(crate) mod details;
+pub(crate) mod export_form;
+pub(crate) mod following;
+pub(crate) mod graph;
+pub(crate) mod group;
+pub(crate) mod health;
+pub(crate) mod help;
+pub(crate) mod lanes;
+pub(crate) mod lattice;
+pub(crate) mod layers;
 mod legend;
-pub mod levels;
-pub mod live;
-pub mod marks;
-pub mod matrix;
+pub(crate) mod levels;
+pub(crate) mod live;
+pub(crate) mod marks;
+pub(crate) mod matrix;
 mod minimap;
-pub mod notes;
-pub mod order;
-pub mod overrides;
-pub mod palette;
-pub mod raw_lines;
-pub mod replay;
-pub mod rules;
+pub(crate) mod notes;
+pub(crate) mod order;
+pub(crate) mod overrides;
+pub(crate) mod palette;
+pub(crate) mod raw_lines;
+pub(crate) mod replay;
+pub(crate) mod rules;
 mod scene;
-pub mod statistics;
-pub mod status;
+pub(crate) mod statistics;
+pub(crate) mod status;
 mod sweep;
-pub mod text;
-pub mod top_bar;
-pub mod tour;
-pub mod unreadable;
+pub(crate) mod text;
+pub(crate) mod top_bar;
+pub(crate) mod tour;
+pub(crate) mod unreadable;
 mod verdict_columns;
-pub mod versions;
-pub mod welcome;
-pub mod what_if;
+pub(crate) mod versions;
+pub(crate) mod welcome;
+pub(crate) mod what_if;
 
 use super::canvas::look::Look;
-use super::canvas::paint;
+use super::canvas::scene::{Drawn, DrawnAt};
 use super::command::{Command, Request, Requests};
 use super::page::Page;
 use super::state::Document;
@@ -97,7 +97,11 @@ fn on_command(response: Response, command: Command, requests: &mut Requests) {
 }
 
 /// A button for a command: its name, and its explanation with the key on hover.
-pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
+pub(crate) fn command_button_ui(
+    ui: &mut Ui,
+    command: Command,
+    requests: &mut Requests,
+) -> Response {
     let row = command.row();
     let response = ui.button(row.name).on_hover_text(tooltip(command));
     on_click(&response, Request::Run(command), requests);
@@ -105,12 +109,12 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
 }
 
 /// A small button with a command's name for screen readers.
-pub fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
+pub(crate) fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
     sized_button_ui(ui, command, egui::Button::new(text).small(), requests);
 }
 
 /// Plays or pauses: as wide with either word, so that nothing moves.
-pub fn play_button_ui(ui: &mut Ui, is_playing: bool, requests: &mut Requests) {
+pub(crate) fn play_button_ui(ui: &mut Ui, is_playing: bool, requests: &mut Requests) {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let widths = ["Play", "Pause"].map(|word| {
         let galley =
@@ -137,7 +141,7 @@ fn sized_button_ui(
 }
 
 /// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.
-pub fn attend(
+pub(crate) fn attend(
     response: &Response,
     document: &Document,
     attention: Attention,
@@ -163,7 +167,7 @@ fn awaited<'a>(document: &Document, otherwise: &'a str) -> &'a str {
 }
 
 /// Says that a page could not be made and why, if that is so. Returns whether it did.
-pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
+pub(crate) fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
     let Some(cause) = document.failed.get(&page) else {
         return false;
     };
@@ -175,12 +179,12 @@ pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
 }
 
 /// What a command does and its key.
-pub fn tooltip(command: Command) -> String {
+pub(crate) fn tooltip(command: Command) -> String {
     format!("{} ({})", command.row().tooltip, command.key_text())
 }
 
 /// A tick, drawn: no bundled font has one.
-pub fn paint_tick(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
+pub(crate) fn paint_tick(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
     let at = |x: f32, y: f32| centre + vec2(x, y) * size;
     painter.line(
         vec![at(-0.5, 0.02), at(-0.12, 0.38), at(0.5, -0.38)],
@@ -189,7 +193,7 @@ pub fn paint_tick(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
 }
 
 /// A cross, drawn.
-pub fn paint_cross(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
+pub(crate) fn paint_cross(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
     let stroke = Stroke::new((size * 0.2).max(1.4), colour);
     let r = size * 0.38;
     painter.line_segment([centre + vec2(-r, -r), centre + vec2(r, r)], stroke);
@@ -237,7 +241,7 @@ fn paint_ground(
 
 /// A cycle as a small picture: a dot for each transaction, an arrow in the colour of its relation for each step. A lone dot
 /// with a cross is a wrong read.
-pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Relation]) {
+pub(crate) fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Relation]) {
     let dot = |at: Pos2| {
         painter.circle_filled(at, 3.0, palette.weak);
     };
@@ -293,7 +297,7 @@ pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Re
 }
 
 /// The triangle before a line that can be opened.
-pub fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color32) {
+pub(crate) fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color32) {
     let r = 3.6;
     let points = if open {
         vec![
@@ -312,7 +316,7 @@ pub fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color
 }
 
 /// A sample of the line drawn for a relation, from left to right through the middle of `area`.
-pub fn paint_relation(
+pub(crate) fn paint_relation(
     painter: &Painter,
     area: Rect,
     relation: Relation,
@@ -326,5 +330,11 @@ pub fn paint_relation(
         opacity: if shown { 1.0 } else { 0.3 },
         ..Look::default()
     };
-    paint(painter, &scene, (Pos2::ZERO, 1.0), &look);
+    let place = DrawnAt {
+        origin: Pos2::ZERO,
+        zoom: 1.0,
+        area,
+    };
+    let (scene, look) = (&scene, &look);
+    Drawn { scene, place, look }.paint(painter);
 }

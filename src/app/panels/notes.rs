@@ -8,10 +8,10 @@ use crate::app::style::{self, Palette};
 use egui::{TextEdit, Ui, WidgetInfo, WidgetType};
 
 /// Name of the field for the note.
-pub const NOTE_ID: &str = "note";
+pub(crate) const NOTE_ID: &str = "note";
 
 /// Draws the section.
-pub fn notes_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn notes_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(identity) = document.identity() else {
         return;
     };

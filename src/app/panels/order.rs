@@ -1,9 +1,10 @@
 //! An order that explains every read: its steps, and what the selected one reads and writes.
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
-use super::scene::{Drawn, DrawnAt, link, paint_named};
+use super::scene::{link, paint_named};
 use super::{on_click, on_command};
 use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::page::Page;
 use crate::app::state::Document;
@@ -33,8 +34,7 @@ const REACH: f32 = 5.0;
 /// Height of what is shown until they are drawn.
 const FIRST: f32 = 160.0;
 
-/// Draws the page.
-pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

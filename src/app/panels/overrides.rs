@@ -15,7 +15,7 @@ use egui::{
 const NAMED: usize = 4;
 
 /// The buttons to keep or leave out the edge that has attention.
-pub fn pick_ui(
+pub(crate) fn pick_ui(
     ui: &mut Ui,
     document: &Document,
     edge: EdgeIndex,
@@ -38,7 +38,7 @@ pub fn pick_ui(
 }
 
 /// The same in a menu, for an edge or an operation.
-pub fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requests) {
+pub(crate) fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requests) {
     for (name, _, request) in actions(document, part) {
         on_menu_click(&ui.button(name), ui, request, requests);
     }
@@ -65,7 +65,7 @@ fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request)
 }
 
 /// What is left out and what is kept, on the picture; a click undoes it.
-pub fn left_out_ui(
+pub(crate) fn left_out_ui(
     ui: &Ui,
     area: Rect,
     document: &Document,

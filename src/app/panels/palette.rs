@@ -10,7 +10,7 @@ use egui::{
 };
 
 /// Draws the palette over the window.
-pub fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
+pub(crate) fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
     for (key, request) in [
         (Key::ArrowDown, Request::PaletteMove(1)),
         (Key::ArrowUp, Request::PaletteMove(-1)),

@@ -11,7 +11,7 @@ use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2
 const ROWS: usize = 4;
 
 /// Draws the lines; those of highlighted operations are emphasized.
-pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
+pub(crate) fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         style::bold_line(ui, "Raw lines", style::HEADING, palette.strong);

@@ -31,7 +31,7 @@ const PAD: f32 = 8.0;
 const NARROW: f32 = 560.0;
 
 /// Draws the panel.
-pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
+pub(crate) fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
     ui.take_available_height();
     let picture = document
         .picture

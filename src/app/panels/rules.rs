@@ -143,7 +143,7 @@ impl RuleRow {
 }
 
 /// Draws the form.
-pub fn rules_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn rules_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let palette = Palette::of(ui);
     ScrollArea::vertical()

@@ -1,7 +1,7 @@
 //! A page that is a scene of the whole history: drawn as it would be exported, with everything on it linked.
 
-use crate::app::canvas::look::{Absent, Lit, Look};
-use crate::app::canvas::paint;
+use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::scene::{Drawn, DrawnAt, attention};
 use crate::app::command::{Request, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
@@ -12,11 +12,8 @@ use crate::diagram::{Anomaly, Target};
 use crate::export;
 use crate::history::{History, OperationId, TransactionId, grouped};
 use crate::relations::{EdgeIndex, Relation};
-use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
+use egui::{Response, Ui};
 use std::collections::BTreeSet;
-
-/// How near the pointer must be to an edge, in points.
-const REACH: f32 = 5.0;
 
 /// The selected anomaly, without the edges of hidden relations.
 pub(super) fn anomaly<'a>(
@@ -68,41 +65,21 @@ pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
     Lit::new(picture, attention)
 }
 
-/// Where a scene is drawn.
-#[derive(Clone, Copy)]
-pub(super) struct DrawnAt {
-    /// Its origin on the screen.
-    pub(super) origin: Pos2,
-    /// Points of the screen per unit.
-    pub(super) zoom: f32,
-    /// What is outside is not there.
-    pub(super) area: Rect,
-}
-
-/// A scene with its place and its look.
-pub(super) struct Drawn<'a> {
-    pub(super) scene: &'a Scene,
-    pub(super) place: DrawnAt,
-    pub(super) look: &'a Look,
-}
-
 /// Draws a scene and names its parts for screen readers. Returns what the pointer is on.
 pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Option<Target> {
-    let Drawn {
-        scene,
-        place: DrawnAt { origin, zoom, area },
-        look,
-    } = *drawn;
-    paint(&ui.painter_at(response.rect), scene, (origin, zoom), look);
-    for (place, (of, name)) in scene.names.iter().enumerate() {
-        let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
-        if of.is_positive() {
-            let named = ui.interact(of, response.id.with(("named", place)), Sense::empty());
-            named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-        }
-    }
-    let pointer = response.hover_pos().filter(|at| area.contains(*at));
-    pointer.and_then(|at| scene.at(((at - origin) / zoom).to_pos2(), REACH / zoom))
+    drawn.paint(&ui.painter_at(response.rect));
+    drawn.name(ui, response.id);
+    let hit = response.hover_pos().and_then(|at| drawn.hit(at));
+    hit.map(|hit| hit.target)
+}
+
+/// The edges of a picture whose relations are hidden.
+pub(super) fn hidden(picture: &Picture, relations: &BTreeSet<Relation>) -> BTreeSet<EdgeIndex> {
+    let edges = picture.edges().iter().enumerate();
+    edges
+        .filter(|(_, edge)| relations.contains(&edge.relation))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// Draws a scene, links its parts, and names them for screen readers.
@@ -124,19 +101,12 @@ pub(super) fn scene_ui(
             _ => drop(lit.elsewhere.insert(t)),
         }
     }
-    let edges = document
-        .current_picture()
-        .filter(|_| !state.hidden.is_empty())
-        .map_or(&[][..], |p| p.edges());
-    let is_hidden = |edge: &usize| state.hidden.contains(&edges[*edge].relation);
-    let absent = Absent {
-        edges: (0..edges.len()).filter(is_hidden).collect(),
-        ..Absent::default()
-    };
+    let picture = document.current_picture();
+    let hidden = picture.map(|picture| hidden(picture, &state.hidden));
     let look = Look {
         palette: Palette::of(ui),
         lit,
-        absent,
+        hidden: hidden.unwrap_or_default(),
         marked: marked(document),
         ..Look::default()
     };
@@ -167,13 +137,7 @@ pub(super) fn link(
     let Some(history) = &document.history else {
         return;
     };
-    let attention = target.and_then(|target| match target {
-        Target::Transaction(t) => Some(Attention::Transaction(t)),
-        Target::Operation(o) => Some(Attention::Operation(o)),
-        Target::Edge(e) => Some(Attention::Edge(e)),
-        Target::Elsewhere(t) => Some(Attention::Elsewhere(t)),
-        Target::Several(..) => None,
-    });
+    let attention = target.and_then(attention);
     let old = |t| {
         document
             .current_picture()

@@ -13,8 +13,7 @@ use egui::{ScrollArea, Ui};
 /// Height of what is around a chart.
 const AROUND: f32 = 74.0;
 
-/// Draws the page.
-pub fn statistics_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn statistics_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(figures) = &document.statistics.figures else {
         if !super::failed_ui(ui, document, Page::Statistics) {
             style::note(ui, "Counting…");

@@ -11,7 +11,7 @@ use egui::{Align, Layout, RichText, Ui};
 const PLACE: f32 = 130.0;
 
 /// Draws the line.
-pub fn status_ui(ui: &mut Ui, state: &State) {
+pub(crate) fn status_ui(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;

@@ -5,8 +5,7 @@ use crate::app::state::Document;
 use crate::app::style;
 use egui::{FontId, Label, RichText, ScrollArea, TextStyle, Ui, WidgetInfo, WidgetType};
 
-/// Draws the page.
-pub fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = &document.picture else {
         style::note(
             ui,

@@ -9,7 +9,7 @@ use crate::app::vocabulary::{Source, file_name};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.
-pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
         style::bold_line(ui, "IsoScope", style::HEADING + 1.0, palette.strong);

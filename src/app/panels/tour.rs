@@ -15,7 +15,7 @@ fn after(at: usize) -> Request {
 }
 
 /// Takes the keys that go on and back, before the page has a use of its own for them.
-pub fn poll_keys(ctx: &Context, at: usize, requests: &mut Requests) {
+pub(crate) fn poll_keys(ctx: &Context, at: usize, requests: &mut Requests) {
     let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if pressed(Key::Enter) || pressed(Key::ArrowRight) {
         requests.push(after(at));
@@ -25,7 +25,7 @@ pub fn poll_keys(ctx: &Context, at: usize, requests: &mut Requests) {
 }
 
 /// Draws the card.
-pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
+pub(crate) fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
     let Some(stop) = STOPS.get(at) else { return };
     let palette = Palette::of(ui);
     if let Some(around) = rect_of(ui.ctx(), stop.part) {

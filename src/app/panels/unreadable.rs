@@ -11,8 +11,7 @@ use egui::{RichText, ScrollArea, Ui};
 /// Maximum number of lines of an example.
 const LINES: usize = 5;
 
-/// Draws the page.
-pub fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, requests: &mut Requests) {
+pub(crate) fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.add_space(24.0);
     style::bold(

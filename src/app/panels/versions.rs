@@ -1,6 +1,7 @@
 //! The versions of a key, oldest first, with their readers, and what the anomaly forces against that order.
 
-use super::scene::{DrawnAt, anomaly, scene_ui};
+use super::scene::{anomaly, scene_ui};
+use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
@@ -22,8 +23,12 @@ const MOST: usize = 12;
 /// Maximum number of keys to choose from below the graph.
 const KEYS: usize = 4;
 
-/// Draws the page.
-pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub(crate) fn versions_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    requests: &mut Requests,
+) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;

@@ -2,7 +2,7 @@
 
 use super::on_click;
 use crate::app::canvas::look::Look;
-use crate::app::canvas::paint;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::samples;
 use crate::app::state::State;
@@ -19,8 +19,7 @@ const TILE: egui::Vec2 = vec2(244.0, 54.0);
 /// Height of the picture with its frame.
 const PICTURE: f32 = 250.0;
 
-/// Draws the page.
-pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+pub(crate) fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let side = ((ui.available_width() - WIDTH) / 2.0).max(12.0);
@@ -179,15 +178,19 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         .min(below.height() / bounds.height())
         .min(1.0);
     let origin = below.center() - bounds.center().to_vec2() * scale;
-    paint(
-        &ui.painter_at(area),
-        &picture.scene,
-        (origin, scale),
-        &Look {
+    let drawn = Drawn {
+        scene: &picture.scene,
+        place: DrawnAt {
+            origin,
+            zoom: scale,
+            area,
+        },
+        look: &Look {
             palette,
             ..Look::default()
         },
-    );
+    };
+    drawn.paint(&ui.painter_at(area));
     response.widget_info(|| {
         WidgetInfo::labeled(
             WidgetType::Button,

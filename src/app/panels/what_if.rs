@@ -14,7 +14,7 @@ use egui::{CornerRadius, FontId, Sense, Ui, WidgetInfo, WidgetType, vec2};
 const NAMED: usize = 4;
 
 /// Draws the section.
-pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub(crate) fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {
         style::bold_line(ui, "What if", style::HEADING, palette.strong);

@@ -58,7 +58,6 @@ pub enum ListLine {
     },
     /// The listed instances of a pattern are fewer than counted, and can be extended.
     More {
-        /// The pattern.
         pattern: Pattern,
         /// How many of its instances are listed.
         listed: u64,

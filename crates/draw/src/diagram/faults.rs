@@ -110,7 +110,7 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
         let top = area.bottom() + ROW * row as f32;
         let bar = Rect::from_x_y_ranges(from..=to, top + 1.5..=top + ROW - 0.5);
         scene.rect(bar, 3.0, Role::FaultBar, None);
-        scene.names.push((bar, format!("Fault: {name}")));
+        scene.name(bar, format!("Fault: {name}"), None);
         // Small pictures have larger texts: one before its bar grows away from it.
         let anchor = if align == Align::Right {
             text + width(&name, font)

@@ -338,7 +338,7 @@ impl Painter<'_> {
                 target,
             );
         }
-        self.scene.names.push((area, format!("Row {name}")));
+        self.scene.name(area, format!("Row {name}"), None);
     }
 
     fn column(&mut self, column: usize) {
@@ -364,7 +364,7 @@ impl Painter<'_> {
             self.scene
                 .bold(at, ROW_FONT, shown, Role::CardTitle, target);
         }
-        self.scene.names.push((area, format!("Column {name}")));
+        self.scene.name(area, format!("Column {name}"), None);
     }
 
     fn cell(&mut self, (row, column): (usize, usize), entries: &[Entry]) {
@@ -392,10 +392,8 @@ impl Painter<'_> {
         if self.scene.names.len() < NAMED {
             let codes: Vec<&str> = entries.iter().map(|entry| entry.relation.code()).collect();
             let (from, to) = (self.name(row).0, self.name(column).0);
-            self.scene.names.push((
-                area,
-                format!("Cell {} from {from} to {to}", codes.join(" and ")),
-            ));
+            let text = format!("Cell {} from {from} to {to}", codes.join(" and "));
+            self.scene.name(area, text, None);
         }
     }
 
@@ -570,13 +568,13 @@ mod tests {
         let cells = scene
             .names
             .iter()
-            .filter(|(_, name)| name.starts_with("Cell "));
+            .filter(|name| name.text.starts_with("Cell "));
         assert_eq!(cells.count(), 10);
         assert!(
             scene
                 .names
                 .iter()
-                .any(|(_, name)| name == "Cell WR from T100 to T101"),
+                .any(|name| name.text == "Cell WR from T100 to T101"),
             "{:?}",
             scene.names
         );

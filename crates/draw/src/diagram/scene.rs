@@ -1,7 +1,7 @@
 //! Shapes, each with a role and a target: the same list for canvas, SVG and PNG.
 //!
 //! A [`Scene`] has no colours (the [`theme`](super::theme) looks up roles) and no view: zoom, pan and highlighting
-//! belong to the viewer. Hover, click and tooltips share [`Scene::at`]. The graph, the lanes, the matrix and the versions
+//! belong to the viewer. Hover, click and tooltips share [`Scene::hit`]. The graph, the lanes, the matrix and the versions
 //! of a key are scenes.
 
 use super::layout::{
@@ -95,9 +95,40 @@ pub struct Scene {
     /// What to draw, in this order.
     pub marks: Vec<Mark>,
     /// Of a graph: the marks of each part, in the same order.
-    pub parts: Vec<(Part, Range<usize>)>,
-    /// Of other pictures: areas, and what a screen reader says about them.
-    pub names: Vec<(Rect, String)>,
+    pub parts: Vec<PartMarks>,
+    /// What a screen reader says.
+    pub names: Vec<Name>,
+}
+
+/// The marks of a part of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartMarks {
+    /// The part.
+    pub part: Part,
+    /// Its marks, by their places in the scene.
+    pub marks: Range<usize>,
+    /// Encloses them.
+    pub bounds: Rect,
+}
+
+/// What a screen reader says about an area.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Name {
+    /// Where.
+    pub area: Rect,
+    /// What it says.
+    pub text: String,
+    /// What the area represents, if it can be hidden.
+    pub target: Option<Target>,
+}
+
+/// What is at a point of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// What a click there selects.
+    pub target: Target,
+    /// Of a graph: the part.
+    pub part: Option<Part>,
 }
 
 impl Mark {
@@ -256,10 +287,44 @@ impl Scene {
             .push(Mark::new(shape, Role::Head(relation, emphasis), target));
     }
 
+    /// Adds what a screen reader says about an area.
+    pub fn name(&mut self, area: Rect, text: String, target: Option<Target>) {
+        self.names.push(Name { area, text, target });
+    }
+
+    /// Where the marks begin that belong to no part yet.
+    fn loose(&self) -> usize {
+        self.parts.last().map_or(0, |part| part.marks.end)
+    }
+
     /// Ends a part: all marks since the one before belong to it.
     fn end(&mut self, part: Part) {
-        let from = self.parts.last().map_or(0, |(_, marks)| marks.end);
-        self.parts.push((part, from..self.marks.len()));
+        let marks = self.loose()..self.marks.len();
+        let bounds = self.marks[marks.clone()]
+            .iter()
+            .fold(Rect::NOTHING, |all, mark| all.union(mark.bounds));
+        self.parts.push(PartMarks {
+            part,
+            marks,
+            bounds,
+        });
+    }
+
+    /// The marks that reach into an area, in drawing order. O(parts + marks of the parts that reach into it).
+    pub fn marks_in(
+        &self,
+        area: Rect,
+    ) -> impl DoubleEndedIterator<Item = (Option<Part>, &Mark)> + Clone {
+        let parts = self
+            .parts
+            .iter()
+            .filter(move |part| part.bounds.intersects(area))
+            .map(|part| (Some(part.part), part.marks.clone()));
+        let loose = std::iter::once((None, self.loose()..self.marks.len()));
+        let marks = parts
+            .chain(loose)
+            .flat_map(|(part, marks)| self.marks[marks].iter().map(move |mark| (part, mark)));
+        marks.filter(move |(_, mark)| mark.bounds.intersects(area))
     }
 
     /// The relations and weights of its edges, as lines or as labels alone, in the order of [`Relation::ALL`].
@@ -273,31 +338,35 @@ impl Scene {
         self.marks.iter().filter_map(edge).collect()
     }
 
-    /// What is at a point. Later marks are on top; a line is hit within `tolerance`, but only where no area is.
-    /// O(marks).
-    pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
-        let is_near = |mark: &&Mark| {
-            mark.target.is_some() && mark.bounds.expand(tolerance).contains(pos_in_scene)
-        };
-        let areas = self.marks.iter().rev().filter(is_near);
-        let inside = |mark: &&Mark| match &mark.shape {
-            Shape::Rect { rect, .. } => rect.contains(pos_in_scene),
-            _ => false,
-        };
-        if let Some(mark) = areas.clone().find(inside) {
-            return mark.target;
+    /// What is at a point, of all that `is_there`. Later marks are on top; a line is hit within `tolerance`, but only where
+    /// no area is. O(parts + marks near the point), in a scene without parts O(marks).
+    pub fn hit(&self, at: Pos2, tolerance: f32, is_there: impl Fn(Target) -> bool) -> Option<Hit> {
+        let near = self
+            .marks_in(Rect::from_center_size(at, Vec2::splat(2.0 * tolerance)))
+            .filter_map(|(part, mark)| {
+                let target = mark.target.filter(|target| is_there(*target))?;
+                Some((&mark.shape, Hit { target, part }))
+            });
+        let is_inside =
+            |shape: &Shape| matches!(shape, Shape::Rect { rect, .. } if rect.contains(at));
+        if let Some((_, hit)) = near.clone().rev().find(|(shape, _)| is_inside(shape)) {
+            return Some(hit);
         }
-        let distance = |mark: &Mark| match &mark.shape {
-            Shape::Line(path) => distance_to_line(pos_in_scene, &path.flatten(6)),
-            Shape::Head(points) => distance_to_line(pos_in_scene, points),
+        let distance = |shape: &Shape| match shape {
+            Shape::Line(path) => distance_to_line(at, &path.flatten(6)),
+            Shape::Head(points) => distance_to_line(at, points),
             _ => f32::INFINITY,
         };
-        let nearest = areas
-            .map(|mark| (distance(mark), mark.target))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest
+        near.rev()
+            .map(|(shape, hit)| (distance(shape), hit))
             .filter(|(distance, _)| *distance <= tolerance)
-            .and_then(|(_, target)| target)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, hit)| hit)
+    }
+
+    /// What a click at a point selects: see [`Scene::hit`].
+    pub fn at(&self, at: Pos2, tolerance: f32) -> Option<Target> {
+        self.hit(at, tolerance, |_| true).map(|hit| hit.target)
     }
 
     /// Puts another scene's marks on top, scaled from the origin and then moved by `by`; the bounds stay.
@@ -383,14 +452,33 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
         };
         card_marks(&mut scene, card, space, emphasis);
         scene.end(Part::Card(place));
+        let rows: Vec<&str> = card.rows.iter().map(|row| row.text.as_str()).collect();
+        scene.name(
+            space.rect,
+            format!(
+                "Transaction {}, {}: {}",
+                card.title,
+                card.status,
+                rows.join(", ")
+            ),
+            Some(Target::Transaction(card.transaction)),
+        );
     }
     for (place, arrow, route) in drawing_order(diagram, layout) {
         scene.head(&route.path, arrow, Some(Target::Edge(arrow.edge)));
         scene.end(Part::Head(place));
     }
     for (place, arrow, route) in drawing_order(diagram, layout) {
-        scene.label(route.label, arrow, Some(Target::Edge(arrow.edge)));
+        let target = Some(Target::Edge(arrow.edge));
+        scene.label(route.label, arrow, target);
         scene.end(Part::Label(place));
+        let title = |card: usize| diagram.cards[card].title.as_str();
+        let (label, from, to) = (&arrow.label, title(arrow.from), title(arrow.to));
+        scene.name(
+            route.label,
+            format!("Edge {label} from {from} to {to}"),
+            target,
+        );
     }
     scene
 }

@@ -73,10 +73,8 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
         vec2(0.0, AXIS),
     );
     for (card, space) in diagram.cards.iter().zip(&layout.cards) {
-        scene.names.push((
-            space.rect.translate(vec2(0.0, AXIS)),
-            format!("Lane bar {}", card.title),
-        ));
+        let area = space.rect.translate(vec2(0.0, AXIS));
+        scene.name(area, format!("Lane bar {}", card.title), None);
     }
     if let Some(clock) = clock {
         let places = Places::new(whole, clock, (&moments, &spans), &layout);

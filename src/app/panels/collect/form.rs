@@ -15,7 +15,7 @@ use egui::{
 pub(super) const NAME: f32 = 100.0;
 
 /// Draws the fields; each change is a request.
-pub fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut Requests) {
+pub(crate) fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut Requests) {
     ui.take_available_width();
     let palette = Palette::of(ui);
     let form = &collect.form;

@@ -19,10 +19,10 @@ use crate::collect::{DATABASES, Isolation};
 use crate::control::Progress;
 use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 
-pub use form::form_ui;
+pub(crate) use form::form_ui;
 
 /// Draws the last run, below the buttons that start one.
-pub fn collect_ui(
+pub(crate) fn collect_ui(
     ui: &mut Ui,
     collect: &Collecting,
     progress: Option<Progress>,

@@ -51,9 +51,7 @@ impl Lanes<'_> {
                 area.width() - 8.0,
                 &annotation.text,
             );
-            scene
-                .names
-                .push((area, format!("Mark: {}", annotation.text)));
+            scene.name(area, format!("Mark: {}", annotation.text), None);
         }
     }
 

@@ -664,7 +664,7 @@ impl<'a> Lanes<'a> {
             let area = bar.area.intersect(self.plot);
             if area.is_positive() {
                 let name = self.shown.history.transaction_name(bar.transaction);
-                scene.names.push((area, format!("Lane bar {name}")));
+                scene.name(area, format!("Lane bar {name}"), None);
             }
         }
     }

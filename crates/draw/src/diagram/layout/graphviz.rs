@@ -22,6 +22,10 @@ use ::layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use ::layout::topo::layout::VisualGraph;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use isoscope_model::graph::{Digraph, topological_order_by_priority};
+use petgraph::acyclic::Acyclic;
+use petgraph::data::Build;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 
 /// More cards than this take layout-rs too long.
@@ -207,7 +211,8 @@ fn shapes(diagram: &Diagram) -> Vec<CardShape> {
 /// anti-dependencies last), and one that would close a cycle is skipped. O(arrows · (cards + arrows)).
 fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
     let n = diagram.cards.len();
-    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut graph = Acyclic::<DiGraph<(), ()>>::new();
+    let cards: Vec<NodeIndex> = (0..n).map(|_| graph.add_node(())).collect();
     let mut arrows: Vec<_> = diagram
         .arrows
         .iter()
@@ -229,15 +234,11 @@ fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
     };
     arrows.sort_by_key(|arrow| (strength(arrow.relation), arrow.edge));
     for arrow in arrows {
-        if !reaches(&successors, arrow.to, arrow.from) {
-            successors[arrow.from].push(arrow.to);
-        }
+        // An arrow that would close a cycle is left out.
+        let _ = graph.try_add_edge(cards[arrow.from], cards[arrow.to], ());
     }
-    let edges = (0..n).flat_map(|card| {
-        successors[card]
-            .iter()
-            .map(move |&to| (card as u32, to as u32))
-    });
+    let edges = graph.edge_references();
+    let edges = edges.map(|edge| (edge.source().index() as u32, edge.target().index() as u32));
     let order =
         topological_order_by_priority(&Digraph::new(n, edges), &vec![0; n]).unwrap_or_default();
     let mut rank = vec![0; n];
@@ -246,20 +247,6 @@ fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
         .zip(0..)
         .for_each(|(card, place)| rank[card as usize] = place);
     rank
-}
-
-fn reaches(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; successors.len()];
-    let mut stack = vec![from];
-    while let Some(card) = stack.pop() {
-        if card == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[card], true) {
-            stack.extend(&successors[card]);
-        }
-    }
-    false
 }
 
 /// Records the curves that layout-rs draws.

@@ -251,7 +251,7 @@ impl Columns<'_> {
         } else {
             format!("Version {value} of {name}, read by {}", readers.join(", "))
         };
-        self.scene.names.push((card, spoken));
+        self.scene.name(card, spoken, None);
     }
 
     fn readers(&mut self, card: Rect, row: &VersionRow) {
@@ -263,7 +263,7 @@ impl Columns<'_> {
                 Rect::from_x_y_ranges(card.left()..=card.right(), y - LINE / 2.0..=y + LINE / 2.0);
             if let Some(target) = target {
                 scene.rect(area, 2.0, Role::ContextRow, Some(target));
-                scene.names.push((area, format!("Reader {text}")));
+                scene.name(area, format!("Reader {text}"), None);
             }
             // The first reader follows the words "read by", the others are below it.
             let indent = if role == Role::Folded || role == Role::FaultText {
