@@ -91,7 +91,7 @@ fn minimize_all(
             }
             let what = (
                 example.counterexample.renaming.transactions.clone(),
-                example.explanation.summary,
+                example.explanation.summary.to_string(),
             );
             let shown = *first.entry(what).or_insert(example.violation.id);
             drawn.insert(violation.id, Drawn::of(shown, &example.counterexample));

@@ -42,12 +42,19 @@ pub struct Argument {
     pub interpretation: Interpretation,
     /// The cases, if no single cycle or read explains it.
     pub cases: Option<CaseTree>,
-    /// The same as plain text.
-    pub text: String,
+    /// The lines of the same as plain text.
+    pub lines: Vec<narrate::Line>,
     /// The same as Markdown.
     pub markdown: String,
     /// Edges of the contradicting cycle.
     cycle: Vec<EdgeIndex>,
+}
+
+impl Argument {
+    /// The same as plain text.
+    pub fn text(&self) -> String {
+        narrate::text(&self.lines)
+    }
 }
 
 /// Which part of an argument a picture has room for.
@@ -201,7 +208,7 @@ pub fn argue(
     Argument {
         id: violation.id,
         shown: shown.id,
-        text: narrate::plain_text(&counterexample, &explanation, history),
+        lines: narrate::plain_lines(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
         interpretation: interpret(&counterexample),
         cases: case_tree(&counterexample.history, &counterexample.violation),

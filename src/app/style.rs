@@ -7,6 +7,7 @@ use crate::checkers::Verdict;
 use crate::diagram::theme::{self, Theme};
 use crate::fonts::Face;
 pub use crate::history::counted;
+use crate::history::grouped;
 use crate::relations::Relation;
 use egui::epaint::text::{FontData, FontDefinitions, FontInsert, FontPriority, InsertFontFamily};
 use egui::style::WidgetVisuals;
@@ -335,6 +336,12 @@ pub fn duration(seconds: f64) -> String {
         s if s < 119.5 => format!("{s:.0} s"),
         s => format!("{} min {} s", s as u64 / 60, s as u64 % 60),
     }
+}
+
+/// `1 history`, `2 histories`: of words whose plural is not the singular with an s.
+pub fn counted_as(number: usize, one: &str, several: &str) -> String {
+    let word = if number == 1 { one } else { several };
+    format!("{} {word}", grouped(number as u64))
 }
 
 #[cfg(test)]

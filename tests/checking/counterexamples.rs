@@ -306,7 +306,7 @@ fn is_told(example: &Counterexample) -> Result<(), String> {
         return Err("has edges without a reason".to_owned());
     }
     for reason in &explanation.reasons {
-        if !reason.long.starts_with(&reason.short)
+        if !reason.long.starts_with(&*reason.short)
             || !reason.long.contains(reason.quotation.formula)
         {
             return Err(format!("quotes nothing: {}", reason.long));
@@ -608,7 +608,11 @@ fn what_no_single_cycle_explains_is_told_case_by_case() {
         (8, Level::PrefixConsistency)
     );
     let tree = counterexample::case_tree(&example.history, &example.violation).expect("cases");
-    let labels: Vec<&str> = tree.nodes.iter().map(|node| node.label.as_str()).collect();
+    let labels: Vec<String> = tree
+        .nodes
+        .iter()
+        .map(|node| node.label.to_string())
+        .collect();
     assert_eq!(labels, ["", "1", "2"]);
     assert!(tree.leaves().all(|leaf| !leaf.cycle.is_empty()));
     let interpretation = counterexample::interpret(&example);

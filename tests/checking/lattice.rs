@@ -584,12 +584,11 @@ fn broken_guarantees_are_told_in_everyday_words() {
             "{level}: {}",
             explanation.summary
         );
-        println!(
-            "{} — {}\n{}",
-            explanation.title,
-            explanation.summary,
-            explanation.edge_reasons.join("\n")
-        );
+        println!("{} — {}", explanation.title, explanation.summary);
+        explanation
+            .edge_reasons
+            .iter()
+            .for_each(|reason| println!("{reason}"));
     }
 }
 

@@ -145,7 +145,7 @@ fn what_is_wrong_whoever_wrote_a_value_is_told_writer_by_writer() {
         let told = explanation
             .steps
             .iter()
-            .filter(|step| step.case == case && step.text.starts_with(&supposed))
+            .filter(|step| step.case.to_string() == case && step.text.starts_with(&supposed))
             .count();
         assert_eq!(told, 1, "{case}: {:#?}", explanation.steps);
     }
@@ -153,10 +153,10 @@ fn what_is_wrong_whoever_wrote_a_value_is_told_writer_by_writer() {
         .steps
         .iter()
         .filter(|step| step.role == StepRole::Contradiction);
-    let ends: Vec<&str> = contradictions.map(|step| step.case.as_str()).collect();
+    let ends: Vec<String> = contradictions.map(|step| step.case.to_string()).collect();
     assert_eq!(ends, ["1", "2", ""]);
     assert_eq!(
-        explanation.steps.last().map(|step| step.text.as_str()),
+        explanation.steps.last().map(|step| &*step.text),
         Some("No case is left: impossible")
     );
 }

@@ -228,7 +228,7 @@ fn words_are_there(case: &Case, files: &[(String, Vec<u8>)]) {
         let command = case.brief().command;
         let said = [
             case.explanation.title.clone(),
-            case.explanation.summary.clone(),
+            case.explanation.summary.to_string(),
             command,
         ];
         let facts = case.explanation.facts();

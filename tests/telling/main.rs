@@ -6,6 +6,7 @@ mod common;
 mod bundles;
 mod cli;
 mod exports;
+mod golden;
 mod health;
 mod html_report;
 mod orders;

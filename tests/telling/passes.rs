@@ -350,50 +350,6 @@ fn what_is_said_of_random_histories_is_true() {
 }
 
 #[test]
-fn the_paragraph_counts_what_is_left_out_and_names_what_is_not_promised() {
-    let of = |text: &str, level: Level| {
-        let history = common::history(text);
-        let findings = findings(&history);
-        let resolution = relations::resolve(&history, &Control::new()).expect("no limit");
-        let result = findings.level(level).expect("it was asked for");
-        plain_text(
-            &passes(&history, &resolution, result),
-            &surroundings(&findings),
-            false,
-        )
-    };
-    let skew = of(
-        "a: [r x 0, w y 1]\nb: [r y 0, w x 1]\nc: [w z 1]!\n",
-        Level::SnapshotIsolation,
-    );
-    for words in [
-        "Snapshot isolation (SI) holds\n",
-        "one order of the starts and commits of both committed transactions",
-        "Each of the 2 reads returns what its own transaction wrote last to the key, else the newest version that had been committed when its transaction started",
-        "Here that is the initial version throughout.",
-        "Left out: 1 transaction (aborted).",
-        "serializability (SER), which this history violates",
-        "Verified: code that shares nothing with the search",
-    ] {
-        assert!(skew.contains(words), "{words}\n{skew}");
-    }
-    let stale = of(
-        "a: [w x 1]\nb: [w x 2] [r x 1]\nc: [r x 2] [r x 1]?\n",
-        Level::ReadCommitted,
-    );
-    assert!(
-        stale.contains("no transaction that the reader must see at this level wrote a newer one"),
-        "{stale}"
-    );
-    assert!(
-        stale.contains(
-            "Left out: 1 transaction (of unknown outcome, no read shows that it committed)"
-        ),
-        "{stale}"
-    );
-}
-
-#[test]
 fn long_orders_are_cut_unless_all_is_asked_for() {
     let sessions: String = (1..=80).map(|n| format!("[w x {n}] ")).collect();
     let history = common::history(&format!("a: {sessions}\n"));

@@ -67,27 +67,6 @@ fn a_condition_is_named_in_every_export() {
 }
 
 #[test]
-fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
-    let history =
-        common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
-    let findings = examine::check(&history);
-    let (_, explanation) = explained(
-        &history,
-        &findings,
-        first_of(&findings, Pattern::FracturedReadCO),
-    );
-    let these = "These 5 operations of 3 transactions: allowed by read committed, forbidden by read \
-                 atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes; \
-                 sessions and reads follow one order of commits) and everything stronger.";
-    assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history, with its other anomalies: allowed by cut isolation (no transaction reads a key from two other transactions), \
-                 forbidden by read committed (stronger than in SQL: a transaction reads its own writes and final versions of \
-                 committed transactions, of each key none older than what it has seen; sessions and reads follow one order of \
-                 commits) and everything stronger.";
-    assert_eq!(explanation.whole.as_deref(), Some(whole));
-}
-
-#[test]
 fn the_size_says_what_may_still_be_superfluous() {
     let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
     let findings = examine::check(&history);
@@ -192,8 +171,4 @@ fn a_single_missed_write_is_no_ring() {
         "{:?}",
         headline.claim
     );
-    assert_eq!(headline.title, "Two writers of a key overlapped");
-    let said =
-        "S0#1 and S1#1 both appended to key 1, S0#1 first, but S1#1 started before S0#1 committed.";
-    assert_eq!(headline.summary, said);
 }

@@ -639,7 +639,11 @@ fn cases_inside_cases_open_branch_by_branch() {
         window.run_steps(3);
         let is_nested = |window: &Window| {
             let cases = picture(window).argument.cases.clone();
-            cases.is_some_and(|tree| tree.nodes.iter().any(|node| node.label == "1.1"))
+            cases.is_some_and(|tree| {
+                tree.nodes
+                    .iter()
+                    .any(|node| node.label.to_string() == "1.1")
+            })
         };
         let n = document(&window)
             .catalogue

@@ -57,7 +57,7 @@ impl Material {
                 needed: tree.edges_of(violation, place),
                 cycle: tree.cycles_of(place),
                 reads: tree.reads_of(place),
-                case: Some(tree.nodes[place].label.clone()),
+                case: Some(tree.nodes[place].label.to_string()),
             },
             _ => Material {
                 needed: edges_to_draw(violation),

@@ -161,7 +161,7 @@ pub fn compose(
         heading: "Otherwise".to_owned(),
         depth: 0,
         number: None,
-        text: sentence(&alternative.text),
+        text: printable(&alternative.text),
         edges: vec![alternative.edge],
     });
     // Which entry of the list it is shown for matters only to those who have the list.
@@ -223,21 +223,9 @@ pub fn compose(
 
 /// A step as a sentence. A line may break before what it is based on, not within.
 fn unbroken(step: &Step) -> String {
-    let (sentence, from) = (narrate::sentence(step), narrate::from(step));
-    let said = sentence.strip_suffix(&from).unwrap_or(&sentence);
-    match from.strip_prefix(' ') {
-        Some(from) => format!("{said} {}", from.replace(' ', "\u{a0}")),
-        None => said.to_owned(),
-    }
-}
-
-fn sentence(text: &str) -> String {
-    let text = printable(text.trim());
-    if text.ends_with(['.', '!', '?', ':']) || text.is_empty() {
-        text
-    } else {
-        format!("{text}.")
-    }
+    let (said, from) = (narrate::said(step), narrate::from(step));
+    let blank = if from.is_empty() { "" } else { " " };
+    format!("{said}{blank}{}", from.replace(' ', "\u{a0}"))
 }
 
 /// The requested levels in their order.

@@ -280,7 +280,7 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
         );
     }
     if let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
-        ui.label(RichText::new(reason).color(palette.text));
+        ui.label(RichText::new(&**reason).color(palette.text));
         let rejected = picture
             .argument
             .interpretation

@@ -109,7 +109,7 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
         style::TITLE,
         palette.strong,
     );
-    ui.label(RichText::new(&argument.explanation.summary).color(palette.text));
+    ui.label(RichText::new(&*argument.explanation.summary).color(palette.text));
     if argument.shown != argument.id {
         style::note(
             ui,
@@ -120,8 +120,7 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
         );
     }
     if let Some(weakest) = example.violation.levels.weakest() {
-        let pattern = example.violation.id.pattern;
-        let named = pattern_text(pattern).replace("  ", " ");
+        let named = pattern_text(example.violation.id.pattern, " ");
         style::note(
             ui,
             format!(
@@ -140,11 +139,7 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let example = &argument.counterexample;
     style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
     let explanation = &argument.explanation;
-    for fact in explanation
-        .facts()
-        .into_iter()
-        .filter(|fact| Some(fact) != explanation.doubt.as_ref())
-    {
+    for fact in explanation.facts_without_doubt() {
         style::note(ui, fact);
     }
     let codes = &argument.explanation.codes;
@@ -280,9 +275,9 @@ fn sentence(step: &Step, palette: &Palette) -> egui::text::LayoutJob {
         line_height: Some(18.0),
         ..egui::TextFormat::simple(FontId::proportional(style::BODY), colour)
     };
-    let (from, sentence) = (narrate::from(step), narrate::sentence(step));
-    let said = sentence.strip_suffix(from.as_str()).unwrap_or(&sentence);
-    job.append(said, 0.0, format(palette.text));
-    job.append(&from, 0.0, format(palette.weak));
+    let from = narrate::from(step);
+    let blank = if from.is_empty() { "" } else { " " };
+    job.append(&narrate::said(step), 0.0, format(palette.text));
+    job.append(&format!("{blank}{from}"), 0.0, format(palette.weak));
     job
 }

@@ -5,7 +5,7 @@ use super::verdict_columns::{elided, level_codes, levels_ui};
 use super::{on_click, on_menu_click, small_cycle};
 use crate::app::batch::{Batch, Column, Outcome, Signature};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::style::{self, Palette, ROW, counted, duration};
+use crate::app::style::{self, Palette, ROW, counted_as, duration};
 use crate::report::grouped;
 use egui::{
     Align2, CornerRadius, FontId, Key, Modifiers, Rect, ScrollArea, Sense, Ui, WidgetInfo,
@@ -87,7 +87,7 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
 }
 
 fn histories(n: usize) -> String {
-    counted(n, "history").replace("historys", "histories")
+    counted_as(n, "history", "histories")
 }
 
 fn keys(ui: &Ui, batch: &Batch, requests: &mut Requests) {

@@ -10,7 +10,7 @@ use crate::app::group_graph::{GroupGraph, MAX_ARROWS, MAX_CARDS};
 use crate::app::page::Page;
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
-use crate::app::style::{self, Palette, counted};
+use crate::app::style::{self, Palette, counted, counted_as};
 use crate::app::vocabulary::{Attention, Focus};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
@@ -47,7 +47,7 @@ pub(crate) fn size(document: &Document) -> String {
     let Some(group) = &document.component.graph else {
         return String::new();
     };
-    let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
+    let anomalies = counted_as(group.n, "anomaly", "anomalies");
     let cards = group
         .sketch
         .as_ref()

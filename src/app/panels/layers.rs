@@ -114,8 +114,10 @@ fn told_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Re
                                 .wrap(),
                             );
                             ui.add(
-                                egui::Label::new(RichText::new(&layer.caption).color(palette.text))
-                                    .wrap(),
+                                egui::Label::new(
+                                    RichText::new(&*layer.caption).color(palette.text),
+                                )
+                                .wrap(),
                             );
                         });
                 });

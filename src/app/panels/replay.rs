@@ -96,12 +96,7 @@ fn steps_ui(
                 } else {
                     palette.text
                 };
-                let text = format!(
-                    "{}  {}{}",
-                    place + 1,
-                    step.text.trim_end_matches('.'),
-                    difference(run, step)
-                );
+                let text = format!("{}  {}{}", place + 1, step.text, difference(run, step));
                 let response = line_ui(ui, text, place == view.step, colour);
                 if view.scroll && place == view.step {
                     response.scroll_to_me(None);
@@ -196,7 +191,8 @@ fn step_ui(
         .id_salt("replay step")
         .auto_shrink(false)
         .show(ui, |ui| {
-            ui.add(Label::new(RichText::new(&step.text).color(palette.strong)).wrap());
+            let text = format!("{}.", step.text);
+            ui.add(Label::new(RichText::new(text).color(palette.strong)).wrap());
             if let Some((text, bad)) = expected_text(history, run, step) {
                 let colour = if bad { palette.bad } else { palette.good };
                 ui.add(Label::new(RichText::new(text).color(colour)).wrap());
@@ -204,7 +200,7 @@ fn step_ui(
             ui.add_space(2.0);
             keys_ui(ui, history, step);
             ui.add_space(4.0);
-            let mut summary = run.summary.clone();
+            let mut summary = run.summary.to_string();
             if !run.is_best {
                 summary.push_str(
                     " There were too many orders to try all: another one may explain more.",

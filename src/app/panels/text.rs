@@ -3,6 +3,7 @@
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style;
+use crate::counterexample::narrate::Line;
 use egui::{FontId, Label, RichText, ScrollArea, TextStyle, Ui, WidgetInfo, WidgetType};
 
 pub(crate) fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -20,51 +21,38 @@ pub(crate) fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests)
             .on_hover_text("Put this text on the clipboard")
             .clicked()
         {
-            requests.push(Request::Copy(picture.argument.text.clone()));
+            requests.push(Request::Copy(picture.argument.text()));
         }
     });
     ScrollArea::vertical()
         .id_salt("text")
         .auto_shrink(false)
         .show(ui, |ui| {
-            let text = &picture.argument.text;
             let font: FontId = TextStyle::Monospace.resolve(ui.style());
             let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, 'm'));
-            let shown = wrapped(text, (ui.available_width() / letter) as usize);
+            let columns = (ui.available_width() / letter) as usize;
+            let lines = picture.argument.lines.iter();
+            let shown: Vec<String> = lines.map(|line| wrapped(line, columns)).collect();
             let response = ui.add(
-                Label::new(RichText::new(shown).monospace())
+                Label::new(RichText::new(shown.join("\n")).monospace())
                     .wrap()
                     .selectable(true),
             );
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
+            let text = || picture.argument.text();
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text()));
         });
 }
 
-/// A text whose long lines go on below where their own text begins: behind their indentation, and behind a number.
-fn wrapped(text: &str, columns: usize) -> String {
-    text.lines()
-        .map(|line| wrapped_line(line, columns))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-fn wrapped_line(line: &str, columns: usize) -> String {
-    let rest = line.trim_start_matches(' ');
-    let numbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = numbered.len() < rest.len() && numbered.starts_with("  ");
-    let start = if is_numbered {
-        numbered.trim_start_matches(' ')
-    } else {
-        rest
-    };
-    let indent = line.chars().count() - start.chars().count();
+/// A line whose words, where they are too long, go on below where they begin.
+fn wrapped(line: &Line, columns: usize) -> String {
+    let indent = line.lead.chars().count();
     // Where there is hardly any room, lines are wrapped as usual.
-    if line.chars().count() <= columns || columns < indent + 20 {
-        return line.to_owned();
+    if indent + line.words.chars().count() <= columns || columns < indent + 20 {
+        return format!("{}{}", line.lead, line.words);
     }
-    let mut lines = vec![line[..line.len() - start.len()].to_owned()];
+    let mut lines = vec![line.lead.clone()];
     let mut width = indent;
-    for word in start.split(' ') {
+    for word in line.words.split(' ') {
         let n = word.chars().count();
         if width > indent && width + 1 + n > columns {
             lines.push(" ".repeat(indent));
@@ -84,17 +72,27 @@ fn wrapped_line(line: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::*;
 
     #[test]
     fn long_lines_go_on_below_their_text() {
-        let text =
-            "Rule\n   4  Read atomic: a transaction sees all or nothing\n    w(x) = 1    line 7";
-        let expected = "Rule\n   4  Read atomic: a transaction\n      sees all or nothing\n    w(x) = 1    line 7";
-        assert_eq!(wrapped(text, 34), expected);
-        assert_eq!(wrapped(text, 12), text, "no room for an indentation");
+        let wrapped = |lead: &str, words: &str, columns| {
+            let (lead, words) = (lead.to_owned(), words.to_owned());
+            wrapped(&Line { lead, words }, columns)
+        };
+        let rule = "Read atomic: a transaction sees all or nothing";
         assert_eq!(
-            wrapped("one two three four five six", 26),
+            wrapped("   4  ", rule, 34),
+            "   4  Read atomic: a transaction\n      sees all or nothing"
+        );
+        assert_eq!(
+            wrapped("    ", "w(x) = 1    line 7", 34),
+            "    w(x) = 1    line 7"
+        );
+        let no_room = wrapped("   4  ", rule, 12);
+        assert_eq!(no_room, format!("   4  {rule}"));
+        assert_eq!(
+            wrapped("", "one two three four five six", 26),
             "one two three four five\nsix"
         );
     }

@@ -246,7 +246,7 @@ impl Making<'_> {
                 let branch = Branch::HeapPattern(self.wanted.by, heap, pattern);
                 let all = self.wanted.is_open(branch);
                 if open {
-                    let (text, count) = (pattern_text(pattern), some.len() as u64);
+                    let (text, count) = (pattern_text(pattern, "  "), some.len() as u64);
                     self.lines.push(ListLine::Branch {
                         branch,
                         text,
@@ -312,7 +312,7 @@ impl Making<'_> {
         let open = self.wanted.is_open(branch);
         if in_sight {
             let is_whole = places.len() as u64 == count;
-            let mut text = pattern_text(pattern);
+            let mut text = pattern_text(pattern, "  ");
             if let Some(other) = self.shown_as(places).filter(|_| is_whole) {
                 let more = format!(" → {}", other.row().title);
                 // The name itself comes first where both have no room.
@@ -418,10 +418,10 @@ impl Making<'_> {
 }
 
 /// The name of a pattern in the list.
-pub fn pattern_text(pattern: Pattern) -> String {
+pub fn pattern_text(pattern: Pattern, between: &str) -> String {
     let row = pattern.row();
     match pattern.letter() {
-        Some(_) => format!("{}  {}", row.id, row.title),
+        Some(_) => format!("{}{between}{}", row.id, row.title),
         None => row.title.to_owned(),
     }
 }

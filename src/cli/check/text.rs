@@ -437,7 +437,7 @@ pub(super) fn violations(
         text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
         let lines = lines(&counterexample.history);
-        for line in [Some(explanation.summary.clone()), lines, also]
+        for line in [Some(explanation.summary.to_string()), lines, also]
             .into_iter()
             .flatten()
         {
@@ -467,18 +467,21 @@ fn lines(example: &History) -> Option<String> {
     let places: BTreeSet<(Option<u32>, u32)> = spots.map(|spot| (spot.part, spot.number)).collect();
     let left_out = places.len().saturating_sub(MOST);
     let unit = example.origin().unit;
-    let spot = |(part, number)| Spot { part, unit, number }.text(example.origin());
-    let mut said: Vec<String> = places.into_iter().take(MOST).map(spot).collect();
-    let word = match unit {
-        Unit::Line => "line ",
-        Unit::Byte => "byte ",
+    let shown: Vec<(Option<u32>, u32)> = places.into_iter().take(MOST).collect();
+    let mut said: Vec<String> = if shown.len() > 1 && shown.iter().all(|(part, _)| part.is_none()) {
+        // Of one file, the unit is said once.
+        let (units, first) = match unit {
+            Unit::Line => ("lines", 0),
+            Unit::Byte => ("bytes", 1),
+        };
+        let numbers = shown.iter().map(|(_, number)| number - first);
+        let mut said: Vec<String> = numbers.map(|number| number.to_string()).collect();
+        said[0] = format!("{units} {}", said[0]);
+        said
+    } else {
+        let spot = |(part, number)| Spot { part, unit, number }.text(example.origin());
+        shown.into_iter().map(spot).collect()
     };
-    // Of one file, the unit is said once.
-    if said.len() > 1 && said.iter().all(|place| place.starts_with(word)) {
-        said.iter_mut()
-            .for_each(|place| *place = place.replacen(word, "", 1));
-        said[0] = format!("{}s {}", word.trim(), said[0]);
-    }
     if left_out > 0 {
         said.push(format!("{left_out} more"));
     }

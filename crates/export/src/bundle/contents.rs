@@ -224,7 +224,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
         .map(|(edge, reason)| {
             vec![
                 vec![code(narrate::edge_label(example, edge))],
-                vec![text(reason.as_str())],
+                vec![text(reason.to_string())],
             ]
         })
         .collect();
@@ -279,7 +279,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
 fn at_length(example: &Counterexample, explanation: &Explanation) -> Block {
     let mut lines: Vec<String> = Vec::new();
     for step in &explanation.steps {
-        lines.push(narrate::sentence(step));
+        lines.push(narrate::sentence(step).to_string());
         lines.extend((!step.long.is_empty()).then(|| format!("    {}", step.long)));
     }
     for (edge, reason) in example.violation.edges.iter().zip(&explanation.reasons) {

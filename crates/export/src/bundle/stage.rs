@@ -9,7 +9,7 @@ use crate::svg;
 use crate::{Picture, PictureStep};
 use isoscope_draw::diagram::{Arrow, Emphasis, Target};
 use isoscope_model::relations::EdgeIndex;
-use isoscope_tell::counterexample::{Explanation, Step, narrate};
+use isoscope_tell::counterexample::{Explanation, Mention, Step, narrate};
 use std::fmt::Write;
 
 /// Buttons, which the script shows.
@@ -169,27 +169,19 @@ fn names(targets: impl Iterator<Item = Target>) -> String {
 
 /// The sentence of a step; the numbers of the lines that it follows from lead there.
 fn words(step: &Step) -> String {
-    let (sentence, from) = (narrate::sentence(step), narrate::from(step));
-    let numbers: Vec<String> = step
-        .premises
-        .iter()
-        .map(|place| (place + 1).to_string())
-        .collect();
-    // Made of numbers only, so nothing that the history contains can be taken for it.
-    let begin = format!(" (from {}", numbers.join(", "));
-    match (sentence.strip_suffix(&from), from.strip_prefix(&begin)) {
-        (Some(said), Some(rest)) if !numbers.is_empty() => {
-            let links: Vec<String> = numbers
-                .iter()
-                .map(|n| format!("<a href=\"#line-{n}\">{n}</a>"))
-                .collect();
-            format!(
-                "{} <span class=\"from\">(from {}{}</span>",
-                escape(said),
-                links.join(", "),
-                escape(rest)
-            )
+    let (said, from) = (narrate::said(step), narrate::from(step));
+    let mut is_linked = false;
+    let piece = |(text, mention): (&str, Option<Mention>)| match mention {
+        Some(Mention::Step(number)) => {
+            is_linked = true;
+            format!("<a href=\"#line-{number}\">{text}</a>")
         }
-        _ => escape(&sentence),
+        _ => escape(text),
+    };
+    let rests_on: String = from.spans().map(piece).collect();
+    match (rests_on.is_empty(), is_linked) {
+        (true, _) => escape(&said),
+        (_, true) => format!("{} <span class=\"from\">{rests_on}</span>", escape(&said)),
+        (_, false) => format!("{} {rests_on}", escape(&said)),
     }
 }

@@ -122,7 +122,7 @@ pub(super) fn of_engine(
 fn shown(finding: Finding, example: Example) -> Finding {
     let (title, summary) = (
         example.explanation.title.clone(),
-        example.explanation.summary.clone(),
+        example.explanation.summary.to_string(),
     );
     Finding {
         title,

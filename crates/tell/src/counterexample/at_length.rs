@@ -78,7 +78,7 @@ fn sections(
     if let Some(tree) = case_tree(&example.history, &example.violation) {
         let told = tree.nodes.iter().map(|node| {
             if node.label.is_empty() {
-                node.text.clone()
+                node.text.to_string()
             } else {
                 format!("Case {}: {}", node.label, node.text)
             }
@@ -121,9 +121,9 @@ fn sections(
             Explained::Older | Explained::Uncommitted | Explained::Nowhere => "! ",
             Explained::Nothing | Explained::Own | Explained::Current => "",
         };
-        told.push(format!("{mark}{}{changed}", step.text));
+        told.push(format!("{mark}{}.{changed}", step.text));
     }
-    told.push(run.summary);
+    told.push(run.summary.to_string());
     sections.push(Section {
         heading: "An order in which clients may have seen it",
         lines: told,
@@ -141,7 +141,7 @@ fn step_at_length(
     explanation: &Explanation,
     step: &Step,
 ) -> (String, Option<Quotation>) {
-    let sentence = sentence(step);
+    let sentence = sentence(step).to_string();
     if step.role == StepRole::Contradiction {
         let quotation = axioms::of_contradiction(step, example.violation.id.pattern, example.level);
         let by = quotation

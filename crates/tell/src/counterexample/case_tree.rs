@@ -1,6 +1,8 @@
 //! A tree of cases, as data.
 
 use super::rests_on::{evidence, read_from};
+use super::sentence::Sentence;
+use super::statement::CaseLabel;
 use isoscope_check::checkers::{Pattern, Supposed, Violation};
 use isoscope_model::history::{KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason};
@@ -50,7 +52,7 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseNode {
     /// `1`, `1.2`; empty at the root.
-    pub label: String,
+    pub label: CaseLabel,
     /// The enclosing case, a place in [`CaseTree::nodes`].
     pub parent: Option<usize>,
     /// What is assumed in addition to the assumptions of the enclosing cases.
@@ -67,7 +69,7 @@ pub struct CaseNode {
     /// on.
     pub edges: Vec<EdgeIndex>,
     /// "Suppose that T1's version of key 4 is older than T2's." or what is open at the root; whole sentences.
-    pub text: String,
+    pub text: Sentence,
 }
 
 /// A tree of cases.

@@ -7,7 +7,9 @@
 use super::case_tree::{CaseNode, CaseTree, Question, Supposition};
 use super::late_writers;
 use super::rests_on::closure;
+use super::sentence::Sentence;
 use super::sentences::{Speaker, Words};
+use super::statement::CaseLabel;
 use isoscope_check::checkers::{Pattern, Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{EdgeIndex, Reason};
@@ -50,14 +52,11 @@ impl Maker<'_> {
     fn node(&mut self, parent: Option<usize>, supposes: Supposition) -> usize {
         let place = self.nodes.len();
         let label = match parent {
-            None => String::new(),
+            None => CaseLabel::default(),
             Some(parent) => {
                 self.nodes[parent].children.push(place);
                 let number = self.nodes[parent].children.len();
-                match self.nodes[parent].label.as_str() {
-                    "" => number.to_string(),
-                    outer => format!("{outer}.{number}"),
-                }
+                self.nodes[parent].label.inner(number)
             }
         };
         let text = self.speaker.supposition(supposes);
@@ -77,22 +76,21 @@ impl Maker<'_> {
 
     /// Says what is open in a case.
     fn asks(&mut self, place: usize, question: Question) {
-        let sentence = self.speaker.question(question);
-        let node = &mut self.nodes[place];
-        node.open = Some(question);
-        node.text = if node.text.is_empty() {
-            sentence
-        } else {
-            format!("{} {sentence}", node.text)
-        };
+        self.say(place, self.speaker.question(question));
+        self.nodes[place].open = Some(question);
+    }
+
+    /// Adds a sentence to what is said of a case.
+    fn say(&mut self, place: usize, sentence: Sentence) {
+        let text = &mut self.nodes[place].text;
+        *text = Sentence::join([std::mem::take(text), sentence], " ");
     }
 
     fn ends(&mut self, place: usize, cycle: &[EdgeIndex], reads: Vec<(Pattern, OperationId)>) {
-        let closes = self.speaker.closes(cycle);
-        let node = &mut self.nodes[place];
         if !cycle.is_empty() {
-            node.text = format!("{} {closes}", node.text).trim_start().to_owned();
+            self.say(place, self.speaker.closes(cycle));
         }
+        let node = &mut self.nodes[place];
         node.cycle = cycle.to_vec();
         node.reads = reads;
         node.edges = closure(&self.violation.edges, cycle.iter().copied(), false)
@@ -148,9 +146,7 @@ impl Maker<'_> {
                     cases,
                 } if cases.is_empty() => {
                     self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
-                    let text = self.speaker.no_append(*read, *at);
-                    let node = &mut self.nodes[place];
-                    node.text = format!("{} {text}", node.text).trim_start().to_owned();
+                    self.say(place, self.speaker.no_append(*read, *at));
                 }
                 Proof::Appends {
                     read,

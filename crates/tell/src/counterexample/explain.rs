@@ -2,6 +2,7 @@
 //!
 //! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
 
+use super::sentence::{Sentence, say};
 use super::sentences::{Words, facts, orders as told};
 use super::tell::Teller;
 use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
@@ -22,25 +23,29 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
     let reasons = reasons::reasons(history, &violation.edges, example.level);
     let orders = orders::orders(example, control);
     let words = Words::new(history, &violation.edges);
-    let mut edge_reasons: Vec<String> = reasons.iter().map(|reason| reason.short.clone()).collect();
+    let mut edge_reasons: Vec<Sentence> =
+        reasons.iter().map(|reason| reason.short.clone()).collect();
     for (edge, difference) in example
         .edges_needed(&orders)
         .into_iter()
         .zip(orders.difference.iter().cycle())
     {
-        edge_reasons[edge].push_str(&told::makes_difference(difference));
+        let reason = &mut edge_reasons[edge];
+        *reason = say!("{reason}{}", told::makes_difference(difference));
     }
     let Headline {
         claim,
         title,
         summary,
     } = headline(history, violation);
+    let (verdicts, standing) = facts::verdicts(example);
     Explanation {
         claim,
         codes: codes(violation),
         title,
         summary,
-        verdicts: facts::verdicts(example),
+        verdicts,
+        standing,
         weakest: told::weakest(history, &orders),
         difference: orders
             .difference
@@ -67,7 +72,7 @@ pub fn steps(history: &History, violation: &Violation, level: Level) -> Vec<Step
 }
 
 /// Why edge `index` of `edges` is there, in a sentence, in an argument about `level`.
-pub fn edge_reason(history: &History, edges: &[Edge], index: EdgeIndex, level: Level) -> String {
+pub fn edge_reason(history: &History, edges: &[Edge], index: EdgeIndex, level: Level) -> Sentence {
     edges
         .get(index)
         .map(|edge| Words::new(history, edges).reason(edge, level))

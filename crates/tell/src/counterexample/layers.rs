@@ -5,6 +5,7 @@
 //! the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be reversed, *reduce*
 //! removes everything that is no longer needed.
 
+use super::sentence::Sentence;
 use super::sentences::{Speaker, Words, captions};
 use super::{Counterexample, edges_to_draw, involved_operations};
 use isoscope_check::checkers::{Proof, Violation};
@@ -62,7 +63,7 @@ pub struct Layer {
     /// Which one.
     pub kind: LayerKind,
     /// What it shows, in whole sentences.
-    pub caption: String,
+    pub caption: Sentence,
     /// What is shown once it has been played.
     pub shown: VisibleParts,
     /// Edges of which both directions stay open: they are explained case by case.
@@ -79,7 +80,7 @@ pub struct Alternative {
     /// The cycle that it would close, beginning with it; empty where an observation contradicts it directly.
     pub cycle: Vec<EdgeIndex>,
     /// The same in one sentence with a full stop.
-    pub text: String,
+    pub text: Sentence,
 }
 
 /// A counterexample as it is built.
@@ -250,7 +251,7 @@ impl Play<'_> {
     fn layer(
         &mut self,
         kind: LayerKind,
-        caption: String,
+        caption: Sentence,
         next: VisibleParts,
         open: Vec<EdgeIndex>,
     ) {
@@ -327,14 +328,12 @@ impl Play<'_> {
         let mut next = self.around(&edges);
         next.transactions.extend(&self.shown.transactions);
         next.operations.extend(&self.shown.operations);
-        let mut caption: Vec<String> = alternatives
+        let excluded = alternatives
             .iter()
-            .map(|alternative| alternative.text.clone())
-            .collect();
-        if !open.is_empty() {
-            caption.push(captions::STAYS_OPEN.to_owned());
-        }
-        self.layer(LayerKind::Resolve, caption.join(" "), next, open);
+            .map(|alternative| alternative.text.clone());
+        let stays_open = (!open.is_empty()).then(|| captions::STAYS_OPEN.into());
+        let caption = Sentence::join(excluded.chain(stays_open), " ");
+        self.layer(LayerKind::Resolve, caption, next, open);
     }
 
     fn reduce(&mut self, needed: &BTreeSet<EdgeIndex>) {

@@ -24,6 +24,7 @@ pub mod passes;
 mod reasons;
 pub mod replay;
 mod rests_on;
+mod sentence;
 mod sentences;
 mod signature;
 mod statement;
@@ -44,9 +45,12 @@ pub use layers::{Alternative, Interpretation, Layer, LayerKind, VisibleParts, in
 pub use minimize::{Minimizer, minimize, minimize_at, whole};
 pub use orders::{Difference, Orders};
 pub use reasons::EdgeReason;
+pub use sentence::{Mention, Sentence};
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::{Shape, shape, signature};
-pub use statement::{Rule, Statement, Step, StepRole};
+pub use statement::{CaseLabel, Rule, Statement, Step, StepRole};
+
+use sentences::facts::Standing;
 
 use isoscope_check::checkers::{Level, Proof, Verdict, Violation};
 use isoscope_model::history::{
@@ -202,9 +206,11 @@ pub struct Explanation {
     /// The pattern with its codes: "Fractured read, TAP-k (Plume), G-single (Adya)".
     pub codes: String,
     /// What happened, in one sentence.
-    pub summary: String,
+    pub summary: Sentence,
     /// Which levels allow these transactions and which forbid them, in one sentence.
     pub verdicts: String,
+    /// The same as data.
+    standing: Standing,
     /// What these transactions satisfy and break on every order, as data.
     pub orders: Orders,
     /// The weakest levels that they break on every order, in one sentence, if that is known.
@@ -229,7 +235,7 @@ pub struct Explanation {
     /// The argument, in order.
     pub steps: Vec<Step>,
     /// By edge of the violation: why it is there, in a sentence. The short form of [`reasons`](Self::reasons).
-    pub edge_reasons: Vec<String>,
+    pub edge_reasons: Vec<Sentence>,
     /// By edge of the violation: why it is there, as data.
     pub reasons: Vec<EdgeReason>,
     /// In what sense it is minimal, in one sentence.

@@ -2,48 +2,50 @@
 //!
 //! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
 
+use super::sentence::{Sentence, say};
+use super::sentences::step_number;
 use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
 use isoscope_check::checkers::Proof;
 use isoscope_model::history::{History, OperationId, TransactionId, visible};
 use isoscope_model::relations::Edge;
 use std::fmt::Write;
 
-/// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1,
-/// 3)".
-pub fn sentence(step: &Step) -> String {
-    format!("{}.{}", sentences::sentence(&step.text), from(step))
+/// A step as a sentence with its full stop, and what it rests on: "T1 came before T2. (from 1, 3)".
+pub fn sentence(step: &Step) -> Sentence {
+    let from = from(step);
+    let blank = if from.is_empty() { "" } else { " " };
+    say!("{}{blank}{from}", said(step))
 }
 
-/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" for earlier steps, or both; empty
+/// A step as a sentence with its full stop: "T1 came before T2."
+pub fn said(step: &Step) -> Sentence {
+    say!("{}.", step.text.clone().begun())
+}
+
+/// What a step rests on: "(line 40, written at line 12)" in the file, "(from 1, 3)" for earlier steps, or both; empty
 /// where its text says so.
-pub fn from(step: &Step) -> String {
-    let premises: Vec<String> = step
-        .premises
-        .iter()
-        .map(|place| (place + 1).to_string())
-        .collect();
-    let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
+pub fn from(step: &Step) -> Sentence {
+    let numbers = step.premises.iter().map(|place| step_number(place + 1));
+    let premises =
+        (!step.premises.is_empty()).then(|| say!("from {}", Sentence::join(numbers, ", ")));
     let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
-    let rests_on: Vec<String> = match step.role {
-        StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
-        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => {
-            found_at.into_iter().collect()
-        }
+    let (premises, found_at) = match step.role {
+        StepRole::Observed | StepRole::Concluded => (premises, found_at),
+        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => (None, found_at),
         // With the write, which no other line need give.
         StepRole::Supposed
             if step.operations.len() > 1 && matches!(step.says, Statement::Suppose { .. }) =>
         {
-            found_at.into_iter().collect()
+            (None, found_at)
         }
         // The text of a contradiction of edges names the steps.
-        StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
-        StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
-        StepRole::Rule => Vec::new(),
+        StepRole::Contradiction if !step.edges.is_empty() => (None, None),
+        StepRole::Supposed | StepRole::Contradiction => (premises, None),
+        StepRole::Rule => (None, None),
     };
-    if rests_on.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", rests_on.join("; "))
+    match Sentence::join(premises.into_iter().chain(found_at), "; ") {
+        nothing if nothing.is_empty() => nothing,
+        rests_on => say!("({rests_on})"),
     }
 }
 
@@ -60,62 +62,83 @@ pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<Strin
         .map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
+/// A line of plain text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// What stands before its words: blanks, and the number of a step.
+    pub lead: String,
+    /// Its words; empty for a blank line.
+    pub words: String,
+}
+
 /// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
 pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}\n{}\n", explanation.title, explanation.summary);
-    for line in explanation.facts() {
-        let _ = writeln!(out, "{line}");
-    }
-    let _ = writeln!(out);
+    text(&plain_lines(example, explanation, whole))
+}
+
+/// Lines of plain text as one, ending with a newline.
+pub fn text(lines: &[Line]) -> String {
+    let line = |Line { lead, words }: &Line| format!("{lead}{words}\n");
+    lines.iter().map(line).collect()
+}
+
+/// The lines of [`plain_text`].
+pub fn plain_lines(
+    example: &Counterexample,
+    explanation: &Explanation,
+    whole: &History,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line = |lead: &str, words: String| {
+        let lead = lead.to_owned();
+        lines.push(Line { lead, words });
+    };
+    line("", explanation.title.clone());
+    line("", explanation.summary.to_string());
+    line("", String::new());
+    explanation
+        .facts()
+        .into_iter()
+        .for_each(|fact| line("", fact));
+    line("", String::new());
     for (heading, number, step) in numbered(explanation) {
         let indent = "    ".repeat(step.depth());
         if let Some(heading) = heading {
-            let _ = writeln!(out, "{indent}{heading}");
+            line(&indent, heading);
         }
-        let _ = writeln!(out, "{indent}{number:4}  {}", sentence(step));
+        line(&format!("{indent}{number:4}  "), sentence(step).into());
     }
-    let _ = writeln!(out, "\n{}\n", explanation.size);
+    line("", String::new());
+    line("", explanation.size.clone());
+    line("", String::new());
     let shown = example.shown_operations();
+    let history = &example.history;
     for t in telling_order(example) {
-        let session = example
-            .history
-            .session_and_node(example.history.session_of(t));
-        let name = example.history.transaction_name(t);
-        let _ = writeln!(
-            out,
-            "{name} (session {session}, {})",
-            example.history.outcome(t).words()
-        );
+        let session = history.session_and_node(history.session_of(t));
+        let (name, outcome) = (history.transaction_name(t), history.outcome(t).words());
+        line("", format!("{name} (session {session}, {outcome})"));
         let (rows, others) = rows(example, whole, t, &shown);
         for (text, place) in rows {
-            let _ = writeln!(
-                out,
-                "    {text}{}",
-                place
-                    .map(|place| format!("    {place}"))
-                    .unwrap_or_default()
-            );
+            let place = place.map(|place| format!("    {place}"));
+            line("    ", text + &place.unwrap_or_default());
         }
         if others > 0 {
-            let _ = writeln!(
-                out,
-                "    + {}",
-                sentences::counted(others, "other operation")
-            );
+            let others = sentences::counted(others, "other operation");
+            line("    ", format!("+ {others}"));
         }
     }
     if !example.violation.edges.is_empty() {
-        let _ = writeln!(out);
+        line("", String::new());
     }
     for (edge, reason) in told_edges(example, explanation) {
-        let _ = writeln!(out, "{}: {reason}", edge_label(example, edge));
+        line("", format!("{}: {reason}", edge_label(example, edge)));
     }
-    if let Some(rest) = untold_edges(example) {
-        let _ = writeln!(out, "{rest}");
-    }
-    let _ = writeln!(out, "\nIn the literature: {}", explanation.codes);
-    out
+    untold_edges(example)
+        .into_iter()
+        .for_each(|rest| line("", rest));
+    line("", String::new());
+    line("", format!("In the literature: {}", explanation.codes));
+    lines
 }
 
 /// The counterexample as Markdown for an issue tracker, ending with a newline. `whole` is the history it was taken
@@ -175,7 +198,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
-) -> impl Iterator<Item = (&'a Edge, &'a String)> {
+) -> impl Iterator<Item = (&'a Edge, &'a Sentence)> {
     let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
     let told = is_log.then(|| edges_to_draw(&example.violation));
     let all = example

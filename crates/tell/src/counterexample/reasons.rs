@@ -1,6 +1,7 @@
 //! Why each edge is there, as data: a sentence, the same at length with the axiom, and what both mention.
 
 use super::axioms::{self, Quotation};
+use super::sentence::Sentence;
 use super::sentences::{Words, at_length};
 use isoscope_check::checkers::Level;
 use isoscope_model::history::History;
@@ -10,7 +11,7 @@ use isoscope_model::relations::Edge;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeReason {
     /// One sentence, in plain words, with a full stop.
-    pub short: String,
+    pub short: Sentence,
     /// The same at length: what was observed, the definition or axiom word for word, and what it says here.
     pub long: String,
     /// The definition or axiom it rests on.

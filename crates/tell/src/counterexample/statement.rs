@@ -1,8 +1,10 @@
 //! The steps of an argument, as data: what each says, what it mentions, and what it follows from.
 
+use super::sentence::Sentence;
 use isoscope_check::checkers::{Level, Pattern, Supposed};
 use isoscope_model::history::{OperationId, TransactionId};
 use isoscope_model::relations::EdgeIndex;
+use std::fmt;
 
 /// The part a step plays in the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +192,39 @@ pub enum Rule {
     Lists,
 }
 
+/// The label of a case: `1`, or `1.2` for the second case inside it; empty outside of all cases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaseLabel(Vec<usize>);
+
+impl CaseLabel {
+    /// Whether this is outside of all cases.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A case inside this one, by its number from 1.
+    pub(super) fn inner(&self, number: usize) -> CaseLabel {
+        CaseLabel([self.0.as_slice(), &[number]].concat())
+    }
+
+    /// Whether this is another case, or inside it.
+    pub(super) fn is_within(&self, outer: &CaseLabel) -> bool {
+        self.0.starts_with(&outer.0)
+    }
+
+    /// Whether this is one of the cases that another one is divided into.
+    pub(super) fn divides(&self, outer: &CaseLabel) -> bool {
+        self.is_within(outer) && self.0.len() == outer.0.len() + 1
+    }
+}
+
+impl fmt::Display for CaseLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(usize::to_string).collect();
+        f.write_str(&numbers.join("."))
+    }
+}
+
 /// One step of an argument, linked to what it mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -197,17 +232,17 @@ pub struct Step {
     pub says: Statement,
     /// Its part in the argument.
     pub role: StepRole,
-    /// The case that it belongs to, `1` or `1.2`; empty where it does not depend on one.
-    pub case: String,
+    /// The case that it belongs to.
+    pub case: CaseLabel,
     /// What it says, as a sentence without a full stop; begins with a capital letter, or with a name as the file has it.
-    pub text: String,
+    pub text: Sentence,
     /// The same at length for checking: definitions and axioms, word for word. Whole sentences; empty where there is
     /// nothing to add.
     pub long: String,
     /// The steps that it follows from: their places, ascending.
     pub premises: Vec<usize>,
     /// Where the operations it mentions are in the file: "line 40, written at line 12".
-    pub found_at: String,
+    pub found_at: Sentence,
     /// Edges of the violation it mentions.
     pub edges: Vec<EdgeIndex>,
     /// Transactions it mentions.
@@ -219,20 +254,16 @@ pub struct Step {
 impl Step {
     /// The heading that it is under.
     pub fn heading(&self) -> String {
-        match (self.role, self.case.as_str()) {
-            (StepRole::Observed, _) => "Observed".to_owned(),
-            (StepRole::Rule, _) => "Rule".to_owned(),
-            (_, "") => "Therefore".to_owned(),
-            (_, case) => format!("Case {case}"),
+        match self.role {
+            StepRole::Observed => "Observed".to_owned(),
+            StepRole::Rule => "Rule".to_owned(),
+            _ if self.case.is_empty() => "Therefore".to_owned(),
+            _ => format!("Case {}", self.case),
         }
     }
 
     /// How many cases enclose it.
     pub fn depth(&self) -> usize {
-        if self.case.is_empty() {
-            0
-        } else {
-            self.case.split('.').count()
-        }
+        self.case.0.len()
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn argument(
     (
         ClaimEntry {
             title,
-            text: summary,
+            text: summary.into(),
             says,
         },
         statements,
@@ -48,7 +48,7 @@ fn statement(number: usize, step: &Step, places: &mut Places<'_>) -> StatementEn
     StatementEntry {
         number,
         role: role.to_owned(),
-        case: Some(step.case.clone()).filter(|case| !case.is_empty()),
+        case: (!step.case.is_empty()).then(|| step.case.to_string()),
         text: format!("{}.", step.text),
         transactions: step.transactions.iter().map(|&t| places.of(t)).collect(),
         operations: step

@@ -45,7 +45,7 @@ pub fn violation(
     let (entry, mut places) = report::scenario(history, findings, violation);
     let (claim, statements) = claim::argument(history, violation, level, &mut places);
     let why = |(index, edge)| EdgeEntry {
-        why: edge_reason(history, &violation.edges, index, level),
+        why: edge_reason(history, &violation.edges, index, level).into(),
         ..edge
     };
     let entry = ViolationEntry {

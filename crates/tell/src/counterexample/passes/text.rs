@@ -4,7 +4,7 @@ use super::sentences::name;
 use super::{OrderLine, Passes, Seen, Surroundings, why};
 use crate::counterexample::narrate::escape;
 use crate::counterexample::replay::StepKind;
-use isoscope_model::history::{OperationId, grouped};
+use isoscope_model::history::{OperationId, Value, grouped};
 use std::fmt::Write;
 
 /// Lines and operations of a line that are shown unless all are requested.
@@ -123,9 +123,12 @@ fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId)
     let Some(seen) = passes.seen(operation) else {
         return text;
     };
+    // A list that is empty does not say so.
+    let is_named = history.lists().read_by(operation).is_none()
+        && history.operation(operation).value == Value::INITIAL;
     let told = match seen {
         Seen::Own => ", its own write".to_owned(),
-        Seen::Initial if text.ends_with("initial") => String::new(),
+        Seen::Initial if is_named => String::new(),
         Seen::Initial => " from the initial state".to_owned(),
         Seen::Write(write) => format!(" from {}", writer(write)),
         Seen::Unrecorded => ", result not recorded".to_owned(),

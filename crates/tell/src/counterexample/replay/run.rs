@@ -5,6 +5,7 @@ use super::interleave::{Action, are_turned, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
 use super::versions::{Known, versions};
 use crate::counterexample::Counterexample;
+use crate::counterexample::sentence::Sentence;
 use crate::counterexample::sentences::{Words, runs};
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId};
@@ -25,8 +26,8 @@ pub struct RunStep {
     pub explained: Explained,
     /// What one up-to-date copy of the data does here at [`ReplayRun::setting`], where that is informative.
     pub expected: Option<Expected>,
-    /// What happens, in one sentence with a full stop.
-    pub text: String,
+    /// What happens, in one sentence without a full stop.
+    pub text: Sentence,
 }
 
 /// All operations of a counterexample in an order in which clients may have seen them.
@@ -43,7 +44,7 @@ pub struct ReplayRun {
     /// Whether it is certain that no order explains more of the reads.
     pub is_best: bool,
     /// What the order shows, in whole sentences.
-    pub summary: String,
+    pub summary: Sentence,
 }
 
 /// [`run_with`] what the argument itself shows of the order of versions.
@@ -112,14 +113,13 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
         turned.map(|pair| runs::turned(&words, pair.older, pair.newer)),
         Some(runs::shown(&plan.shown_at, setting, history.has_times())),
     ];
-    let summary = summary.into_iter().flatten().collect::<Vec<_>>().join(" ");
     ReplayRun {
         keys,
         steps,
         setting,
         shown_at: plan.shown_at,
         is_best: plan.is_best,
-        summary,
+        summary: Sentence::join(summary.into_iter().flatten(), " "),
     }
 }
 

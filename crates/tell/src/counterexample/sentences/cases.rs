@@ -3,6 +3,7 @@
 use super::speaker::Speaker;
 use super::words::Words;
 use crate::counterexample::case_tree::{Question, Supposition};
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Proof;
 use isoscope_model::history::{OperationId, TransactionId};
 use isoscope_model::relations::EdgeIndex;
@@ -10,38 +11,38 @@ use std::collections::BTreeSet;
 
 impl Speaker<'_> {
     /// The sentence of such a claim.
-    pub(super) fn cases(&self) -> String {
+    pub(super) fn cases(&self) -> Sentence {
         let words = self.words;
         match &self.violation.proof {
             Proof::Writers { read, cases } => {
-                let names: Vec<String> = cases
+                let names: Vec<Sentence> = cases
                     .iter()
                     .map(|(writer, _)| words.transaction(*writer))
                     .collect();
                 let wrote = words.value_read(*read);
                 match names.as_slice() {
-                    [one] => format!(
+                    [one] => say!(
                         "Only {one} can have written the {wrote}, and then a contradiction follows."
                     ),
-                    _ => format!(
+                    _ => say!(
                         "Whichever of {} wrote the {wrote}, a contradiction follows.",
                         Words::list(&names)
                     ),
                 }
             }
             Proof::Appends { read, place, cases } => {
-                let names: Vec<String> = cases
+                let names: Vec<Sentence> = cases
                     .iter()
                     .map(|(append, _)| words.appender(*append))
                     .collect();
                 let element = words.element_read(*read, *place);
                 match names.as_slice() {
-                    [] => format!("No append can have made the {element}."),
-                    [one] => format!(
+                    [] => say!("No append can have made the {element}."),
+                    [one] => say!(
                         "Only {one} can have appended the {element}, and then a contradiction follows."
                     ),
                     _ => {
-                        format!(
+                        say!(
                             "Whichever of {} appended the {element}, a contradiction follows.",
                             Words::list(&names)
                         )
@@ -49,7 +50,7 @@ impl Speaker<'_> {
                 }
             }
             Proof::Outcomes { transaction, .. } => {
-                format!(
+                say!(
                     "Whether {} committed or not, a contradiction follows.",
                     words.transaction(*transaction)
                 )
@@ -60,11 +61,11 @@ impl Speaker<'_> {
                 let reads: BTreeSet<OperationId> =
                     options.iter().filter_map(|option| option.read()).collect();
                 let of = if reads.is_empty() {
-                    String::new()
+                    Sentence::default()
                 } else {
-                    format!(" what {} reads returned,", reads.len())
+                    say!(" what {} reads returned,", reads.len())
                 };
-                format!(
+                say!(
                     "However one explains{of} one of {} combinations is there, and each contradicts.",
                     excluded.len()
                 )
@@ -76,7 +77,7 @@ impl Speaker<'_> {
                     .iter()
                     .filter(|t| !t.is_initial())
                     .count();
-                format!(
+                say!(
                     "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
                     lemmas.len()
                 )
@@ -85,24 +86,24 @@ impl Speaker<'_> {
                 Some(edge) => {
                     let closes = match self.same_two(&first.1, &second.1) {
                         Some([a, b]) => {
-                            format!("each of {a} and {b} would have to commit before the other")
+                            say!("each of {a} and {b} would have to commit before the other")
                         }
-                        None => "a cycle closes".to_owned(),
+                        None => "a cycle closes".into(),
                     };
                     let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
-                    format!(
+                    say!(
                         "Whichever of {one} and {other} wrote {} first, {closes}.",
                         words.key(edge.key)
                     )
                 }
-                None => String::new(),
+                None => Sentence::default(),
             },
-            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => String::new(),
+            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => Sentence::default(),
         }
     }
 
     /// The two transactions between which both cases close a cycle.
-    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[String; 2]> {
+    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[Sentence; 2]> {
         let two = |proof: &Proof| {
             let Proof::Cycle(cycle) = proof else {
                 return None;
@@ -120,43 +121,43 @@ impl Speaker<'_> {
     }
 
     /// "Suppose that T1's version of key 4 is older than T2's."; empty where nothing is supposed.
-    pub(in crate::counterexample) fn supposition(&self, supposes: Supposition) -> String {
+    pub(in crate::counterexample) fn supposition(&self, supposes: Supposition) -> Sentence {
         match supposes {
-            Supposition::Nothing => String::new(),
+            Supposition::Nothing => Sentence::default(),
             Supposition::Order(edge) => {
                 let older = self.edge(edge).map(|edge| self.words.older(edge));
-                format!("Suppose that {}.", older.unwrap_or_default())
+                say!("Suppose that {}.", older.unwrap_or_default())
             }
             Supposition::Answer(supposed) => {
-                format!("Suppose that {}.", self.words.supposed(supposed))
+                say!("Suppose that {}.", self.words.supposed(supposed))
             }
         }
     }
 
     /// "It is open which of T1 and T2 wrote key 4 first."
-    pub(in crate::counterexample) fn question(&self, question: Question) -> String {
+    pub(in crate::counterexample) fn question(&self, question: Question) -> Sentence {
         let words = self.words;
         match question {
             Question::Order {
                 key,
                 transactions: [a, b],
-            } => format!(
+            } => say!(
                 "It is open which of {} and {} wrote {} first.",
                 words.transaction(a),
                 words.transaction(b),
                 words.key(key)
             ),
             Question::Writer { read } => {
-                format!("It is open who wrote the {}.", words.value_read(read))
+                say!("It is open who wrote the {}.", words.value_read(read))
             }
             Question::Append { read, place } => {
-                format!(
+                say!(
                     "It is open who appended the {}.",
                     words.element_read(read, place)
                 )
             }
             Question::Outcome { transaction } => {
-                format!(
+                say!(
                     "It is open whether {} committed.",
                     words.transaction(transaction)
                 )
@@ -165,13 +166,13 @@ impl Speaker<'_> {
     }
 
     /// "Then a cycle closes: T1 –SO→ T2 –RW 4→ T1."
-    pub(in crate::counterexample) fn closes(&self, cycle: &[EdgeIndex]) -> String {
-        format!("Then a cycle closes: {}.", self.words.path(cycle))
+    pub(in crate::counterexample) fn closes(&self, cycle: &[EdgeIndex]) -> Sentence {
+        say!("Then a cycle closes: {}.", self.words.path(cycle))
     }
 
     /// "No append can have made the 5 in place 2 of the list that T297 read of key 4."
-    pub(in crate::counterexample) fn no_append(&self, read: OperationId, place: usize) -> String {
-        format!(
+    pub(in crate::counterexample) fn no_append(&self, read: OperationId, place: usize) -> Sentence {
+        say!(
             "No append can have made the {}.",
             self.words.element_read(read, place)
         )

@@ -2,6 +2,7 @@
 
 use super::words::Words;
 use crate::counterexample::claim::is_in_its_list;
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::{CountedOrder, Level, Respected};
 use isoscope_model::history::{KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation};
@@ -15,33 +16,33 @@ pub(in crate::counterexample) enum Moment {
 
 impl Words<'_> {
     /// Why an edge is there, in a sentence with a full stop, and the path that it rests on.
-    pub(in crate::counterexample) fn reason(&self, edge: &Edge, level: Level) -> String {
+    pub(in crate::counterexample) fn reason(&self, edge: &Edge, level: Level) -> Sentence {
         let path = match edge.because.premises() {
-            premises @ [_, _, ..] => format!(" ({})", self.path(premises)),
-            _ => String::new(),
+            premises @ [_, _, ..] => say!(" ({})", self.path(premises)),
+            _ => Sentence::default(),
         };
-        format!("{}{path}.", sentence(&self.edge(edge, level)))
+        say!("{}{path}.", self.edge(edge, level).begun())
     }
 
     /// ", and both used key x", where real time counts only between transactions with a key in common.
-    fn shared_key(&self, edge: &Edge, level: Level) -> String {
+    fn shared_key(&self, edge: &Edge, level: Level) -> Sentence {
         if level.row().order != CountedOrder::KeyRealTime {
-            return String::new();
+            return Sentence::default();
         }
         let keys = |t| self.history.keys_used_by(t);
         let shared = keys(edge.from).find(|&key| keys(edge.to).any(|other| other == key));
-        shared.map_or_else(String::new, |key| {
-            format!(", and both used {}", self.key(Some(key)))
+        shared.map_or_else(Sentence::default, |key| {
+            say!(", and both used {}", self.key(Some(key)))
         })
     }
 
     /// What an edge says, without a full stop.
-    pub(in crate::counterexample) fn edge(&self, edge: &Edge, level: Level) -> String {
+    pub(in crate::counterexample) fn edge(&self, edge: &Edge, level: Level) -> Sentence {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let order = || self.order(edge, level);
         match &edge.because {
             Reason::SessionOrder if edge.from.is_initial() => {
-                format!("{from} comes before every transaction")
+                say!("{from} comes before every transaction")
             }
             Reason::SessionOrder if edge.relation == Relation::RealTime => {
                 let [ended, began] = [edge.from, edge.to].map(|t| self.history.interval(t));
@@ -49,12 +50,12 @@ impl Words<'_> {
                 match (ended, began) {
                     (Some(first), Some(then)) => {
                         let [began, ended] = [then.start, first.end].map(|time| self.time(time));
-                        format!("{to} began at {began}, after {from} had ended at {ended}{shared}")
+                        say!("{to} began at {began}, after {from} had ended at {ended}{shared}")
                     }
-                    _ => format!("{to} began after {from} had ended{shared}"),
+                    _ => say!("{to} began after {from} had ended{shared}"),
                 }
             }
-            Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
+            Reason::SessionOrder => say!("{to} ran after {from} in the same session"),
             Reason::Reads => self.has_read(edge),
             Reason::Visible {
                 axiom,
@@ -69,43 +70,43 @@ impl Words<'_> {
                 );
                 if is_in_its_list(self.history, edge) {
                     let order = order();
-                    return format!(
+                    return say!(
                         "{name} read {old}, where {from}'s append comes before {to}'s: so {order}"
                     );
                 }
                 let saw = match axiom {
                     Axiom::CommitOrder if level.has_snapshots() => {
                         let chain = self.in_time(seen, level);
-                        format!("{from}, which {wrote}, committed before {name} started{chain}")
+                        say!("{from}, which {wrote}, committed before {name} started{chain}")
                     }
                     Axiom::CommitOrder if level.is_of_each_read() => {
-                        format!("{from}, which {wrote}, had committed by then")
+                        say!("{from}, which {wrote}, had committed by then")
                     }
                     Axiom::CommitOrder
                         if level.is_of_dependencies() && !level.is_serial_for_updates() =>
                     {
-                        format!("{name} depends on {from}, which {wrote}")
+                        say!("{name} depends on {from}, which {wrote}")
                     }
                     Axiom::CommitOrder => {
-                        format!("{from}, which {wrote}, {} before {name}", verb(level))
+                        say!("{from}, which {wrote}, {} before {name}", verb(level))
                     }
                     Axiom::ReadCommitted => {
-                        format!("{name} had already read from {from}, which {wrote}")
+                        say!("{name} had already read from {from}, which {wrote}")
                     }
                     Axiom::ReadAtomic
                     | Axiom::Causal
                     | Axiom::Session(Guarantee::ReadYourWrites) => {
-                        self.seen(seen, &from, &name, &wrote)
+                        self.seen(seen, [&from, &name, &wrote])
                     }
-                    Axiom::Session(_) => self.seen_by_session(seen, &from, &name, &wrote),
+                    Axiom::Session(_) => self.seen_by_session(seen, [&from, &name, &wrote]),
                 };
                 if edge.to.is_initial() {
-                    return format!(
+                    return say!(
                         "{saw}, but {name} read {old}: {from}'s version would be older than the initial one"
                     );
                 }
                 if level.respected() == Some(Respected::OfUpdates) {
-                    return format!(
+                    return say!(
                         "{name} read {old} from {to} and overwrote it, so {from}'s version, which is older than {name}'s, is older \
                          than that one, too"
                     );
@@ -116,16 +117,16 @@ impl Words<'_> {
                 };
                 let found = match self.history.lists().read_by(*read) {
                     Some(_) if self.ends_with_own(*read) => {
-                        format!("{old}, which before its own elements ends with what {to} appended")
+                        say!("{old}, which before its own elements ends with what {to} appended")
                     }
                     Some(_)
                         if edge.from_operation.is_some()
                             && !self.has_element(Some(*read), edge.from_operation) =>
                     {
-                        format!("{old}, without it, which is {to}'s version")
+                        say!("{old}, without it, which is {to}'s version")
                     }
-                    Some(_) => format!("{old}, which ends with what {to} appended"),
-                    None => format!("{old} from {to}"),
+                    Some(_) => say!("{old}, which ends with what {to} appended"),
+                    None => say!("{old} from {to}"),
                 };
                 let session =
                     |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
@@ -135,7 +136,7 @@ impl Words<'_> {
                 } else {
                     ""
                 };
-                format!(
+                say!(
                     "{saw}, but {name} read {found}{overlap}: so {}{plain}",
                     order()
                 )
@@ -145,15 +146,11 @@ impl Words<'_> {
                 let missed = match self.newer(edge, *writer) {
                     Some(newer) => newer,
                     None if self.has_element(edge.from_operation, edge.to_operation) => {
-                        format!("not {}'s newer version", self.transaction(edge.to))
+                        say!("not {}'s newer version", self.transaction(edge.to))
                     }
                     None => self.missed(edge.to_operation, edge.to),
                 };
-                format!(
-                    "{from} read {}, {missed}: so {}",
-                    old.trim_end_matches(','),
-                    order()
-                )
+                say!("{from} read {old}, {missed}: so {}", order())
             }
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
@@ -163,19 +160,19 @@ impl Words<'_> {
                         .is_some_and(|e| e.relation == Relation::AntiDependency)
                 };
                 if level.is_of_dependencies() && !edge.because.premises().iter().any(misses) {
-                    return format!(
+                    return say!(
                         "{from} and {to} both wrote {key}, and {to} depends on {from}: so {}",
                         order()
                     );
                 }
                 if level.is_of_dependencies() {
-                    return format!(
+                    return say!(
                         "{from} and {to} both wrote {key}, so one of them depends on the other; {from} does not depend on \
                          {to}, whose version it missed: so {}",
                         order()
                     );
                 }
-                format!(
+                say!(
                     "{from} and {to} both wrote {key}, so they may not overlap; {from} started before {to} committed{}: so {}",
                     self.in_time(edge.because.premises(), level),
                     order()
@@ -184,8 +181,9 @@ impl Words<'_> {
             Reason::ReadModifyWrite { read } => {
                 let read = self.edges.get(*read).and_then(|e| e.to_operation);
                 let old = self.read_of(read, edge.key, edge.from);
-                format!(
-                    "{to} read {old} and then {}, which is newer",
+                let comma = if edge.from.is_initial() { "," } else { "" };
+                say!(
+                    "{to} read {old}{comma} and then {}, which is newer",
                     self.wrote(edge.to_operation, edge.key)
                 )
             }
@@ -198,35 +196,35 @@ impl Words<'_> {
                             [first, then].map(|append| self.wrote(append, edge.key));
                         let overlap = match moments(edge, level) {
                             Some([_, Moment::Started(_)]) => {
-                                format!(", and writers of one key may not overlap: so {}", order())
+                                say!(", and writers of one key may not overlap: so {}", order())
                             }
-                            _ => String::new(),
+                            _ => Sentence::default(),
                         };
-                        format!("{reader} read {list}: {from} {first} before {to} {then}{overlap}")
+                        say!("{reader} read {list}: {from} {first} before {to} {then}{overlap}")
                     }
                     true => {
                         let element = then.map(|append| self.value(append)).unwrap_or_default();
-                        format!(
+                        say!(
                             "{reader} read {list}, where no {element} can be that of {to}, since appends of one transaction are next to each other: so {from} {} before {to}",
                             verb(level)
                         )
                     }
                     false => {
                         let lacks = self.missed(then, edge.to);
-                        format!(
+                        say!(
                             "{reader} read {list}, {lacks}: so {from} {} before {to}",
                             verb(level)
                         )
                     }
                 }
             }
-            Reason::Assumed => format!("in this case {}", self.older(edge)),
+            Reason::Assumed => say!("in this case {}", self.older(edge)),
         }
     }
 
     /// "not T39's 4, newer because T39 ran after T24" for the missed version of a value, given the writer of the one
     /// that was read; none where it is newer for another reason.
-    fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<String> {
+    fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<Sentence> {
         /// Maximum number of transactions named on the way.
         const TOLD: usize = 4;
         let write = edge.to_operation.filter(|_| !writer.is_initial())?;
@@ -245,31 +243,31 @@ impl Words<'_> {
             [] => return None,
             [only] => match (&only.because, only.relation) {
                 (Reason::SessionOrder, Relation::RealTime) => {
-                    format!("began after {older} had ended")
+                    say!("began after {older} had ended")
                 }
-                (Reason::SessionOrder, _) => format!("ran after {older}"),
-                (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => format!("read from {older}"),
+                (Reason::SessionOrder, _) => say!("ran after {older}"),
+                (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => say!("read from {older}"),
                 (Reason::Assumed, _) => return None,
-                _ => format!("came after {older}"),
+                _ => say!("came after {older}"),
             },
             [_, others @ ..] if others.len() > TOLD => {
-                format!("came after {older} through {} others", others.len())
+                say!("came after {older} through {} others", others.len())
             }
             [_, others @ ..] => {
-                let through: Vec<String> = others
+                let through: Vec<Sentence> = others
                     .iter()
                     .map(|edge| self.transaction(edge.from))
                     .collect();
-                format!("came after {older} through {}", Words::list(&through))
+                say!("came after {older} through {}", Words::list(&through))
             }
         };
         let returned = edge
             .from_operation
             .map(|read| self.history.operation(read).value);
         Some(if returned == Some(operation.value) {
-            format!("that of {older} and not that of {newer}, newer because {newer} {after}")
+            say!("that of {older} and not that of {newer}, newer because {newer} {after}")
         } else {
-            format!(
+            say!(
                 "not {newer}'s {}, newer because {newer} {after}",
                 self.value(write)
             )
@@ -277,112 +275,119 @@ impl Words<'_> {
     }
 
     /// " (T2 committed < T1 started < T6 committed < T5 started)" for a path of several edges.
-    fn in_time(&self, path: &[EdgeIndex], level: Level) -> String {
+    fn in_time(&self, path: &[EdgeIndex], level: Level) -> Sentence {
         let links: Option<Vec<[Moment; 2]>> = path
             .iter()
             .map(|&e| self.edges.get(e).and_then(|edge| moments(edge, level)))
             .collect();
         let Some(links) = links.filter(|links| links.len() > 1) else {
-            return String::new();
+            return Sentence::default();
         };
         let mut chain: Vec<Moment> = links.into_iter().flatten().collect();
         chain.dedup();
-        let said: Vec<String> = chain
+        let said: Vec<Sentence> = chain
             .into_iter()
             .map(|moment| self.moment(moment))
             .collect();
-        format!(" ({})", said.join(" < "))
+        say!(" ({})", Sentence::join(&said, " < "))
     }
 
     /// How a reader saw a transaction that wrote: "T3 saw T2, which saw T1, which wrote x = 1".
-    fn seen(&self, path: &[EdgeIndex], from: &str, reader: &str, wrote: &str) -> String {
+    fn seen(&self, path: &[EdgeIndex], [from, reader, wrote]: [&Sentence; 3]) -> Sentence {
         const TOLD: usize = 3;
         let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
         match edges.as_slice() {
             [only] if only.relation == Relation::SessionOrder => {
-                format!("{from}, which {wrote}, ran before {reader} in its session")
+                say!("{from}, which {wrote}, ran before {reader} in its session")
             }
             told if (1..=TOLD).contains(&told.len()) => {
-                let through: Vec<String> = told
+                let through: Vec<Sentence> = told
                     .iter()
                     .rev()
-                    .map(|edge| format!("saw {}", self.transaction(edge.from)))
+                    .map(|edge| say!("saw {}", self.transaction(edge.from)))
                     .collect();
-                format!("{reader} {}, which {wrote}", through.join(", which "))
+                say!(
+                    "{reader} {}, which {wrote}",
+                    Sentence::join(&through, ", which ")
+                )
             }
-            _ => format!("{reader} had to see {from}, which {wrote}"),
+            _ => say!("{reader} had to see {from}, which {wrote}"),
         }
     }
 
     /// How a session guarantee lets a reader see a transaction that wrote, step by step from the reader back: "T3 read from
     /// T2; T2 ran after T1 in its session; T1 wrote x = 1".
-    fn seen_by_session(&self, path: &[EdgeIndex], from: &str, reader: &str, wrote: &str) -> String {
+    fn seen_by_session(
+        &self,
+        path: &[EdgeIndex],
+        [from, reader, wrote]: [&Sentence; 3],
+    ) -> Sentence {
         const TOLD: usize = 5;
         let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
         if edges.is_empty() || edges.len() > TOLD {
-            return format!(
+            return say!(
                 "{reader} read from a transaction that follows {from} by what sessions had read, and {from} {wrote}"
             );
         }
         let step = |edge: &&Edge| {
             let [before, after] = [edge.from, edge.to].map(|t| self.transaction(t));
             match edge.relation {
-                Relation::SessionOrder => format!("{after} ran after {before} in its session; "),
-                _ => format!("{after} read from {before}; "),
+                Relation::SessionOrder => say!("{after} ran after {before} in its session; "),
+                _ => say!("{after} read from {before}; "),
             }
         };
-        format!(
+        say!(
             "{}{from} {wrote}",
-            edges.iter().rev().map(step).collect::<String>()
+            Sentence::join(edges.iter().rev().map(step), "")
         )
     }
 
-    /// `4 = 3`, or `4 = 0, the initial version,`.
+    /// `4 = 3`, or `4 = 0, the initial version`.
     fn read_of(
         &self,
         read: Option<OperationId>,
         key: Option<KeyId>,
         writer: TransactionId,
-    ) -> String {
+    ) -> Sentence {
         match read {
-            Some(read) if writer.is_initial() => format!("{},", self.initial_read(read)),
+            Some(read) if writer.is_initial() => self.initial_read(read),
             read => self.content_or_key(read, key),
         }
     }
 
     /// "T3 started before T2 committed", or what an edge says at a level without snapshots.
-    fn order(&self, edge: &Edge, level: Level) -> String {
+    fn order(&self, edge: &Edge, level: Level) -> Sentence {
         match moments(edge, level) {
-            Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
+            Some([first, then]) => say!("{} before {}", self.moment(first), self.moment(then)),
             None if level.is_of_each_read() && edge.relation == Relation::AntiDependency => {
-                format!(
+                say!(
                     "{} read before {} committed",
                     self.transaction(edge.from),
                     self.transaction(edge.to)
                 )
             }
             None if !level.is_serial() && edge.relation == Relation::AntiDependency => {
-                format!(
+                say!(
                     "{} missed {}'s version",
                     self.transaction(edge.from),
                     self.transaction(edge.to)
                 )
             }
             None if level.is_of_dependencies() && edge.relation == Relation::WriteWrite => {
-                format!(
+                say!(
                     "{}'s version is older than {}'s",
                     self.transaction(edge.from),
                     self.transaction(edge.to)
                 )
             }
             None if matches!(edge.because, Reason::Visible { .. }) && !level.reads_newest() => {
-                format!(
+                say!(
                     "{} would have to commit before {}",
                     self.transaction(edge.from),
                     self.transaction(edge.to)
                 )
             }
-            None => format!(
+            None => say!(
                 "{} {} before {}",
                 self.transaction(edge.from),
                 verb(level),
@@ -427,10 +432,10 @@ impl Words<'_> {
     }
 
     /// "T3 started".
-    pub(in crate::counterexample) fn moment(&self, moment: Moment) -> String {
+    pub(in crate::counterexample) fn moment(&self, moment: Moment) -> Sentence {
         match moment {
-            Moment::Started(t) => format!("{} started", self.transaction(t)),
-            Moment::Committed(t) => format!("{} committed", self.transaction(t)),
+            Moment::Started(t) => say!("{} started", self.transaction(t)),
+            Moment::Committed(t) => say!("{} committed", self.transaction(t)),
         }
     }
 }
@@ -465,18 +470,6 @@ pub(in crate::counterexample) fn moments(edge: &Edge, level: Level) -> Option<[M
         Relation::WriteWrite if level.forbids_conflicts() => Some([Committed(from), Started(to)]),
         Relation::WriteWrite | Relation::CommitOrder => Some([Committed(from), Committed(to)]),
         Relation::RealTime => None,
-    }
-}
-
-/// The same with a capital letter where it begins with a word; a name stays as in the file.
-pub(in crate::counterexample) fn sentence(text: &str) -> String {
-    if ["the initial state", "in this case"]
-        .iter()
-        .any(|words| text.starts_with(words))
-    {
-        capitalized(text)
-    } else {
-        text.to_owned()
     }
 }
 

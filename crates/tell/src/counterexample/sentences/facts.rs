@@ -3,6 +3,7 @@
 use super::headline::summary;
 use super::words::Words;
 use crate::counterexample::other_writers::{Assumed, other_writers};
+use crate::counterexample::sentence::{Mention, Sentence, say};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use isoscope_check::checkers::{
     Findings, Level, Pattern, Proof, Respected, Verdict, Violation, lattice,
@@ -42,21 +43,16 @@ impl Explanation {
             .iter()
             .all(|level| findings.level(*level).is_some())
         {
-            let standing = standing(&verdicts);
-            let said = self.verdicts.split_once(&format!(": {standing}"));
-            let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
+            let standing = Standing::of(&verdicts);
             let others = if findings.patterns.values().sum::<u64>() > 1 {
                 ", with its other anomalies"
             } else {
                 ""
             };
-            self.whole = Some(if is_same {
+            self.whole = Some(if standing == self.standing {
                 "Whole history: the same levels allow and forbid it.".to_owned()
             } else {
-                format!(
-                    "Whole history{others}: {}.",
-                    without_glosses_of(&standing, &self.verdicts)
-                )
+                format!("Whole history{others}: {}.", standing.text(&self.standing))
             });
         }
         let place = findings
@@ -116,9 +112,14 @@ impl Explanation {
     /// Short lines for every form of the explanation: what casts doubt on it, the verdicts, those of the whole history where known, the weakest levels
     /// broken on every order, which order makes the difference, and the assumptions.
     pub fn facts(&self) -> Vec<String> {
+        let doubt = self.doubt.clone().into_iter();
+        doubt.chain(self.facts_without_doubt()).collect()
+    }
+
+    /// The same for whoever shows the doubt elsewhere.
+    pub fn facts_without_doubt(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [
-            self.doubt.clone(),
             Some(self.verdicts.clone()),
             self.whole.clone(),
             self.weakest.clone(),
@@ -132,18 +133,14 @@ impl Explanation {
 }
 
 /// Whether two summaries say the same. Lists are shortened to what matters where they are shown, so they do not count.
-fn is_same(one: &str, other: &str) -> bool {
-    let outside = |text: &str| -> String {
-        let parts = text
-            .split('[')
-            .enumerate()
-            .map(|(place, part)| match place {
-                0 => part,
-                _ => part.split_once(']').map_or(part, |(_, after)| after),
-            });
-        parts.collect()
+fn is_same(one: &Sentence, other: &Sentence) -> bool {
+    let outside = |(text, mention)| match mention {
+        Some(Mention::List(_)) => None,
+        _ => Some(text),
     };
-    outside(one) == outside(other)
+    let [one, other]: [String; 2] =
+        [one, other].map(|said| said.spans().filter_map(outside).collect());
+    one == other
 }
 
 /// "what s1 (line 1) wrote counts as the initial state", where it may have been read.
@@ -184,7 +181,7 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
 }
 
 /// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
-pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
+pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> (String, Standing) {
     let verdicts: Vec<(Level, &Verdict)> = example
         .verdicts
         .iter()
@@ -222,84 +219,106 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
         }
         _ => String::new(),
     };
-    format!("{these}: {}{argued}.", standing(&verdicts))
+    let standing = Standing::of(&verdicts);
+    let said = standing.text(&Standing::default());
+    (format!("{these}: {said}{argued}."), standing)
 }
 
-/// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
-/// weakest that are broken, and those that are open. Cut isolation, which few know, is named only where it is broken or
-/// all that holds, and with its meaning.
-fn standing(verdicts: &[(Level, &Verdict)]) -> String {
-    let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
-        verdicts
-            .iter()
-            .filter(|(_, verdict)| wanted(verdict))
-            .map(|&(level, _)| level)
-            .collect()
-    };
-    let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
-    let broken = with(|verdict| matches!(verdict, Verdict::Violated));
-    let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
-    let mut strongest = lattice::strongest(held.iter().copied());
-    if strongest.iter().any(|level| !level.is_of_reads()) {
-        strongest.retain(|level| !level.is_of_reads());
-    }
-    let weakest: Vec<Level> = broken
-        .iter()
-        .copied()
-        .filter(|&level| {
-            !broken
+/// The strongest levels that hold, the weakest that are broken, and those that are open. Cut isolation, which few know, is
+/// named only where it is broken or all that holds, and with its meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::counterexample) struct Standing {
+    /// "allowed by", levels, " and everything stronger"; none where every level forbids it.
+    parts: Vec<(&'static str, Vec<NamedLevel>, &'static str)>,
+}
+
+/// A level, and whether it is named with its meaning.
+type NamedLevel = (Level, bool);
+
+impl Standing {
+    fn of(verdicts: &[(Level, &Verdict)]) -> Standing {
+        let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
+            verdicts
                 .iter()
-                .any(|&other| other != level && level.implies(other))
-        })
-        .collect();
-    if held.is_empty() && open.is_empty() {
-        return "forbidden by every level".to_owned();
-    }
-    // Those that count no sessions but real time are judged alone, and none of them is the strongest.
-    let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
-    let stronger = if broken.len() > weakest.len() || is_alone {
-        " and everything stronger"
-    } else {
-        ""
-    };
-    let parts = [
-        ("allowed by", strongest, ""),
-        ("forbidden by", weakest, stronger),
-        ("undecided:", open, ""),
-    ];
-    let said = parts
-        .into_iter()
-        .filter(|(_, levels, _)| !levels.is_empty());
-    let said = said.map(|(what, levels, more)| {
-        let names: Vec<String> = match levels.as_slice() {
-            // What its meaning adds is that of the levels that are forbidden.
-            [Level::ReadCommitted] if what == "allowed by" => vec![Level::ReadCommitted.spoken()],
-            [level] => vec![glossed(*level)],
-            several => several
-                .iter()
-                .map(|&level| {
-                    if level.is_of_reads() {
-                        glossed(level)
-                    } else {
-                        level.spoken()
-                    }
-                })
-                .collect(),
+                .filter(|(_, verdict)| wanted(verdict))
+                .map(|&(level, _)| level)
+                .collect()
         };
-        let separator = if more.is_empty() { " and " } else { ", " };
-        format!("{what} {}{more}", names.join(separator))
-    });
-    said.collect::<Vec<_>>().join(", ")
-}
+        let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
+        let broken = with(|verdict| matches!(verdict, Verdict::Violated));
+        let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
+        let mut strongest = lattice::strongest(held.iter().copied());
+        if strongest.iter().any(|level| !level.is_of_reads()) {
+            strongest.retain(|level| !level.is_of_reads());
+        }
+        let weakest: Vec<Level> = broken
+            .iter()
+            .copied()
+            .filter(|&level| {
+                !broken
+                    .iter()
+                    .any(|&other| other != level && level.implies(other))
+            })
+            .collect();
+        if held.is_empty() && open.is_empty() {
+            return Standing::default();
+        }
+        // Those that count no sessions but real time are judged alone, and none of them is the strongest.
+        let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
+        let stronger = if broken.len() > weakest.len() || is_alone {
+            " and everything stronger"
+        } else {
+            ""
+        };
+        let parts = [
+            ("allowed by", strongest, ""),
+            ("forbidden by", weakest, stronger),
+            ("undecided:", open, ""),
+        ];
+        let named = |(what, levels, more): (&'static str, Vec<Level>, &'static str)| {
+            let with_meaning = |level: Level| match levels.as_slice() {
+                // What its meaning adds is that of the levels that are forbidden.
+                [Level::ReadCommitted] => what != "allowed by",
+                [_] => true,
+                _ => level.is_of_reads(),
+            };
+            let named = levels.iter().map(|&level| (level, with_meaning(level)));
+            (what, named.collect(), more)
+        };
+        let parts = parts
+            .into_iter()
+            .filter(|(_, levels, _)| !levels.is_empty());
+        Standing {
+            parts: parts.map(named).collect(),
+        }
+    }
 
-/// A text without the meanings of levels that another one gives.
-fn without_glosses_of(text: &str, other: &str) -> String {
-    let known = Level::ALL
-        .into_iter()
-        .filter(|level| other.contains(&glossed(*level)));
-    known.fold(text.to_owned(), |text, level| {
-        text.replace(&glossed(level), &level.spoken())
-    })
+    /// "allowed by read committed, forbidden by read atomic and everything stronger", without the meanings that `known`
+    /// gives.
+    fn text(&self, known: &Standing) -> String {
+        if self.parts.is_empty() {
+            return "forbidden by every level".to_owned();
+        }
+        let is_known = |level| {
+            known
+                .parts
+                .iter()
+                .any(|(_, levels, _)| levels.contains(&(level, true)))
+        };
+        let name = |&(level, with_meaning): &NamedLevel| {
+            if with_meaning && !is_known(level) {
+                glossed(level)
+            } else {
+                level.spoken()
+            }
+        };
+        let said = self.parts.iter().map(|(what, levels, more)| {
+            let names: Vec<String> = levels.iter().map(name).collect();
+            let separator = if more.is_empty() { " and " } else { ", " };
+            format!("{what} {}{more}", names.join(separator))
+        });
+        said.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A level with its meaning in a few words.
@@ -552,7 +571,7 @@ fn of_one_read(whole: &History, read: &Assumed) -> String {
         if note.is_empty() {
             words.transaction(t)
         } else {
-            format!("{} ({})", words.transaction(t), note.join(", "))
+            say!("{} ({})", words.transaction(t), note.join(", "))
         }
     };
     let mut not: Vec<String> = read

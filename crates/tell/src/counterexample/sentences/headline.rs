@@ -1,10 +1,11 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says which transaction did what.
 
-use super::edges::{capitalized, sentence};
+use super::edges::capitalized;
 use super::speaker::Speaker;
 use super::words::Words;
 use super::wrong_values::wrong_value_title;
 use crate::counterexample::claim::{Claim, Sight, claim, is_in_its_list};
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::{Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -17,7 +18,7 @@ pub struct Headline {
     /// What happened, in a few words: "Half of a transaction was seen".
     pub title: String,
     /// Which transaction did it to which key, in one sentence with a full stop.
-    pub summary: String,
+    pub summary: Sentence,
 }
 
 /// The claim of a violation, in words. O(edges²).
@@ -42,7 +43,7 @@ pub fn title(history: &History, violation: &Violation) -> String {
 }
 
 /// The sentence of a [`headline`].
-pub fn summary(history: &History, violation: &Violation) -> String {
+pub fn summary(history: &History, violation: &Violation) -> Sentence {
     headline(history, violation).summary
 }
 
@@ -275,7 +276,7 @@ fn supposed(proof: &Proof) -> Option<Supposed> {
 }
 
 impl Speaker<'_> {
-    fn sentence(&self, claim: &Claim) -> String {
+    fn sentence(&self, claim: &Claim) -> Sentence {
         match claim {
             Claim::WrongValue { pattern, reads } => self.wrong_value(*pattern, reads),
             Claim::StaleRead {
@@ -287,7 +288,7 @@ impl Speaker<'_> {
             Claim::TwoReads { forced } => self.two_reads(forced),
             Claim::Observed => match &self.violation.proof {
                 Proof::Cycle(cycle) => self.observed(cycle),
-                _ => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+                _ => say!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
             },
             Claim::LostWrite {
                 key,
@@ -302,7 +303,7 @@ impl Speaker<'_> {
             Claim::ReadersDisagree { missed: [a, b] } => self.readers_disagree(*a, *b),
             Claim::MissedEachOther { missed } => {
                 let clauses = missed.map(|e| self.missed(e));
-                format!("{}; {}.", clauses[0], clauses[1])
+                say!("{}; {}.", clauses[0], clauses[1])
             }
             Claim::Ring { missing } => self.ring(missing),
             Claim::AgainstTheClock { clock, missed } => self.against_the_clock(*clock, *missed),
@@ -312,48 +313,41 @@ impl Speaker<'_> {
     }
 
     /// "T2 read from T1; T1 ran after T2 in its session."
-    fn observed(&self, cycle: &[EdgeIndex]) -> String {
+    fn observed(&self, cycle: &[EdgeIndex]) -> Sentence {
         const TOLD: usize = 4;
-        let mut clauses: Vec<String> = cycle
+        let mut clauses: Vec<Sentence> = cycle
             .iter()
             .filter_map(|&e| self.observed_clause(e))
             .collect();
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 {
-            format!("; {more} more close the cycle")
+            say!("; {more} more close the cycle")
         } else {
-            String::new()
+            Sentence::default()
         };
-        // A name stays as in the file.
-        let said = clauses.join("; ");
-        let said = if said.starts_with("key ") {
-            capitalized(&said)
-        } else {
-            sentence(&said)
-        };
-        format!("{said}{more}.")
+        say!("{}{more}.", Sentence::join(clauses, "; ").begun())
     }
 
     /// "T2 read from T1".
-    fn observed_clause(&self, e: EdgeIndex) -> Option<String> {
+    fn observed_clause(&self, e: EdgeIndex) -> Option<Sentence> {
         let edge = self.violation.edges.get(e)?;
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         Some(match edge.because {
-            Reason::Reads => format!("{to} read from {from}"),
-            Reason::SessionOrder => format!("{to} ran after {from} in its session"),
+            Reason::Reads => say!("{to} read from {from}"),
+            Reason::SessionOrder => say!("{to} ran after {from} in its session"),
             Reason::Listed { read, .. } if !self.words.listed_element(read, edge.to_operation) => {
                 let [has, lacks] = [edge.from, edge.to].map(|t| self.transaction(t));
-                format!(
+                say!(
                     "{} was read with {has}'s append and without {lacks}'s",
                     self.words.key(edge.key)
                 )
             }
-            Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+            Reason::Listed { .. } => say!("{} has {from} before {to}", self.words.key(edge.key)),
             Reason::Visible { .. } => {
-                format!("{} has {from} before {to}", self.words.key(edge.key))
+                say!("{} has {from} before {to}", self.words.key(edge.key))
             }
-            _ => format!("{from} came before {to}"),
+            _ => say!("{from} came before {to}"),
         })
     }
 
@@ -363,7 +357,7 @@ impl Speaker<'_> {
         older: TransactionId,
         (newer, write): (TransactionId, Option<OperationId>),
         sight: Sight,
-    ) -> String {
+    ) -> Sentence {
         let key = Some(self.words.history.operation(read).key);
         let (new, writer) = (self.words.wrote(write, key), self.transaction(newer));
         let version = if older.is_initial() {
@@ -381,17 +375,17 @@ impl Speaker<'_> {
         match sight {
             Sight::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
-                format!(
+                say!(
                     "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}.",
-                    new.replacen("wrote", "written", 1),
+                    self.words.written(write, key),
                     is_newer()
                 )
             }
-            Sight::ReadBefore(seen) => format!(
+            Sight::ReadBefore(seen) => say!(
                 "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
-            Sight::Read(seen) => format!(
+            Sight::Read(seen) => say!(
                 "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
@@ -399,18 +393,18 @@ impl Speaker<'_> {
                 let earlier = self.reader(seen);
                 let is_of_key = Some(self.words.history.operation(seen).key) == key;
                 let also = if is_of_key {
-                    String::new()
+                    Sentence::default()
                 } else {
-                    format!(", which {new}")
+                    say!(", which {new}")
                 };
-                format!(
+                say!(
                     "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}.",
                     self.words.content(seen)
                 )
             }
             Sight::WroteLater(seen) => {
                 let later = self.source_of(seen);
-                format!(
+                say!(
                     "{reader} read {} from {later}, before which {writer}, in the same session, {new}; but {reader} read the \
                      older {stale}.",
                     self.words.content(seen)
@@ -418,30 +412,30 @@ impl Speaker<'_> {
             }
             Sight::SessionSawLater(seen) => {
                 let (earlier, later) = (self.reader(seen), self.source_of(seen));
-                format!(
+                say!(
                     "{earlier} had read {} from {later}, before which {writer}, in the same session, {new}; later {reader}, in \
                      the session of {earlier}, read the older {stale}.",
                     self.words.content(seen)
                 )
             }
-            Sight::Followed(seen) => format!(
+            Sight::Followed(seen) => say!(
                 "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}.",
                 self.words.content(seen),
                 self.follower(seen, newer)
             ),
             Sight::Order if is_of_dependencies(self.violation) => {
-                format!(
+                say!(
                     "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}."
                 )
             }
             Sight::Through => {
-                format!(
+                say!(
                     "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}."
                 )
             }
             Sight::Order => {
                 let comma = if version.is_empty() { "" } else { "," };
-                format!(
+                say!(
                     "{reader} read {stale}{comma} although {writer} came before it and {new}, {}.",
                     is_newer()
                 )
@@ -450,7 +444,7 @@ impl Speaker<'_> {
     }
 
     /// Why the version of one transaction is newer than that of another, if it is because one read from the other.
-    fn is_newer(&self, newer: TransactionId, older: TransactionId) -> String {
+    fn is_newer(&self, newer: TransactionId, older: TransactionId) -> Sentence {
         let is_read =
             |edge: &&Edge| edge.because == Reason::Reads && (edge.from, edge.to) == (older, newer);
         match self
@@ -462,12 +456,12 @@ impl Speaker<'_> {
         {
             Some(read) => {
                 let [newer, older] = [newer, older].map(|t| self.transaction(t));
-                format!(
+                say!(
                     "which is newer: {newer} had read {} from {older}",
                     self.words.content(read)
                 )
             }
-            None => "which is newer".to_owned(),
+            None => "which is newer".into(),
         }
     }
 
@@ -482,13 +476,13 @@ impl Speaker<'_> {
     }
 
     /// The same by name.
-    fn source_of(&self, read: OperationId) -> String {
+    fn source_of(&self, read: OperationId) -> Sentence {
         self.writer_read_by(read)
-            .map_or_else(|| "a transaction".to_owned(), |t| self.transaction(t))
+            .map_or_else(|| "a transaction".into(), |t| self.transaction(t))
     }
 
     /// The writer of what a read returned, and how it follows another one: "T3, which had read from T1".
-    fn follower(&self, read: OperationId, first: TransactionId) -> String {
+    fn follower(&self, read: OperationId, first: TransactionId) -> Sentence {
         let (name, followed) = (self.source_of(read), self.transaction(first));
         let Some(writer) = self.writer_read_by(read).filter(|t| !t.is_initial()) else {
             return name;
@@ -503,19 +497,19 @@ impl Speaker<'_> {
             .filter(|edge| edge.because == Reason::Reads && edge.from == first);
         let readers: Vec<TransactionId> = reads.map(|edge| edge.to).collect();
         match readers.iter().find(|&&t| precedes(t)) {
-            _ if readers.contains(&writer) => format!("{name}, which had read from {followed}"),
+            _ if readers.contains(&writer) => say!("{name}, which had read from {followed}"),
             Some(&t) => {
-                format!(
+                say!(
                     "{name}, before which {}, in the same session, had read from {followed}",
                     self.transaction(t)
                 )
             }
-            None => format!("{name}, which follows {followed} through what others had read"),
+            None => say!("{name}, which follows {followed} through what others had read"),
         }
     }
 
     /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
-    fn two_reads(&self, forced: &[EdgeIndex]) -> String {
+    fn two_reads(&self, forced: &[EdgeIndex]) -> Sentence {
         const TOLD: usize = 4;
         let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
         let read_by = |edge: &Edge| match edge.because {
@@ -532,9 +526,9 @@ impl Speaker<'_> {
                 _ => self.words.key(edge.key),
             };
             let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
-            format!("{reader}'s read of {of} puts {then} after {first}")
+            say!("{reader}'s read of {of} puts {then} after {first}")
         };
-        let mut clauses: Vec<String> = forced_edges().map(clause).collect();
+        let mut clauses: Vec<Sentence> = forced_edges().map(clause).collect();
         let others = self
             .violation
             .proof
@@ -545,26 +539,26 @@ impl Speaker<'_> {
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 {
-            format!("; {more} more close the cycle")
+            say!("; {more} more close the cycle")
         } else {
-            String::new()
+            Sentence::default()
         };
-        format!("{}{more}.", clauses.join("; "))
+        say!("{}{more}.", Sentence::join(&clauses, "; "))
     }
 
-    fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> String {
+    fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> Sentence {
         let is_list = self.words.history.lists().is_list(key);
-        let key = format!("key {}", self.words.history.key_name(key));
+        let key = self.words.key(Some(key));
         let version = match writer {
-            t if t.is_initial() => format!("the initial version of {key}"),
-            t => format!("{}'s version of {key}", self.transaction(t)),
+            t if t.is_initial() => say!("the initial version of {key}"),
+            t => say!("{}'s version of {key}", self.transaction(t)),
         };
         match readers {
             [one] if overlap(self.violation, readers).is_some() => {
                 let other = overlap(self.violation, readers).unwrap_or(*one);
                 let both = [*one, other].map(|t| self.transaction(t));
                 let did = if is_list { "appended to" } else { "wrote" };
-                format!(
+                say!(
                     "{} both {did} {key}, and each started before the other committed.",
                     Words::list(&both)
                 )
@@ -581,21 +575,21 @@ impl Speaker<'_> {
                     .find(|edge| edge.relation == Relation::WriteWrite && one_of(edge).is_some());
                 let other = of_versions
                     .and_then(one_of)
-                    .map(|other| format!("{}'s", self.transaction(other)));
+                    .map(|other| say!("{}'s", self.transaction(other)));
                 let (verb, what) = if is_list {
                     ("appended", "append")
                 } else {
                     ("overwrote it", "write")
                 };
-                let missed = other.unwrap_or_else(|| "another".to_owned());
-                format!(
+                let missed = other.unwrap_or_else(|| "another".into());
+                say!(
                     "{} read {version} and {verb} without having seen {missed} {what}: one of the two {what}s is lost.",
                     self.transaction(*one)
                 )
             }
             several => {
-                let names: Vec<String> = several.iter().map(|&t| self.transaction(t)).collect();
-                format!(
+                let names: Vec<Sentence> = several.iter().map(|&t| self.transaction(t)).collect();
+                say!(
                     "{} read {version} and each overwrote it: only one update can survive.",
                     Words::list(&names)
                 )
@@ -604,7 +598,7 @@ impl Speaker<'_> {
     }
 
     /// "T1 and T2 both wrote key 4, T1 first, but T2 started before T1 committed."
-    fn overlap(&self, key: KeyId, writers: [TransactionId; 2], is_open: bool) -> String {
+    fn overlap(&self, key: KeyId, writers: [TransactionId; 2], is_open: bool) -> Sentence {
         let history = self.words.history;
         let did = if history.lists().is_list(key) {
             "appended to"
@@ -612,49 +606,49 @@ impl Speaker<'_> {
             "wrote"
         };
         let [first, second] = writers.map(|t| self.transaction(t));
-        let both = format!(
-            "{first} and {second} both {did} key {}",
-            history.key_name(key)
+        let both = say!(
+            "{first} and {second} both {did} {}",
+            self.words.key(Some(key))
         );
         if is_open {
-            format!("{both}, but neither can have committed before the other started.")
+            say!("{both}, but neither can have committed before the other started.")
         } else {
-            format!("{both}, {first} first, but {second} started before {first} committed.")
+            say!("{both}, {first} first, but {second} started before {first} committed.")
         }
     }
 
     /// "T1 read key 49 = 1, not T2's newer 7".
-    fn missed(&self, e: EdgeIndex) -> String {
+    fn missed(&self, e: EdgeIndex) -> Sentence {
         let Some(edge) = self.violation.edges.get(e) else {
-            return String::new();
+            return Sentence::default();
         };
         let read = self.words.content_or_key(edge.from_operation, edge.key);
         let missed = self.words.missed(edge.to_operation, edge.to);
-        format!("{} read {read}, {missed}", self.transaction(edge.from))
+        say!("{} read {read}, {missed}", self.transaction(edge.from))
     }
 
-    fn readers_disagree(&self, a: EdgeIndex, b: EdgeIndex) -> String {
+    fn readers_disagree(&self, a: EdgeIndex, b: EdgeIndex) -> Sentence {
         let (Some(first), Some(second)) =
             (self.violation.edges.get(a), self.violation.edges.get(b))
         else {
-            return String::new();
+            return Sentence::default();
         };
         let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId| {
             let in_session = |edge: &Edge| {
                 (edge.from, edge.to, edge.relation) == (saw, reader, Relation::SessionOrder)
             };
             let how = if self.violation.edges.iter().any(in_session) {
-                format!("ran after {} in its session", self.transaction(saw))
+                say!("ran after {} in its session", self.transaction(saw))
             } else {
-                format!("saw {}", self.transaction(saw))
+                say!("saw {}", self.transaction(saw))
             };
-            format!(
+            say!(
                 "{} {how}, but {}",
                 self.transaction(reader),
                 self.missed_write(e)
             )
         };
-        format!(
+        say!(
             "{}; {}.",
             clause(second.to, a, first.from),
             clause(first.to, b, second.from)
@@ -662,22 +656,22 @@ impl Speaker<'_> {
     }
 
     /// "missed T2's key 49 = 7".
-    fn missed_write(&self, e: EdgeIndex) -> String {
+    fn missed_write(&self, e: EdgeIndex) -> Sentence {
         let Some(edge) = self.violation.edges.get(e) else {
-            return String::new();
+            return Sentence::default();
         };
         let write = self.words.content_or_key(edge.to_operation, edge.key);
-        format!("missed {}'s {write}", self.transaction(edge.to))
+        say!("missed {}'s {write}", self.transaction(edge.to))
     }
 
-    fn ring(&self, missing: &[TransactionId]) -> String {
+    fn ring(&self, missing: &[TransactionId]) -> Sentence {
         const TOLD: usize = 4;
         let order = match self.violation.levels.weakest() {
             Some(level) if level.is_serial() || level.is_serial_for_updates() => "no serial order",
             Some(level) if level.is_of_dependencies() => "no order of versions",
             _ => "no order of commits",
         };
-        let names: Vec<String> = missing
+        let names: Vec<Sentence> = missing
             .iter()
             .take(TOLD)
             .map(|&t| self.transaction(t))
@@ -687,13 +681,13 @@ impl Speaker<'_> {
         let missed: Vec<EdgeIndex> = cycle.iter().copied().filter(is_miss).collect();
         if missed.len() == missing.len() && (1..=3).contains(&missed.len()) {
             let clause = |&e: &EdgeIndex| {
-                format!(
+                say!(
                     "{} {}",
                     self.transaction(self.violation.edges[e].from),
                     self.missed_write(e)
                 )
             };
-            let mut clauses: Vec<String> = missed.iter().map(clause).collect();
+            let mut clauses: Vec<Sentence> = missed.iter().map(clause).collect();
             let others: Vec<EdgeIndex> = cycle
                 .iter()
                 .copied()
@@ -707,48 +701,48 @@ impl Speaker<'_> {
                 }
                 _ => "with what else was observed, ",
             };
-            return format!("{}: {others}that leaves {order}.", Words::list(&clauses));
+            return say!("{}: {others}that leaves {order}.", Words::list(&clauses));
         }
         match missing.len() {
-            0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
-            1 => format!(
+            0 => say!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            1 => say!(
                 "{} missed several writes; with what else was observed, that leaves {order}.",
                 names[0]
             ),
-            n if n > TOLD => format!(
+            n if n > TOLD => say!(
                 "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}.",
-                names.join(", "),
+                Sentence::join(&names, ", "),
                 n - TOLD
             ),
-            _ => format!(
+            _ => say!(
                 "{} each missed a write; with what else was observed, that leaves {order}.",
                 Words::list(&names)
             ),
         }
     }
 
-    fn against_the_clock(&self, clock: EdgeIndex, missed: Option<EdgeIndex>) -> String {
+    fn against_the_clock(&self, clock: EdgeIndex, missed: Option<EdgeIndex>) -> Sentence {
         let Some(edge) = self.violation.edges.get(clock) else {
-            return String::new();
+            return Sentence::default();
         };
         let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
         match missed {
-            Some(missed) => format!(
+            Some(missed) => say!(
                 "{}, although {ended} had ended before {began} began.",
                 self.missed(missed)
             ),
-            None => format!(
+            None => say!(
                 "{ended} had ended before {began} began, yet what was read puts {began} before {ended}."
             ),
         }
     }
 
-    fn overwritten_before(&self, read: OperationId, by: OperationId) -> String {
+    fn overwritten_before(&self, read: OperationId, by: OperationId) -> Sentence {
         let words = self.words;
         let [reader, writer] =
             [read, by].map(|o| words.transaction(words.history.transaction_of(o)));
         let wrote = words.wrote(Some(by), None);
-        format!(
+        say!(
             "{reader} read {}, although {writer} {wrote} before that read began.",
             words.content(read)
         )

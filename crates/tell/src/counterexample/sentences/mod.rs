@@ -18,8 +18,9 @@ mod words;
 mod wrong_reads;
 mod wrong_values;
 
-pub(super) use edges::{at_length, capitalized, sentence};
+pub(super) use edges::{at_length, capitalized};
 pub use headline::{Headline, codes, headline, summary, title};
 pub use size::size;
 pub(super) use speaker::Speaker;
+pub(super) use statements::step_number;
 pub(super) use words::{Words, counted};

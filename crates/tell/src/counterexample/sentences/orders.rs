@@ -88,13 +88,14 @@ fn named(levels: &[Level]) -> String {
                 .iter()
                 .map(|level| format!("{} ({level})", level.spoken()))
                 .collect::<Vec<String>>(),
-        ),
+        )
+        .into(),
         _ => codes(levels),
     }
 }
 
 fn codes(levels: &[Level]) -> String {
-    Words::list(&levels.iter().map(Level::to_string).collect::<Vec<String>>())
+    Words::list(levels).into()
 }
 
 fn shares_session(history: &History) -> bool {
@@ -232,6 +233,7 @@ fn in_sessions(history: &History, pairs: &[Pair]) -> String {
             .map(of_session)
             .collect::<Vec<String>>(),
     )
+    .into()
 }
 
 /// "T1 had ended (at time 5) before T2 began (at time 7)".

@@ -2,6 +2,7 @@
 
 use super::words::Words;
 use crate::counterexample::replay::{Action, Explained, Isolation};
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Level;
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 
@@ -10,20 +11,20 @@ pub(in crate::counterexample) fn shown(
     settings: &[Isolation],
     setting: Isolation,
     has_times: bool,
-) -> String {
+) -> Sentence {
     let weaker: Vec<&str> = settings
         .iter()
         .filter(|other| **other < setting)
         .map(|other| other.sql())
         .collect();
     match (weaker.is_empty(), settings.is_empty()) {
-        (false, _) => format!(
+        (false, _) => say!(
             "A single-copy database could return just these operations at {}. At {setting}, the setting that promises this level, it would \
              have to block or abort a transaction, or return something else.",
             weaker.join(" and at ")
         ),
         (true, false) => {
-            format!("A single-copy database could return just these operations at {setting}.")
+            say!("A single-copy database could return just these operations at {setting}.")
         }
         (true, true) => {
             let respected = if has_times {
@@ -31,7 +32,7 @@ pub(in crate::counterexample) fn shown(
             } else {
                 "sessions"
             };
-            format!(
+            say!(
                 "No order that respects {respected} explains all reads by one up-to-date copy of the data."
             )
         }
@@ -43,10 +44,10 @@ pub(in crate::counterexample) fn turned(
     words: &Words<'_>,
     older: OperationId,
     newer: OperationId,
-) -> String {
+) -> Sentence {
     let history = words.history;
     let value = |write: OperationId| history.value_name(history.operation(write).value);
-    format!(
+    say!(
         "Here key {} = {} is committed after {}, which is newer in the inferred order of versions: no order was found that agrees \
          with that and explains the reads as well.",
         history.key_name(history.operation(older).key),
@@ -56,30 +57,33 @@ pub(in crate::counterexample) fn turned(
 }
 
 /// Why a read of an intermediate version of `writer` is not wrong in the run.
-pub(in crate::counterexample) fn intermediate(words: &Words<'_>, writer: TransactionId) -> String {
+pub(in crate::counterexample) fn intermediate(
+    words: &Words<'_>,
+    writer: TransactionId,
+) -> Sentence {
     let name = words.transaction(writer);
-    format!(
+    say!(
         "The later write of {name} is left out, too: so its intermediate version counts as committed here."
     )
 }
 
-/// What a transaction does, with how the value read came about. `replaced`: who wrote the key again after the write that was
+/// What a transaction does, with how the value read came about; without a full stop. `replaced`: who wrote the key again after the write that was
 /// read, which the operations shown do not contain.
 pub(in crate::counterexample) fn sentence(
     words: &Words<'_>,
     (transaction, action): (TransactionId, Action),
     explained: Explained,
     replaced: Option<TransactionId>,
-) -> String {
+) -> Sentence {
     let name = words.transaction(transaction);
     let o = match action {
         Action::Operation(o) => o,
-        Action::Begin => return format!("{name} begins."),
-        Action::Abort => return format!("{name} aborts."),
+        Action::Begin => return say!("{name} begins"),
+        Action::Abort => return say!("{name} aborts"),
         Action::Commit if words.history.outcome(transaction) == Outcome::Unknown => {
-            return format!("{name} ends; its client was not told how.");
+            return say!("{name} ends; its client was not told how");
         }
-        Action::Commit => return format!("{name} commits."),
+        Action::Commit => return say!("{name} commits"),
     };
     let operation = words.history.operation(o);
     let content = words.content(o);
@@ -89,34 +93,34 @@ pub(in crate::counterexample) fn sentence(
         } else {
             "writes"
         };
-        return format!("{name} {verb} {content}.");
+        return say!("{name} {verb} {content}");
     }
-    let how = match (explained, replaced) {
+    let how: Sentence = match (explained, replaced) {
         (Explained::Nothing, _) if operation.value == Value::UNRECORDED => {
-            "the file does not say what it returned".to_owned()
+            "the file does not say what it returned".into()
         }
         (_, Some(writer)) => {
-            format!(
+            say!(
                 "an intermediate version, as {} wrote this key again afterwards",
                 words.transaction(writer)
             )
         }
         (Explained::Nothing | Explained::Current, None) => {
-            "the last committed version shown".to_owned()
+            "the last committed version shown".into()
         }
-        (Explained::Own, None) => "its own write".to_owned(),
-        (Explained::Older, None) => "an older version, which was overwritten before".to_owned(),
-        (Explained::Uncommitted, None) => "a write of a transaction that had not ended".to_owned(),
-        (Explained::Nowhere, None) => "no state up to here explains it".to_owned(),
+        (Explained::Own, None) => "its own write".into(),
+        (Explained::Older, None) => "an older version, which was overwritten before".into(),
+        (Explained::Uncommitted, None) => "a write of a transaction that had not ended".into(),
+        (Explained::Nowhere, None) => "no state up to here explains it".into(),
     };
-    format!("{name} reads {content}: {how}.")
+    say!("{name} reads {content}: {how}")
 }
 
 /// What a run shows of a violation of a level, given how many of its reads are explained in a way.
 pub(in crate::counterexample) fn summary(
     level: Level,
     count: impl Fn(Explained) -> usize,
-) -> String {
+) -> Sentence {
     let told = [
         (
             Explained::Older,
@@ -128,22 +132,22 @@ pub(in crate::counterexample) fn summary(
         ),
         (Explained::Nowhere, "what no state explains"),
     ];
-    let odd: Vec<String> = told
+    let odd: Vec<Sentence> = told
         .into_iter()
         .filter_map(|(explained, what)| match count(explained) {
             0 => None,
-            1 => Some(format!("one read returned {what}")),
-            n => Some(format!("{n} reads returned {what}")),
+            1 => Some(say!("one read returned {what}")),
+            n => Some(say!("{n} reads returned {what}")),
         })
         .collect();
     if odd.is_empty() {
-        format!(
+        say!(
             "Only the operations shown are replayed, without the others of these transactions. Among them, each read returned \
                  what was committed last, but the transactions overlapped in a way that {} ({}) does not allow.",
             level.spoken(),
             level.code()
         )
     } else {
-        format!("In all, {}.", odd.join(", "))
+        say!("In all, {}.", Sentence::join(&odd, ", "))
     }
 }

@@ -1,6 +1,7 @@
 //! Who speaks about a violation.
 
 use super::words::Words;
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Violation;
 use isoscope_model::history::{OperationId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex};
@@ -17,16 +18,16 @@ impl<'a> Speaker<'a> {
         self.violation.edges.get(index)
     }
 
-    pub(super) fn transaction(&self, t: TransactionId) -> String {
+    pub(super) fn transaction(&self, t: TransactionId) -> Sentence {
         self.words.transaction(t)
     }
 
-    pub(super) fn reader(&self, read: OperationId) -> String {
+    pub(super) fn reader(&self, read: OperationId) -> Sentence {
         self.transaction(self.words.history.transaction_of(read))
     }
 
     /// "T3 read 4 = 1".
-    pub(super) fn has_read(&self, read: OperationId) -> String {
-        format!("{} read {}", self.reader(read), self.words.content(read))
+    pub(super) fn has_read(&self, read: OperationId) -> Sentence {
+        say!("{} read {}", self.reader(read), self.words.content(read))
     }
 }

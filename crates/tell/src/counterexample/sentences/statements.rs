@@ -3,7 +3,8 @@
 use super::edges::{Moment, capitalized, moments};
 use super::speaker::Speaker;
 use super::words::{Words, counted, either};
-use crate::counterexample::statement::{Rule, Statement};
+use crate::counterexample::sentence::{Mention, Sentence, say};
+use crate::counterexample::statement::{CaseLabel, Rule, Statement};
 use isoscope_check::checkers::{Level, Pattern, Supposed};
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::EdgeIndex;
@@ -25,10 +26,10 @@ impl Speaker<'_> {
         &self,
         says: &Statement,
         level: Level,
-        case: &str,
-    ) -> String {
+        case: &CaseLabel,
+    ) -> Sentence {
         let words = self.words;
-        let impossible = |why: String| format!("{why}: {}", closing(case));
+        let impossible = |why: Sentence| say!("{why}: {}", closing(case));
         match says {
             Statement::Session { transactions } => self.in_session(transactions),
             Statement::Read { read } => self.has_read(*read),
@@ -45,16 +46,16 @@ impl Speaker<'_> {
                 } else {
                     ""
                 };
-                format!(
+                say!(
                     "{did}{rolled_back}{}",
                     self.outcome_and_time(*operation, *in_time)
                 )
             }
             Statement::BeganAfter { edges } => self.began_after(edges),
             Statement::NotWritten { by } => {
-                let names: Vec<String> = by.iter().map(|&t| words.transaction(t)).collect();
+                let names: Vec<Sentence> = by.iter().map(|&t| words.transaction(t)).collect();
                 let none = if names.len() == 2 { "neither" } else { "none" };
-                format!(
+                say!(
                     "{} began after that read had ended: {none} of them wrote it",
                     Words::list(&names)
                 )
@@ -71,28 +72,28 @@ impl Speaker<'_> {
             Statement::Committed { edge } => match self.edge(*edge) {
                 Some(edge) => {
                     let name = words.transaction(edge.from);
-                    format!(
+                    say!(
                         "{}, so {name}, whose outcome is unknown, committed",
                         words.has_read(edge)
                     )
                 }
-                None => String::new(),
+                None => Sentence::default(),
             },
-            Statement::Rule(Rule::Order) => ORDER.to_owned(),
-            Statement::Rule(Rule::OrderOfLists) => ORDER_OF_LISTS.to_owned(),
-            Statement::Rule(Rule::Lists) => LISTS.to_owned(),
+            Statement::Rule(Rule::Order) => ORDER.into(),
+            Statement::Rule(Rule::OrderOfLists) => ORDER_OF_LISTS.into(),
+            Statement::Rule(Rule::Lists) => LISTS.into(),
             Statement::Rule(Rule::Level(level)) => {
-                format!("{}: {}", capitalized(&level.spoken()), level.promise())
+                say!("{}: {}", capitalized(&level.spoken()), level.promise())
             }
             Statement::OpenWriter { read, writers } => {
-                let names: Vec<String> = writers
+                let names: Vec<Sentence> = writers
                     .iter()
                     .map(|&writer| words.transaction(writer))
                     .collect();
                 let value = words.value_read(*read);
                 match names.as_slice() {
-                    [one] => format!("Only {one} may have written the {value}"),
-                    _ => format!(
+                    [one] => say!("Only {one} may have written the {value}"),
+                    _ => say!(
                         "Only {} may have written the {value}: one of them did",
                         Words::list(&names)
                     ),
@@ -103,34 +104,34 @@ impl Speaker<'_> {
                 place,
                 appends,
             } => {
-                let names: Vec<String> = appends
+                let names: Vec<Sentence> = appends
                     .iter()
                     .map(|&append| words.appender(append))
                     .collect();
-                format!(
+                say!(
                     "{} appended the {}",
                     either(&names),
                     words.element_read(*read, *place)
                 )
             }
             Statement::OpenOutcome { transaction } => {
-                format!("{} committed or not", words.transaction(*transaction))
+                say!("{} committed or not", words.transaction(*transaction))
             }
             Statement::OpenReads { n_reads } => {
-                format!(
+                say!(
                     "Several transactions may have written what {} returned",
                     counted(*n_reads, "read")
                 )
             }
             Statement::OpenOutcomes { n_transactions } => {
-                format!(
+                say!(
                     "Whether {} committed is unknown",
                     counted(*n_transactions, "transaction")
                 )
             }
             Statement::OpenOrders { n_pairs } => {
                 let pairs = counted(*n_pairs, "pair");
-                format!(
+                say!(
                     "For {pairs} of transactions that write the same key it is open which one wrote first"
                 )
             }
@@ -139,7 +140,7 @@ impl Speaker<'_> {
                     .edge(*edge)
                     .map(|edge| words.older(edge))
                     .unwrap_or_default();
-                format!("{} that {older}", suppose(*is_first))
+                say!("{} that {older}", suppose(*is_first))
             }
             Statement::Suppose {
                 supposed,
@@ -149,9 +150,9 @@ impl Speaker<'_> {
                 let follows = if *with_consequence {
                     self.follows(*supposed)
                 } else {
-                    String::new()
+                    Sentence::default()
                 };
-                format!(
+                say!(
                     "{} that {}{follows}",
                     suppose(*is_first),
                     words.supposed(*supposed)
@@ -159,60 +160,61 @@ impl Speaker<'_> {
             }
             Statement::Cycle { edges, rule } => {
                 if edges.iter().any(|(e, _)| self.leads_to_initial(*e)) {
-                    return impossible("Nothing is older than the initial version".to_owned());
+                    return impossible("Nothing is older than the initial version".into());
                 }
                 let rule = rule
-                    .map(|number| format!(" by rule {number}"))
+                    .map(|number| say!(" by rule {}", step_number(number)))
                     .unwrap_or_default();
-                format!("{}{rule}", impossible(self.chain(edges, level)))
+                say!("{}{rule}", impossible(self.chain(edges, level)))
             }
             Statement::WrongReads { pattern, reads, at } => {
                 let why = self.wrong_reads(*pattern, reads);
                 match at {
-                    Some(level) => format!("{why}: impossible at {}", level.spoken()),
+                    Some(level) => say!("{why}: impossible at {}", level.spoken()),
                     None => impossible(why),
                 }
             }
-            Statement::NoAppend { read, place } => impossible(format!(
+            Statement::NoAppend { read, place } => impossible(say!(
                 "No append can have made the {}: those of one transaction are next to each other in every list, each \
                  append is there once, and its own appends before a read are at the end of it",
                 words.element_read(*read, *place)
             )),
             Statement::OtherCombinations { n, n_clauses } => {
                 let others = match n {
-                    0 | 1 => "No other combination is left".to_owned(),
-                    2 => "1 other combination contradicts, too, and with it all that is left"
-                        .to_owned(),
-                    n => format!(
+                    0 | 1 => "No other combination is left".into(),
+                    2 => {
+                        "1 other combination contradicts, too, and with it all that is left".into()
+                    }
+                    n => say!(
                         "{} other combinations contradict, too, and together they exclude all",
                         n - 1
                     ),
                 };
-                impossible(format!("{others} {}", in_steps(*n_clauses)))
+                impossible(say!("{others} {}", in_steps(*n_clauses)))
             }
             Statement::OtherCycles { n, n_clauses } => {
                 let others = match n {
-                    1 => "No other combination is left".to_owned(),
-                    2 => "1 other cycle excludes what is left".to_owned(),
-                    n => format!(
+                    1 => "No other combination is left".into(),
+                    2 => "1 other cycle excludes what is left".into(),
+                    n => say!(
                         "{} other cycles exclude further combinations, and together they exclude all",
                         n - 1
                     ),
                 };
-                impossible(format!("{others} {}", in_steps(*n_clauses)))
+                impossible(say!("{others} {}", in_steps(*n_clauses)))
             }
-            Statement::NoCaseLeft => impossible("No case is left".to_owned()),
+            Statement::NoCaseLeft => impossible("No case is left".into()),
         }
     }
 
     /// "T1, T4 and T9 ran in this order in session 3".
-    fn in_session(&self, transactions: &[TransactionId]) -> String {
+    fn in_session(&self, transactions: &[TransactionId]) -> Sentence {
         let history = self.words.history;
-        let names: Vec<String> = transactions.iter().map(|&t| self.transaction(t)).collect();
+        let names: Vec<Sentence> = transactions.iter().map(|&t| self.transaction(t)).collect();
         let session = transactions
             .first()
             .map(|&t| history.session_name(history.session_of(t)));
-        format!(
+        say!(
             "{} ran in this order in session {}",
             Words::list(&names),
             session.unwrap_or_default()
@@ -220,7 +222,7 @@ impl Speaker<'_> {
     }
 
     /// "T4 (at time 8) and T5 (at time 9) began after T1 had ended at time 7".
-    fn began_after(&self, edges: &[EdgeIndex]) -> String {
+    fn began_after(&self, edges: &[EdgeIndex]) -> Sentence {
         let ends: Vec<_> = edges
             .iter()
             .filter_map(|&e| self.edge(e))
@@ -229,24 +231,24 @@ impl Speaker<'_> {
         let name =
             |&(_, later): &(TransactionId, TransactionId)| match self.words.history.interval(later)
             {
-                Some(ran) => format!(
+                Some(ran) => say!(
                     "{} (at {})",
                     self.transaction(later),
                     self.words.time(ran.start)
                 ),
                 None => self.transaction(later),
             };
-        let names: Vec<String> = ends.iter().map(name).collect();
+        let names: Vec<Sentence> = ends.iter().map(name).collect();
         let Some(&(first, _)) = ends.first() else {
-            return String::new();
+            return Sentence::default();
         };
         let ended = self
             .words
             .history
             .interval(first)
-            .map(|ran| format!(" at {}", self.words.time(ran.end)));
+            .map(|ran| say!(" at {}", self.words.time(ran.end)));
         let name = self.transaction(first);
-        format!(
+        say!(
             "{} began after {name} had ended{}",
             Words::list(&names),
             ended.unwrap_or_default()
@@ -254,19 +256,16 @@ impl Speaker<'_> {
     }
 
     /// "T1 wrote x = 1", "T2 read x = 1 from T1"; "T1 then read x = 2" after another operation of it.
-    fn did(&self, o: OperationId, read_from: Option<EdgeIndex>, follows: bool) -> String {
+    fn did(&self, o: OperationId, read_from: Option<EdgeIndex>, follows: bool) -> Sentence {
         let words = self.words;
         let name = self.transaction(words.history.transaction_of(o));
         let then = if follows { " then" } else { "" };
         if let Some(edge) = read_from.and_then(|e| self.edge(e)) {
-            let read = words.has_read(edge);
-            return read
-                .strip_prefix(&name)
-                .map_or(read.clone(), |rest| format!("{name}{then}{rest}"));
+            return say!("{name}{then} {}", words.read_from(edge));
         }
         match words.history.operation(o).kind {
-            OperationKind::Read => format!("{name}{then} read {}", words.content(o)),
-            OperationKind::Write => format!("{name}{then} {}", words.wrote(Some(o), None)),
+            OperationKind::Read => say!("{name}{then} read {}", words.content(o)),
+            OperationKind::Write => say!("{name}{then} {}", words.wrote(Some(o), None)),
         }
     }
 
@@ -283,7 +282,7 @@ impl Speaker<'_> {
     }
 
     /// " and aborted"; ", if it committed, between time 3 and time 7".
-    fn outcome_and_time(&self, o: OperationId, in_time: bool) -> String {
+    fn outcome_and_time(&self, o: OperationId, in_time: bool) -> Sentence {
         let history = self.words.history;
         let t = history.transaction_of(o);
         let outcome = match history.outcome(t) {
@@ -294,14 +293,14 @@ impl Speaker<'_> {
         match history.interval(t).filter(|_| in_time) {
             Some(ran) => {
                 let [began, ended] = [ran.start, ran.end].map(|time| self.words.time(time));
-                format!("{outcome}, between {began} and {ended}")
+                say!("{outcome}, between {began} and {ended}")
             }
-            None => outcome.to_owned(),
+            None => outcome.into(),
         }
     }
 
     /// "No other transaction in the file that may have committed, and began before the last of these had ended, wrote x = 1".
-    fn no_other_writers(&self, reads: &[OperationId]) -> String {
+    fn no_other_writers(&self, reads: &[OperationId]) -> Sentence {
         let history = self.words.history;
         let content = |&read: &OperationId| {
             let operation = history.operation(read);
@@ -310,16 +309,16 @@ impl Speaker<'_> {
                 history.may_be_initial(operation.key, operation.value),
             )
         };
-        let mut read: Vec<(String, bool)> = reads.iter().map(content).collect();
-        read.sort_unstable();
+        let mut read: Vec<(Sentence, bool)> = reads.iter().map(content).collect();
+        read.sort_by(|(one, _), (other, _)| one.as_bytes().cmp(other.as_bytes()));
         read.dedup();
         let not_initial = match read.len() {
             _ if read.iter().any(|(_, is_initial)| *is_initial) => "",
             1 => ", and it is not the initial value",
             _ => ", and none of these is the initial value",
         };
-        let read: Vec<String> = read.into_iter().map(|(content, _)| content).collect();
-        format!(
+        let read: Vec<Sentence> = read.into_iter().map(|(content, _)| content).collect();
+        say!(
             "No other transaction in the file that may have committed, and began before the last of these had ended, wrote \
              {}{not_initial}",
             either(&read)
@@ -331,7 +330,7 @@ impl Speaker<'_> {
         &self,
         pattern: Pattern,
         reads: &[OperationId],
-    ) -> Option<String> {
+    ) -> Option<Sentence> {
         let history = self.words.history;
         let &read = reads.first()?;
         let value = self.words.wrong_value(pattern, read)?;
@@ -339,13 +338,13 @@ impl Speaker<'_> {
             Pattern::ThinAirRead => {
                 let reader = history.transaction_of(read);
                 let that = match history.interval(reader) {
-                    Some(_) => format!(
+                    Some(_) => say!(
                         " that began before {} ended",
                         history.transaction_name(reader)
                     ),
-                    None => String::new(),
+                    None => Sentence::default(),
                 };
-                Some(format!(
+                Some(say!(
                     "No transaction in the file{that} {value}, and it is not the initial value"
                 ))
             }
@@ -361,22 +360,22 @@ impl Speaker<'_> {
                 } else {
                     ""
                 };
-                Some(format!(
+                Some(say!(
                     "Every transaction in the file that {value}{later} aborted"
                 ))
             }
-            Pattern::FutureRead => Some(format!(
+            Pattern::FutureRead => Some(say!(
                 "No other transaction in the file that may have committed {value}, and it is not the initial value"
             )),
             Pattern::DuplicateElement if self.words.n_appends(read) == 1 => {
-                Some(format!("Only one operation in the file {value}"))
+                Some(say!("Only one operation in the file {value}"))
             }
             _ => None,
         }
     }
 
     /// "Every other write of x = 1 began after time 7, when T3 had ended".
-    fn later_writes(&self, read: OperationId) -> String {
+    fn later_writes(&self, read: OperationId) -> Sentence {
         let history = self.words.history;
         let reader = history.transaction_of(read);
         let ended = history
@@ -384,17 +383,17 @@ impl Speaker<'_> {
             .map(|ran| self.words.time(ran.end))
             .unwrap_or_default();
         let (name, value) = (self.transaction(reader), self.words.content(read));
-        format!("Every other write of {value} began after {ended}, when {name} had ended")
+        say!("Every other write of {value} began after {ended}, when {name} had ended")
     }
 
     /// ", so that T1, of unknown outcome, must have committed": what follows from a supposition immediately.
-    fn follows(&self, supposed: Supposed) -> String {
+    fn follows(&self, supposed: Supposed) -> Sentence {
         let history = self.words.history;
         let must_have_committed = |t: TransactionId| {
             if t.is_initial() || history.outcome(t) == Outcome::Committed {
-                String::new()
+                Sentence::default()
             } else {
-                format!(
+                say!(
                     ", so that {}, of unknown outcome, must have committed",
                     self.transaction(t)
                 )
@@ -405,8 +404,8 @@ impl Speaker<'_> {
             Supposed::Append { append, .. } => must_have_committed(history.transaction_of(append)),
             Supposed::Outcome {
                 committed: true, ..
-            } => ", so that what it read must be explained, too".to_owned(),
-            Supposed::Outcome { .. } => ", so that no transaction read from it".to_owned(),
+            } => ", so that what it read must be explained, too".into(),
+            Supposed::Outcome { .. } => ", so that no transaction read from it".into(),
         }
     }
 
@@ -415,9 +414,11 @@ impl Speaker<'_> {
     }
 
     /// "T1 before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started (5) < …".
-    fn chain(&self, cycle: &[(EdgeIndex, Option<usize>)], level: Level) -> String {
+    fn chain(&self, cycle: &[(EdgeIndex, Option<usize>)], level: Level) -> Sentence {
         let step = |number: Option<usize>| {
-            number.map_or_else(String::new, |number| format!(" ({number})"))
+            number.map_or_else(Sentence::default, |number| {
+                say!(" ({})", step_number(number))
+            })
         };
         if let Some(links) = self.in_time(cycle, level) {
             // Begins where a moment is followed by itself, so that the first and the last are the same.
@@ -425,18 +426,18 @@ impl Speaker<'_> {
             let first = (0..n)
                 .find(|&at| links[(at + n - 1) % n].1[1] == links[at].1[0])
                 .unwrap_or(0);
-            let mut said: Vec<String> = Vec::new();
+            let mut said: Vec<Sentence> = Vec::new();
             let mut last = None;
             for (number, [from, to]) in links.iter().cycle().skip(first).take(n) {
                 if last != Some(from) {
                     said.push(self.words.moment(*from));
                 }
-                said.push(self.words.moment(*to) + &step(*number));
+                said.push(say!("{}{}", self.words.moment(*to), step(*number)));
                 last = Some(to);
             }
             let begin = &links[first].1[0];
             said.extend((last != Some(begin)).then(|| self.words.moment(*begin)));
-            return said.join(" < ");
+            return Sentence::join(said, " < ");
         }
         let edges = cycle
             .iter()
@@ -446,8 +447,8 @@ impl Speaker<'_> {
             .next()
             .map(|(edge, _)| self.transaction(edge.from));
         let links = edges
-            .map(|(edge, number)| format!(" before {}{}", self.transaction(edge.to), step(number)));
-        first.into_iter().chain(links).collect()
+            .map(|(edge, number)| say!(" before {}{}", self.transaction(edge.to), step(number)));
+        Sentence::join(first.into_iter().chain(links), "")
     }
 
     /// The edges of a cycle in time, each with its number, where each of them has a meaning in time.
@@ -467,8 +468,13 @@ impl Speaker<'_> {
     }
 }
 
+/// The number of a step, from 1.
+pub(in crate::counterexample) fn step_number(number: usize) -> Sentence {
+    Sentence::name(number.to_string(), Mention::Step(number))
+}
+
 /// How a contradiction ends the argument, or a case of it.
-fn closing(case: &str) -> &'static str {
+fn closing(case: &CaseLabel) -> &'static str {
     if case.is_empty() {
         "impossible"
     } else {
@@ -482,11 +488,11 @@ fn suppose(is_first: bool) -> &'static str {
 }
 
 /// "(in 3 steps, which `isoscope verify` follows)".
-fn in_steps(n_clauses: usize) -> String {
+fn in_steps(n_clauses: usize) -> Sentence {
     let steps = if n_clauses == 0 {
-        "one step".to_owned()
+        "one step".into()
     } else {
         counted(n_clauses + 1, "step")
     };
-    format!("(in {steps}, which `isoscope verify` follows)")
+    say!("(in {steps}, which `isoscope verify` follows)")
 }

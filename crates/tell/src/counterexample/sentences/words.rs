@@ -3,11 +3,13 @@
 //! Describes one list of edges in terms of one history. Nothing is decided here, and no index is trusted: a premise
 //! that is not in the list is skipped.
 
+use crate::counterexample::sentence::{Mention, Sentence, say};
 use isoscope_check::checkers::{Pattern, Supposed};
 use isoscope_model::history::{
     History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
 use isoscope_model::relations::{Edge, EdgeIndex, Relation, list_from_outside, value_from_outside};
+use std::fmt::Display;
 
 /// Names and phrases for one list of edges.
 pub(in crate::counterexample) struct Words<'a> {
@@ -21,58 +23,61 @@ impl<'a> Words<'a> {
     }
 
     /// `T295`, or "the initial state" for ⊥.
-    pub(in crate::counterexample) fn transaction(&self, t: TransactionId) -> String {
+    pub(in crate::counterexample) fn transaction(&self, t: TransactionId) -> Sentence {
         if t.is_initial() {
-            "the initial state".to_owned()
+            "the initial state".into()
         } else {
-            self.history.transaction_name(t)
+            self.name(t)
         }
     }
 
     /// `key 4`.
-    pub(in crate::counterexample) fn key(&self, key: Option<KeyId>) -> String {
+    pub(in crate::counterexample) fn key(&self, key: Option<KeyId>) -> Sentence {
         key.map_or_else(
-            || "the key".to_owned(),
-            |key| format!("key {}", self.history.key_name(key)),
+            || "the key".into(),
+            |key| say!("key {}", self.key_name(key)),
         )
     }
 
+    /// `4`.
+    pub(in crate::counterexample) fn key_name(&self, key: KeyId) -> Sentence {
+        Sentence::name(self.history.key_name(key), Mention::Key(key))
+    }
+
     /// `key 4 = 3285`, or `x = 3285` where the key does not look like a number: key and value of an operation.
-    pub(in crate::counterexample) fn content(&self, operation: OperationId) -> String {
+    pub(in crate::counterexample) fn content(&self, operation: OperationId) -> Sentence {
         let o = self.history.operation(operation);
         let key = self.short_key(o.key);
         if self.history.lists().read_by(operation).is_some() {
-            let text = self.history.operation_text(operation);
-            return match text.split_once(") = ") {
-                Some((_, list)) => format!("{key} = {list}"),
-                None => text,
-            };
+            let (_, list) = self.history.operation_parts(operation);
+            let list = Sentence::name(list, Mention::List(operation));
+            return say!("{key} = {list}");
         }
         if let Some(other) = self.history.differs_from(operation) {
-            return format!("{key} ≠ {}", self.history.value_name(other));
+            return say!("{key} ≠ {}", self.history.value_name(other));
         }
         if self.is_append(operation) {
-            return format!("{} to {key}", self.history.value_name(o.value));
+            return say!("{} to {key}", self.value(operation));
         }
-        format!("{key} = {}", self.value(operation))
+        say!("{key} = {}", self.value(operation))
     }
 
     /// `key 4`, or `x` where the name does not look like a number.
-    fn short_key(&self, key: KeyId) -> String {
-        let name = self.history.key_name(key);
+    fn short_key(&self, key: KeyId) -> Sentence {
+        let name = self.key_name(key);
         if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-            format!("key {name}")
+            say!("key {name}")
         } else {
             name
         }
     }
 
     /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, like lines.
-    pub(in crate::counterexample) fn time(&self, time: i64) -> String {
+    pub(in crate::counterexample) fn time(&self, time: i64) -> Sentence {
         if self.history.origin().times_are_events {
-            format!("event {}", time.saturating_add(1))
+            say!("event {}", time.saturating_add(1))
         } else {
-            format!("time {time}")
+            say!("time {time}")
         }
     }
 
@@ -81,10 +86,10 @@ impl<'a> Words<'a> {
         o.kind == OperationKind::Write && self.history.lists().is_list(o.key)
     }
 
-    pub(in crate::counterexample) fn value(&self, operation: OperationId) -> String {
+    pub(in crate::counterexample) fn value(&self, operation: OperationId) -> Sentence {
         match self.history.operation(operation).value {
-            Value::INITIAL => "its initial value".to_owned(),
-            value => self.history.value_name(value),
+            Value::INITIAL => "its initial value".into(),
+            value => Sentence::name(self.history.value_name(value), Mention::Value(operation)),
         }
     }
 
@@ -93,13 +98,29 @@ impl<'a> Words<'a> {
         &self,
         operation: Option<OperationId>,
         key: Option<KeyId>,
-    ) -> String {
-        let verb = if operation.is_some_and(|write| self.is_append(write)) {
+    ) -> Sentence {
+        say!(
+            "{} {}",
+            self.verb(operation, "wrote"),
+            self.content_or_key(operation, key)
+        )
+    }
+
+    /// "written key 4 = 3285" or "appended 5 to key 4", behind "had".
+    pub(super) fn written(&self, operation: Option<OperationId>, key: Option<KeyId>) -> Sentence {
+        say!(
+            "{} {}",
+            self.verb(operation, "written"),
+            self.content_or_key(operation, key)
+        )
+    }
+
+    fn verb(&self, operation: Option<OperationId>, of_write: &'static str) -> &'static str {
+        if operation.is_some_and(|write| self.is_append(write)) {
             "appended"
         } else {
-            "wrote"
-        };
-        format!("{verb} {}", self.content_or_key(operation, key))
+            of_write
+        }
     }
 
     /// What a reader did not see of a write: "not T4's newer 3285", for lists "without the 5 that T4 appended".
@@ -107,14 +128,14 @@ impl<'a> Words<'a> {
         &self,
         write: Option<OperationId>,
         writer: TransactionId,
-    ) -> String {
+    ) -> Sentence {
         let writer = self.transaction(writer);
         match write {
             Some(write) if self.is_append(write) => {
-                format!("without the {} that {writer} appended", self.value(write))
+                say!("without the {} that {writer} appended", self.value(write))
             }
-            Some(write) => format!("not {writer}'s newer {}", self.value(write)),
-            None => format!("not what {writer} wrote"),
+            Some(write) => say!("not {writer}'s newer {}", self.value(write)),
+            None => say!("not what {writer} wrote"),
         }
     }
 
@@ -130,19 +151,19 @@ impl<'a> Words<'a> {
     }
 
     /// `3285 that T297 read of key 4`; for a list its last element, ignoring the reader's own at its end.
-    pub(in crate::counterexample) fn value_read(&self, read: OperationId) -> String {
+    pub(in crate::counterexample) fn value_read(&self, read: OperationId) -> Sentence {
         let value = match self.found(read) {
-            Value::INITIAL => "initial value".to_owned(),
-            value => self.history.value_name(value),
+            Value::INITIAL => "initial value".into(),
+            value => Sentence::name(self.history.value_name(value), Mention::Value(read)),
         };
         let reader = self.transaction(self.history.transaction_of(read));
-        let key = self.history.key_name(self.history.keys()[read.index()]);
+        let key = self.key_name(self.history.keys()[read.index()]);
         let own = if self.ends_with_own(read) {
             " before its own elements"
         } else {
             ""
         };
-        format!("{value} that {reader} read of key {key}{own}")
+        say!("{value} that {reader} read of key {key}{own}")
     }
 
     /// What a read returned from other transactions.
@@ -163,7 +184,7 @@ impl<'a> Words<'a> {
         &self,
         read: OperationId,
         place: usize,
-    ) -> String {
+    ) -> Sentence {
         let element = self
             .history
             .lists()
@@ -176,7 +197,7 @@ impl<'a> Words<'a> {
         let reader = self.transaction(self.history.transaction_of(read));
         let key = self.key(Some(self.history.operation(read).key));
         let place = self.recorded_place(read, place) + 1;
-        format!("{element} in place {place} of the list that {reader} read of {key}")
+        say!("{element} in place {place} of the list that {reader} read of {key}")
     }
 
     /// The place of an element in a list in the file, even if elements have been left out: equal ones go together.
@@ -190,23 +211,23 @@ impl<'a> Words<'a> {
     }
 
     /// `T1`, or `operation 3 of T1` where it appended the same element to the key more than once.
-    pub(in crate::counterexample) fn appender(&self, append: OperationId) -> String {
+    pub(in crate::counterexample) fn appender(&self, append: OperationId) -> Sentence {
         let t = self.history.transaction_of(append);
         let same = |o: &OperationId| self.history.operation(*o) == self.history.operation(append);
         match self.history.operations_of(t).filter(same).count() {
             0 | 1 => self.transaction(t),
             _ => {
                 let place = append.index() - self.history.operation_range(t).start + 1;
-                format!("operation {place} of {}", self.transaction(t))
+                say!("operation {place} of {}", self.transaction(t))
             }
         }
     }
 
     /// A supposition about what was read or what committed: "T1 wrote the 1 that T3 read of key 4".
-    pub(in crate::counterexample) fn supposed(&self, supposed: Supposed) -> String {
+    pub(in crate::counterexample) fn supposed(&self, supposed: Supposed) -> Sentence {
         match supposed {
             Supposed::Writer { read, writer } => {
-                format!(
+                say!(
                     "{} wrote the {}",
                     self.transaction(writer),
                     self.value_read(read)
@@ -217,7 +238,7 @@ impl<'a> Words<'a> {
                 place,
                 append,
             } => {
-                format!(
+                say!(
                     "{} appended the {}",
                     self.appender(append),
                     self.element_read(read, place)
@@ -227,7 +248,7 @@ impl<'a> Words<'a> {
                 transaction,
                 committed,
             } => {
-                format!(
+                say!(
                     "{} {}",
                     self.transaction(transaction),
                     if committed {
@@ -245,41 +266,37 @@ impl<'a> Words<'a> {
         &self,
         operation: Option<OperationId>,
         key: Option<KeyId>,
-    ) -> String {
+    ) -> Sentence {
         operation.map_or_else(|| self.key(key), |operation| self.content(operation))
     }
 
     /// `T1, T2 and T3`.
-    pub(in crate::counterexample) fn list(items: &[String]) -> String {
+    pub(in crate::counterexample) fn list(items: &[impl Display]) -> Sentence {
         match items {
-            [] => String::new(),
-            [one] => one.clone(),
-            [init @ .., last] => format!("{} and {last}", init.join(", ")),
+            [] => Sentence::default(),
+            [one] => say!("{one}"),
+            [init @ .., last] => say!("{} and {last}", Sentence::join(init, ", ")),
         }
     }
 
     /// `SO`, `WR 4`.
-    pub(in crate::counterexample) fn label(&self, edge: &Edge) -> String {
+    pub(in crate::counterexample) fn label(&self, edge: &Edge) -> Sentence {
         match edge.key {
-            Some(key) => format!("{} {}", edge.relation.code(), self.history.key_name(key)),
-            None => edge.relation.code().to_owned(),
+            Some(key) => say!("{} {}", edge.relation.code(), self.key_name(key)),
+            None => edge.relation.code().into(),
         }
     }
 
     /// `T1 –SO→ T2 –WR 4→ T3`.
-    pub(in crate::counterexample) fn path(&self, path: &[EdgeIndex]) -> String {
-        let mut text = String::new();
-        for edge in path.iter().filter_map(|&e| self.edges.get(e)) {
-            if text.is_empty() {
-                text = self.name(edge.from);
-            }
-            text += &format!(" –{}→ {}", self.label(edge), self.name(edge.to));
-        }
-        text
+    pub(in crate::counterexample) fn path(&self, path: &[EdgeIndex]) -> Sentence {
+        let edges = path.iter().filter_map(|&e| self.edges.get(e));
+        let first = edges.clone().next().map(|edge| self.name(edge.from));
+        let links = edges.map(|edge| say!(" –{}→ {}", self.label(edge), self.name(edge.to)));
+        Sentence::join(first.into_iter().chain(links), "")
     }
 
-    fn name(&self, t: TransactionId) -> String {
-        self.history.transaction_name(t)
+    fn name(&self, t: TransactionId) -> Sentence {
+        Sentence::name(self.history.transaction_name(t), Mention::Transaction(t))
     }
 
     /// Whether the list that `read` returned has the element that `append` appended.
@@ -310,26 +327,31 @@ impl<'a> Words<'a> {
     }
 
     /// `4 = 0, the initial version`, for a list with own appends `4 = [2], its own appends to the initial version`.
-    pub(in crate::counterexample) fn initial_read(&self, read: OperationId) -> String {
+    pub(in crate::counterexample) fn initial_read(&self, read: OperationId) -> Sentence {
         let content = self.content(read);
         match self.history.lists().read_by(read) {
             Some(_) if self.ends_with_own(read) => {
-                format!("{content}, its own appends to the initial version")
+                say!("{content}, its own appends to the initial version")
             }
             None if self.found(read) == Value::INITIAL => content,
-            _ => format!("{content}, the initial version"),
+            _ => say!("{content}, the initial version"),
         }
     }
 
-    /// "T2 read x = 3 from T1", for lists "T2 read x = [1 3], whose last element T1 appended".
-    pub(in crate::counterexample) fn has_read(&self, edge: &Edge) -> String {
+    /// "T2 read x = 3 from T1".
+    pub(in crate::counterexample) fn has_read(&self, edge: &Edge) -> Sentence {
+        say!("{} {}", self.transaction(edge.to), self.read_from(edge))
+    }
+
+    /// "read x = 3 from T1", for lists "read x = [1 3], whose last element T1 appended".
+    pub(super) fn read_from(&self, edge: &Edge) -> Sentence {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
         match edge.to_operation {
             Some(read) if edge.from.is_initial() => {
-                format!("{to} read {}", self.initial_read(read))
+                say!("read {}", self.initial_read(read))
             }
-            None if edge.from.is_initial() => format!("{to} read the initial version of {what}"),
+            None if edge.from.is_initial() => say!("read the initial version of {what}"),
             Some(read) if self.history.lists().read_by(read).is_some() => {
                 let element = edge
                     .from_operation
@@ -338,22 +360,19 @@ impl<'a> Words<'a> {
                     Some(element) => {
                         let element = self.history.value_name(element);
                         let last = self.last_appender(read).filter(|last| *last != edge.from);
-                        let last =
-                            last.map(|t| format!(", and the last one {}", self.transaction(t)));
-                        format!(
-                            "{to} read {what}, whose element {element} {from} appended{}",
+                        let last = last.map(|t| say!(", and the last one {}", self.transaction(t)));
+                        say!(
+                            "read {what}, whose element {element} {from} appended{}",
                             last.unwrap_or_default()
                         )
                     }
                     None if self.ends_with_own(read) => {
-                        format!(
-                            "{to} read {what}, whose last element before {to}'s own {from} appended"
-                        )
+                        say!("read {what}, whose last element before {to}'s own {from} appended")
                     }
-                    None => format!("{to} read {what}, whose last element {from} appended"),
+                    None => say!("read {what}, whose last element {from} appended"),
                 }
             }
-            _ => format!("{to} read {what} from {from}"),
+            _ => say!("read {what} from {from}"),
         }
     }
 
@@ -371,9 +390,9 @@ impl<'a> Words<'a> {
     }
 
     /// "T1's version of key 4 is older than T2's".
-    pub(in crate::counterexample) fn older(&self, edge: &Edge) -> String {
+    pub(in crate::counterexample) fn older(&self, edge: &Edge) -> Sentence {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
-        format!(
+        say!(
             "{from}'s version of {} is older than {to}'s",
             self.key(edge.key)
         )
@@ -384,10 +403,10 @@ impl<'a> Words<'a> {
         &self,
         pattern: Pattern,
         read: OperationId,
-    ) -> Option<String> {
+    ) -> Option<Sentence> {
         let o = self.history.operation(read);
         let Some(list) = self.history.lists().read_by(read) else {
-            return Some(format!(
+            return Some(say!(
                 "wrote {} to {}",
                 self.history.value_name(o.value),
                 self.key(Some(o.key))
@@ -416,7 +435,7 @@ impl<'a> Words<'a> {
             }
             _ => self.history.value_name(*list.iter().find(aborted)?),
         };
-        Some(format!("appended {element} to {}", self.key(Some(o.key))))
+        Some(say!("appended {element} to {}", self.key(Some(o.key))))
     }
 
     /// How many operations appended the element that a list has more than once.
@@ -485,10 +504,10 @@ impl<'a> Words<'a> {
 }
 
 /// `T1, T2 or T3`.
-pub(super) fn either(names: &[String]) -> String {
+pub(super) fn either(names: &[impl Display]) -> Sentence {
     match names.split_last() {
-        Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
-        _ => names.concat(),
+        Some((last, init)) if !init.is_empty() => say!("{} or {last}", Sentence::join(init, ", ")),
+        _ => Sentence::join(names, ""),
     }
 }
 

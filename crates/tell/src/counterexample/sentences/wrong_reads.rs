@@ -3,60 +3,58 @@
 use super::edges::capitalized;
 use super::speaker::Speaker;
 use crate::counterexample::claim::{Claim, claim, tells_all, writes_of};
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Pattern;
 use isoscope_model::history::{OperationId, Outcome, Value};
 
 impl Speaker<'_> {
     /// What reads contradict that are wrong in a way: a clause that begins with a capital letter or a name.
-    pub(super) fn wrong_reads(&self, pattern: Pattern, reads: &[OperationId]) -> String {
+    pub(super) fn wrong_reads(&self, pattern: Pattern, reads: &[OperationId]) -> Sentence {
         let words = self.words;
         let Some(&read) = reads.first() else {
-            return capitalized(pattern.row().meaning);
+            return capitalized(pattern.row().meaning).into();
         };
         let t = words.transaction(words.history.transaction_of(read));
         let of_list = words.history.lists().read_by(read).is_some();
         match pattern {
             Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
                 let (place, [a, b]) = words.parted(reads).unwrap_or_default();
-                format!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
+                say!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
             }
             Pattern::ThinAirRead => {
-                "A transaction may read only the initial value, its own writes and what other committed transactions wrote"
-                    .to_owned()
+                "A transaction may read only the initial value, its own writes and what other committed transactions wrote".into()
             }
-            Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
+            Pattern::AbortedRead => "No transaction may see what was rolled back".into(),
             Pattern::DuplicateElement => {
-                "Each append is in a list at most once, so no element is there more often than it was appended".to_owned()
+                "Each append is in a list at most once, so no element is there more often than it was appended".into()
             }
-            Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
+            Pattern::FutureRead if of_list => say!("{t} appended that element only after this read"),
             Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
-                format!(
+                say!(
                     "The list does not end with what {t} had appended before, and a transaction's own appends are the end of what \
                      it reads"
                 )
             }
             Pattern::IntermediateRead if of_list => {
-                "The list does not have a transaction's appends as it made them, and others see all of them together or none"
-                    .to_owned()
+                "The list does not have a transaction's appends as it made them, and others see all of them together or none".into()
             }
-            Pattern::FutureRead => format!(
+            Pattern::FutureRead => say!(
                 "{t} wrote that value only after this read, and a transaction may read only the initial value, its own earlier \
                  writes and what other committed transactions wrote"
             ),
             Pattern::NotMyOwnWrite => {
-                format!("{t} had written the key before, and a transaction sees its own last write")
+                say!("{t} had written the key before, and a transaction sees its own last write")
             }
             Pattern::NotMyLastWrite => {
-                format!("{t} had overwritten that value itself, and a transaction sees its own last write")
+                say!("{t} had overwritten that value itself, and a transaction sees its own last write")
             }
             Pattern::IntermediateRead => {
-                "Its writer overwrote that value before committing, and others see only the last write of a transaction"
-                    .to_owned()
+                "Its writer overwrote that value before committing, and others see only the last write of a transaction".into()
             }
             Pattern::NonRepeatableRead => {
                 "These are versions of different transactions, and the reads of a key in one transaction must return \
                  versions of one writer, its own writes aside"
-                    .to_owned()
+                    .into()
             }
             Pattern::NoLinearOrder if self.had_to_read().is_some() => {
                 self.had_to_read().unwrap_or_default()
@@ -64,34 +62,34 @@ impl Speaker<'_> {
             Pattern::NoLinearOrder if !tells_all(words.history, self.violation) => self.no_order_of_all(),
             Pattern::NoLinearOrder => {
                 let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
-                format!(
+                say!(
                     "No order of all operations on {keys} that agrees with their times and their sessions explains what these \
                      read"
                 )
             }
-            pattern => capitalized(pattern.row().meaning),
+            pattern => capitalized(pattern.row().meaning).into(),
         }
     }
 
     /// That operations that are not all shown were tried in every order.
-    fn no_order_of_all(&self) -> String {
+    fn no_order_of_all(&self) -> Sentence {
         let (history, named) = (self.words.history, &self.violation.transactions);
         let others = history
             .transactions()
             .filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
         let others = match others.count() {
-            0 => String::new(),
-            1 => " and those of the other transaction shown".to_owned(),
-            n => format!(" and those of the {n} other transactions shown"),
+            0 => Sentence::default(),
+            1 => " and those of the other transaction shown".into(),
+            n => say!(" and those of the {n} other transactions shown"),
         };
-        format!(
+        say!(
             "No order of these operations{others} agrees with their times and their sessions and explains what was read (all were \
              tried, and `isoscope verify` tries them again)"
         )
     }
 
     /// What a read whose value had been overwritten before it began had to return.
-    fn had_to_read(&self) -> Option<String> {
+    fn had_to_read(&self) -> Option<Sentence> {
         let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation)
         else {
             return None;
@@ -105,12 +103,12 @@ impl Speaker<'_> {
                 .next()
                 .is_none()
         {
-            return Some(format!(
+            return Some(say!(
                 "{} had written {new}, so {name} had to read {new} or something newer",
                 self.words.transaction(writer)
             ));
         }
-        Some(format!(
+        Some(say!(
             "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
             self.words.transaction(writer)
         ))

@@ -4,6 +4,7 @@ use super::edges::capitalized;
 use super::speaker::Speaker;
 use super::words::Words;
 use crate::counterexample::involved_operations;
+use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Pattern;
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
 
@@ -39,9 +40,9 @@ pub(super) fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str
 
 impl Speaker<'_> {
     /// The sentence of a claim about reads that are wrong in a way.
-    pub(super) fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> String {
+    pub(super) fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> Sentence {
         let words = self.words;
-        let meaning = || format!("{}.", capitalized(pattern.row().meaning));
+        let meaning = || say!("{}.", capitalized(pattern.row().meaning));
         let Some(&read) = reads.first() else {
             return meaning();
         };
@@ -65,23 +66,23 @@ impl Speaker<'_> {
                     .interval(words.history.transaction_of(read))
                     .is_some() =>
             {
-                format!("{had}, a value that no transaction in the file had written by then.")
+                say!("{had}, a value that no transaction in the file had written by then.")
             }
             Pattern::ThinAirRead => {
-                format!("{had}, a value that no transaction in the file wrote.")
+                say!("{had}, a value that no transaction in the file wrote.")
             }
             Pattern::AbortedRead => match other {
-                Some(writer) => format!("{had}, which {writer} wrote before it aborted."),
-                None => format!("{had}, which an aborted transaction wrote."),
+                Some(writer) => say!("{had}, which {writer} wrote before it aborted."),
+                None => say!("{had}, which an aborted transaction wrote."),
             },
-            Pattern::FutureRead => format!("{had}, which it wrote only later."),
-            Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
+            Pattern::FutureRead => say!("{had}, which it wrote only later."),
+            Pattern::NotMyOwnWrite => say!("{had} after it had written the key itself."),
             Pattern::NotMyLastWrite => {
-                format!("{had}, one of its own writes that it had already overwritten.")
+                say!("{had}, one of its own writes that it had already overwritten.")
             }
             Pattern::IntermediateRead => match other {
-                Some(writer) => format!("{had}, which {writer} had overwritten before committing."),
-                None => format!("{had}, which its writer had overwritten before committing."),
+                Some(writer) => say!("{had}, which {writer} had overwritten before committing."),
+                None => say!("{had}, which its writer had overwritten before committing."),
             },
             Pattern::NonRepeatableRead => {
                 let (reader, key) = (
@@ -94,16 +95,16 @@ impl Speaker<'_> {
                 };
                 let content = |&r: &OperationId| {
                     if words.ends_with_own(r) {
-                        format!("{}, which ends with its own", words.content(r))
+                        say!("{}, which ends with its own", words.content(r))
                     } else {
                         words.content(r)
                     }
                 };
-                let contents: Vec<String> = reads.iter().filter(is_same).map(content).collect();
-                format!(
+                let contents: Vec<Sentence> = reads.iter().filter(is_same).map(content).collect();
+                say!(
                     "{} read {}: versions of different transactions.",
                     words.transaction(reader),
-                    contents.join(", then ")
+                    Sentence::join(&contents, ", then ")
                 )
             }
             Pattern::NoLinearOrder => {
@@ -118,7 +119,7 @@ impl Speaker<'_> {
                     .map(|&o| words.history.transaction_of(o))
                     .collect();
                 readers.dedup();
-                let (names, did): (Vec<String>, &str) = if readers.is_empty() {
+                let (names, did): (Vec<Sentence>, &str) = if readers.is_empty() {
                     (names.collect(), "did")
                 } else {
                     (
@@ -128,16 +129,16 @@ impl Speaker<'_> {
                 };
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() {
-                    String::new()
+                    Sentence::default()
                 } else {
-                    format!(" and {} more", more.len())
+                    say!(" and {} more", more.len())
                 };
                 let names = if more.is_empty() {
                     Words::list(names)
                 } else {
-                    names.join(", ")
+                    Sentence::join(names, ", ")
                 };
-                format!(
+                say!(
                     "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}."
                 )
             }
@@ -151,7 +152,7 @@ impl Speaker<'_> {
         pattern: Pattern,
         reads: &[OperationId],
         writes: &[OperationId],
-    ) -> Option<String> {
+    ) -> Option<Sentence> {
         const TOLD: usize = 3;
         let words = self.words;
         let &read = reads.first()?;
@@ -171,8 +172,8 @@ impl Speaker<'_> {
         let writer = |&write: &OperationId| self.reader(write);
         Some(match pattern {
             Pattern::ThinAirRead => match words.never_appended(read) {
-                Some(element) => format!("{had}; no transaction appended {element}."),
-                None => format!("{had}, which no other transaction's appends can have made."),
+                Some(element) => say!("{had}; no transaction appended {element}."),
+                None => say!("{had}, which no other transaction's appends can have made."),
             },
             Pattern::AbortedRead => {
                 let aborted = |write: &&OperationId| {
@@ -182,7 +183,7 @@ impl Speaker<'_> {
                 };
                 let append = writes.iter().find(aborted).or(append);
                 let (element, writer) = (append.map(appended)?, append.map(writer)?);
-                format!("{had}; {writer} had appended {element} and aborted.")
+                say!("{had}; {writer} had appended {element} and aborted.")
             }
             Pattern::FutureRead => {
                 let is_later = |write: &&OperationId| {
@@ -194,20 +195,20 @@ impl Speaker<'_> {
                     .iter()
                     .filter(is_later)
                     .find(|write| list.contains(&words.history.operation(**write).value));
-                format!("{had}; it appended {} only later.", later.map(appended)?)
+                say!("{had}; it appended {} only later.", later.map(appended)?)
             }
             Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
-                format!("{had}, which does not end with what it had appended before.")
+                say!("{had}, which does not end with what it had appended before.")
             }
             Pattern::IntermediateRead => match lacking {
                 Some(write) => {
-                    format!(
+                    say!(
                         "{had}, without {}, which {} appended, too.",
                         appended(write),
                         writer(write)
                     )
                 }
-                None => format!(
+                None => say!(
                     "{had}, which does not have the appends of one transaction as it made them."
                 ),
             },
@@ -216,18 +217,22 @@ impl Speaker<'_> {
                     .iter()
                     .enumerate()
                     .find(|(place, element)| list[..*place].contains(element));
-                format!(
+                say!(
                     "{had}, where {} appears more than once.",
                     words.history.value_name(*twice?.1)
                 )
             }
             Pattern::IncompatibleOrder => {
-                let told: Vec<String> =
+                let told: Vec<Sentence> =
                     reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
                 let parted = words
                     .parted(reads)
-                    .map(|(place, _)| format!("; they differ at place {place} of the list"));
-                format!("{}{}.", told.join("; "), parted.unwrap_or_default())
+                    .map(|(place, _)| say!("; they differ at place {place} of the list"));
+                say!(
+                    "{}{}.",
+                    Sentence::join(&told, "; "),
+                    parted.unwrap_or_default()
+                )
             }
             _ => return None,
         })

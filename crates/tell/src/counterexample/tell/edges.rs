@@ -113,7 +113,7 @@ impl Teller<'_> {
                 )
         };
         let is_around = |step: &Step| {
-            is_supposed(step) && !step.case.is_empty() && is_within(&self.case, &step.case)
+            is_supposed(step) && !step.case.is_empty() && self.case.is_within(&step.case)
         };
         let supposes = |step: &Step, read: OperationId| {
             // Which transaction appended an element of one list matters for the other lists of its key.
@@ -182,10 +182,4 @@ impl Teller<'_> {
             self.say(StepRole::Rule, Statement::Rule(rule), Vec::new());
         }
     }
-}
-
-/// Whether a case, `1.2`, is another one, or inside it: `1`.
-fn is_within(case: &str, outer: &str) -> bool {
-    case.strip_prefix(outer)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -9,8 +9,9 @@ mod observed;
 mod proofs;
 mod reads;
 
+use super::sentence::{Mention, Sentence};
 use super::sentences::{Speaker, Words};
-use super::statement::{Statement, Step, StepRole};
+use super::statement::{CaseLabel, Statement, Step, StepRole};
 use super::{axioms, reasons};
 use isoscope_check::checkers::{Level, Violation};
 use isoscope_model::history::{OperationId, TransactionId};
@@ -28,7 +29,7 @@ pub(super) struct Teller<'a> {
     /// Transactions of unknown outcome that committed, and the steps that say so.
     committed: Vec<(TransactionId, usize)>,
     /// The current case; empty outside of cases.
-    case: String,
+    case: CaseLabel,
 }
 
 impl<'a> Teller<'a> {
@@ -40,7 +41,7 @@ impl<'a> Teller<'a> {
             told: vec![None; violation.edges.len()],
             steps: Vec::new(),
             committed: Vec::new(),
-            case: String::new(),
+            case: CaseLabel::default(),
         }
     }
 
@@ -130,25 +131,23 @@ impl<'a> Teller<'a> {
     }
 
     /// Where the file has these operations: "line 40, written at line 12", the last one first.
-    fn found_at(&self, operations: &[OperationId]) -> String {
+    fn found_at(&self, operations: &[OperationId]) -> Sentence {
         let Some((last, others)) = operations.split_last() else {
-            return String::new();
+            return Sentence::default();
         };
         let places = [self.places([*last]), self.places(others.iter().copied())];
-        places
-            .into_iter()
-            .filter(|places| !places.is_empty())
-            .collect::<Vec<_>>()
-            .join(", written at ")
+        let known = places.into_iter().filter(|places| !places.is_empty());
+        Sentence::join(known, ", written at ")
     }
 
     /// "line 12, line 14".
-    fn places(&self, operations: impl IntoIterator<Item = OperationId>) -> String {
+    fn places(&self, operations: impl IntoIterator<Item = OperationId>) -> Sentence {
         let history = self.words.history;
-        let places = operations
-            .into_iter()
-            .filter_map(|o| Some(history.spot_of(o)?.text(history.origin())));
-        places.collect::<Vec<_>>().join(", ")
+        let places = operations.into_iter().filter_map(|o| {
+            let place = history.spot_of(o)?.text(history.origin());
+            Some(Sentence::name(place, Mention::Place(o)))
+        });
+        Sentence::join(places, ", ")
     }
 
     /// Additional detail for checking a step.

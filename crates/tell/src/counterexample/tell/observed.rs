@@ -5,6 +5,7 @@ use crate::counterexample::claim::{Claim, claim, may_count, tells_all, writes_of
 use crate::counterexample::involved_operations;
 use crate::counterexample::late_writers;
 use crate::counterexample::rests_on::closure;
+use crate::counterexample::sentence::{Mention, Sentence};
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use isoscope_check::checkers::{Pattern, Proof};
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -210,12 +211,13 @@ impl Teller<'_> {
                 .operations_of(t)
                 .next()
                 .filter(|_| !t.is_initial())?;
-            Some(history.spot_of(first)?.text(history.origin()))
+            let place = history.spot_of(first)?.text(history.origin());
+            Some(Sentence::name(place, Mention::Place(first)))
         };
-        let mut places: Vec<String> = transactions.iter().filter_map(spot).collect();
+        let mut places: Vec<Sentence> = transactions.iter().filter_map(spot).collect();
         places.dedup();
         if let Some(step) = self.steps.last_mut() {
-            step.found_at = places.join(", ");
+            step.found_at = Sentence::join(places, ", ");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Teller;
 use crate::counterexample::late_writers::{self, Case, Late};
 use crate::counterexample::rests_on::closure;
-use crate::counterexample::statement::{Statement, Step, StepRole};
+use crate::counterexample::statement::{CaseLabel, Statement, Step, StepRole};
 use crate::counterexample::writes_of_value;
 use isoscope_check::checkers::{Proof, Supposed};
 use isoscope_model::history::{OperationId, TransactionId};
@@ -13,7 +13,7 @@ use isoscope_model::relations::{EdgeIndex, Reason};
 struct Task<'p> {
     what: What<'p>,
     assumed: Vec<EdgeIndex>,
-    label: String,
+    label: CaseLabel,
 }
 
 enum What<'p> {
@@ -49,7 +49,7 @@ impl Teller<'_> {
         let mut stack = vec![Task {
             what: What::Prove(&self.violation.proof),
             assumed: Vec::new(),
-            label: String::new(),
+            label: CaseLabel::default(),
         }];
         while let Some(Task {
             what,
@@ -95,7 +95,7 @@ impl Teller<'_> {
         &mut self,
         proof: &'p Proof,
         assumed: &[EdgeIndex],
-        label: &str,
+        label: &CaseLabel,
         stack: &mut Vec<Task<'p>>,
     ) {
         let task = |what, label| Task {
@@ -120,10 +120,10 @@ impl Teller<'_> {
                 clauses,
             } => {
                 self.begin_combinations(options);
-                let one = inner(label, 1);
+                let one = label.inner(1);
                 stack.push(task(
                     What::Others(excluded.len(), clauses.len()),
-                    label.to_owned(),
+                    label.clone(),
                 ));
                 if let Some((together, proof)) = excluded.first() {
                     self.case = one.clone();
@@ -133,9 +133,9 @@ impl Teller<'_> {
             }
             Proof::Split { first, second, .. } => {
                 self.rule(&[]);
-                stack.push(task(What::Closed, label.to_owned()));
-                stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
-                stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
+                stack.push(task(What::Closed, label.clone()));
+                stack.push(task(What::Order(second.0, &second.1), label.inner(2)));
+                stack.push(task(What::Order(first.0, &first.1), label.inner(1)));
             }
             Proof::Writers { read, cases } => {
                 let read = *read;
@@ -212,12 +212,12 @@ impl Teller<'_> {
             })
         );
         if answers.len() > 1 || has_late {
-            stack.push(task(What::Closed, label.to_owned()));
+            stack.push(task(What::Closed, label.clone()));
         }
         for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
             stack.push(task(
                 What::Answer(supposed, self.told.clone(), proof),
-                inner(label, place + 1),
+                label.inner(place + 1),
             ));
         }
     }
@@ -300,18 +300,9 @@ impl Teller<'_> {
 
     /// That all cases inside the current one are impossible.
     fn close_cases(&mut self) {
-        let is_of_case = |step: &Step| {
-            let place = match self.case.as_str() {
-                "" => Some(step.case.as_str()),
-                outer => step
-                    .case
-                    .strip_prefix(outer)
-                    .and_then(|rest| rest.strip_prefix('.')),
-            };
-            place.is_some_and(|place| !place.is_empty() && !place.contains('.'))
-        };
         let ends = |place: &usize| {
-            self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place])
+            let step = &self.steps[*place];
+            step.role == StepRole::Contradiction && step.case.divides(&self.case)
         };
         let opens = |place: &usize| {
             let step = &self.steps[*place];
@@ -388,7 +379,7 @@ impl Teller<'_> {
             Vec::new(),
         );
         let Some(shown) = lemmas.first() else { return };
-        let one = inner(&self.case, 1);
+        let one = self.case.inner(1);
         let outside = std::mem::replace(&mut self.case, one);
         let mut within = assumed.to_vec();
         for edge in self.assumptions(shown.iter().copied(), assumed) {
@@ -442,14 +433,5 @@ impl Teller<'_> {
             && self
                 .edge(e)
                 .is_some_and(|edge| edge.because == Reason::Reads)
-    }
-}
-
-/// The label of a case inside another: `1`, then `1.2`.
-fn inner(label: &str, place: usize) -> String {
-    if label.is_empty() {
-        place.to_string()
-    } else {
-        format!("{label}.{place}")
     }
 }
