@@ -597,7 +597,7 @@ fn lanes_matrix_and_versions_are_exported_like_graphs() {
             .scene
             .names
             .iter()
-            .map(|(_, name)| name.as_str())
+            .map(|name| name.text.as_str())
             .collect();
         for arrow in &diagram.arrows {
             let is_edge = |mark: &&Mark| mark.target == Some(Target::Edge(arrow.edge));
