@@ -1,10 +1,10 @@
 //! Whether every instance that is counted can be listed.
 
+use super::examine;
 use isoscope::checkers::{self, Findings, Level, Options, Page, Pattern, Violation};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
-use isoscope::verify::verify;
 use std::collections::HashSet;
 
 /// Lists all counted instances of a history, with at most `max_instances` in the list of the check: as many as are counted,
@@ -117,9 +117,8 @@ fn accepted(history: &History, findings: &Findings, whole: Vec<Violation>) -> Re
             },
             settings,
         );
-        if let Err(problems) = verify(history, &report) {
-            return Err(format!("{}: {problems:#?}", violations[0].id.pattern));
-        }
+        examine::believed(history, &report)
+            .map_err(|problem| format!("{}: {problem}", violations[0].id.pattern))?;
     }
     Ok(())
 }

@@ -5,8 +5,9 @@ use super::levels::{self, Replay, Time};
 use super::replay::{self, Flaw, Step};
 use super::resolution::{Resolution, Source};
 use super::story::{Sight, Sources};
+use super::verifier::Verifier;
 use super::weak;
-use super::{SessionNames, cut, linear, overwriting};
+use super::{SessionNames, linear, overwriting};
 use crate::report::LevelEntry;
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, ListRule, OperationId, OperationKind, TransactionId};
@@ -22,62 +23,40 @@ pub enum Witness<'a> {
     Steps(&'a [Step]),
 }
 
-/// Whether the witness of a satisfied level in a report explains the history; `Ok(false)` if there is none, or `control` ended
-/// the work first. CI needs no witness and is always checked.
+/// Whether the witness of a satisfied level in a report explains the history; false if there is none. CI needs no
+/// witness and is always checked.
 pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
+    verifier: &Verifier<'_>,
     names: &SessionNames<'_>,
     level: &LevelEntry,
-    control: &Control,
-) -> Result<bool, String> {
-    let Some(code) = levels::plain_of(&level.level) else {
-        return replays(history, resolution, names, level, control);
+) -> Result<bool, Flaw> {
+    let Some(row) = levels::row(&level.level) else {
+        return Ok(false);
     };
-    let entry = LevelEntry {
-        level: code.to_owned(),
-        ..level.clone()
-    };
-    // What holds with sessions holds without, and takes less time to replay.
-    if let Ok(is_replayed) = replays(history, resolution, names, &entry, control) {
-        return Ok(is_replayed);
-    }
-    let plain = resolution.initial().without_sessions(history);
-    replays(&plain, &Resolution::new(&plain), names, &entry, control)
-}
-
-/// The same in a history that may have other sessions than the one that gives names, but the same ids.
-fn replays(
-    history: &History,
-    resolution: &Resolution<'_>,
-    names: &SessionNames<'_>,
-    level: &LevelEntry,
-    control: &Control,
-) -> Result<bool, String> {
-    let replay = levels::row(&level.level).map(|row| row.replay);
-    if replay == Some(Replay::Reads) {
-        return cut::satisfied(history, resolution).map(|()| true);
+    if row.replay == Replay::Reads {
+        return verifier.cut_isolation().map(|()| true);
     }
     let Some(entries) = &level.witness else {
         return Ok(false);
     };
-    if replay != Some(Replay::Versions) && has_no_meaning(history) {
+    if row.replay != Replay::Versions && !verifier.can_replay() {
         return Ok(false);
     }
-    let order = entries
-        .iter()
-        .map(|entry| names.find(entry))
-        .collect::<Result<Vec<_>, _>>()?;
+    let order: Result<Vec<_>, _> = entries.iter().map(|entry| names.find(entry)).collect();
+    let order = order?;
     let steps;
-    let witness = match (replay, &level.snapshots) {
-        (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
-        (Some(Replay::Snapshots { .. }), Some(snapshots)) => {
+    let witness = match (row.replay, &level.snapshots) {
+        (Replay::Snapshots { .. }, None) => {
+            return Err("it has no snapshots".to_owned().into());
+        }
+        (Replay::Snapshots { .. }, Some(snapshots)) => {
             steps = replay::steps(&order, snapshots)?;
             Witness::Steps(&steps)
         }
         _ => Witness::Commits(&order),
     };
-    let named = sources(history, resolution, names, level)?;
+    let resolution = verifier.resolution()?;
+    let named = sources(verifier.history(), &resolution, names, level)?;
     let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
@@ -86,25 +65,9 @@ fn replays(
         named: &named,
         others: &others,
     };
-    let stage = Stage {
-        history,
-        initial: resolution.initial(),
-        control,
-        serial: &Mutex::default(),
-    };
-    // A serial witness needs no sources, but those that it names are checked.
-    let shown = match replay {
-        Some(Replay::Sees(sight)) if !named.is_empty() => {
-            let time = levels::row(&level.level).and_then(|row| row.time);
-            stage.sees(&order, sources, (sight, time.is_some()))
-        }
-        _ => stage.shows(&level.level, witness, sources),
-    };
-    match shown {
-        Ok(()) => Ok(true),
-        Err(Flaw::Wrong(message)) => Err(message),
-        Err(Flaw::Interrupted(_)) => Ok(false),
-    }
+    verifier
+        .witness(&level.level, witness, sources)
+        .map(|()| true)
 }
 
 /// Whether there is nothing to replay: what a merged list says about versions other than its own is undefined.
@@ -171,9 +134,13 @@ impl Stage<'_> {
                 self.is_timed(order, row.time)
             }
             (Replay::Sees(sight), Witness::Commits(order)) => {
+                let sees = || self.sees(order, sources, (sight, row.time.is_some()));
+                if !sources.named.is_empty() {
+                    return sees();
+                }
                 // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {
-                    Err(Flaw::Wrong(_)) => self.sees(order, sources, (sight, row.time.is_some())),
+                    Err(Flaw::Wrong(_)) => sees(),
                     Ok(()) => self.is_timed(order, row.time),
                     known => known,
                 }
