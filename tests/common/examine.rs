@@ -202,8 +202,9 @@ pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), Str
     );
     let verified = believed(history, &report)?;
     for (id, count) in &report.patterns.0 {
-        let is = |(pattern, n): (&Pattern, &u64)| pattern.to_string() == *id && n == count;
-        if !findings.patterns.iter().any(is) {
+        let mut counts = findings.patterns.iter();
+        let found = counts.find(|(pattern, _)| pattern.to_string() == *id);
+        if found.map_or(0, |(_, n)| *n) != *count {
             return Err(format!("the report counts {count} of {id}"));
         }
     }

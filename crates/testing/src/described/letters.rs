@@ -62,7 +62,7 @@ pub(super) fn of_cycle(
     }
     let sight = match case {
         Some(case) => sight(cycle.described.reads, case, parts)?,
-        // An impossible case may be classified in any way that its edges allow.
+        // An unknown case may be classified in any way that its edges allow.
         None => Sight {
             row,
             by_read: true,
@@ -75,10 +75,13 @@ pub(super) fn of_cycle(
             GRID[sight.row][shown]
         ));
     }
-    Ok(Scene {
-        versions: Some((parts.t1, parts.t2)),
-        ..scene(parts, (row, column), sight, cycle)
-    })
+    let mut scene = scene(parts, (row, column), sight, cycle);
+    scene.versions = Some((parts.t1, parts.t2));
+    if case.is_none() {
+        let any = ["h", "i", "k", "l"].map(|letter| format!("C4 TAP-{letter}"));
+        scene.also.extend(any);
+    }
+    Ok(scene)
 }
 
 fn parts(cycle: &Cycle<'_>) -> Result<Parts, String> {
