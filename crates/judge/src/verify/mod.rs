@@ -30,18 +30,14 @@ macro_rules! require {
 
 mod argument;
 mod basis;
-mod causal;
 mod clauses;
 mod combinations;
 mod counted;
 mod cut;
 mod cycle;
-mod dependencies;
 mod edge;
 mod elements;
-mod growing;
 mod guarantee;
-mod guarantees;
 mod initial;
 mod levels;
 mod linear;
@@ -57,9 +53,8 @@ mod setting;
 mod spans;
 mod story;
 mod subject;
-mod timed;
 mod verifier;
-mod weak;
+mod visibility;
 mod witness;
 
 pub use replay::{Flaw, Step};

@@ -8,7 +8,7 @@ use super::replay::Flaw;
 use super::resolution::{Join, Resolution};
 use super::story::Sources;
 use super::subject::Subject;
-use super::witness::{Stage, Witness};
+use super::witness::Witness;
 use super::{cycle, overwriting, read, witness};
 use crate::report::{ProofEntry, ViolationEntry};
 use isoscope_model::control::{Control, Interrupt};
@@ -31,9 +31,10 @@ pub struct Stated<'a> {
 /// Checks evidence on one history.
 pub struct Verifier<'a> {
     history: Cow<'a, History>,
-    control: &'a Control,
+    pub(super) control: &'a Control,
     initial: Arc<Initial>,
-    serial: Mutex<Vec<Arc<[TransactionId]>>>,
+    /// Orders that explain every read one transaction after the other.
+    pub(super) serial: Mutex<Vec<Arc<[TransactionId]>>>,
     whole: OnceLock<Arc<Join>>,
     /// The history with its elements distinguished, where there are any to distinguish.
     apart: OnceLock<Option<Apart>>,
@@ -87,11 +88,11 @@ impl<'a> Verifier<'a> {
         self.control.check()?;
         match levels::plain_of(level) {
             // What holds with sessions holds without, and takes less time to replay.
-            Some(level) => match self.stage().shows(level, witness, sources) {
-                Err(Flaw::Wrong(_)) => self.plain().stage().shows(level, witness, sources),
+            Some(level) => match self.shows(level, witness, sources) {
+                Err(Flaw::Wrong(_)) => self.plain().shows(level, witness, sources),
                 known => known,
             },
-            None => self.stage().shows(level, witness, sources),
+            None => self.shows(level, witness, sources),
         }
     }
 
@@ -100,15 +101,6 @@ impl<'a> Verifier<'a> {
             let plain = self.initial.without_sessions(&self.history);
             Box::new(Verifier::of(Cow::Owned(plain), self.control))
         })
-    }
-
-    fn stage(&self) -> Stage<'_> {
-        Stage {
-            history: &self.history,
-            initial: &self.initial,
-            control: self.control,
-            serial: &self.serial,
-        }
     }
 
     /// Whether the history satisfies CI, which needs no witness.
