@@ -77,7 +77,11 @@ pub(super) fn place(level: &str) -> Option<usize> {
 
 /// Whether none of some levels counts sessions, and not all relate the reads of each transaction only.
 pub(super) fn are_plain<'a>(mut levels: impl Iterator<Item = &'a str> + Clone) -> bool {
-    let is_plain = |level: &str| level.starts_with("P-");
+    let is_plain = |level: &str| {
+        ["P-", "C-", "K-"]
+            .iter()
+            .any(|kind| level.starts_with(kind))
+    };
     levels.clone().any(is_plain) && levels.all(|level| is_plain(level) || level == "CI")
 }
 

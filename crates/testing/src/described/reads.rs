@@ -172,33 +172,47 @@ impl<'a> Reads<'a> {
         }
     }
 
+    /// Whether some read has several possible writers.
+    fn is_ambiguous(&self) -> bool {
+        let all = (0..self.history.n_operations()).map(OperationId::new);
+        let mut reads = all.filter(|&o| self.history.operation(o).kind == OperationKind::Read);
+        reads.any(|read| self.writers(read).len() > 1)
+    }
+
+    /// The transactions that take part: committed, or read by one that does.
+    fn members(&self) -> FxHashSet<TransactionId> {
+        let history = self.history;
+        let committed =
+            |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_set_up(*t);
+        let mut open: Vec<TransactionId> = history.transactions().filter(committed).collect();
+        let mut members: FxHashSet<TransactionId> = open.iter().copied().collect();
+        while let Some(t) = open.pop() {
+            let reads = history.operations_of(t);
+            let reads = reads.filter(|&o| history.operation(o).kind == OperationKind::Read);
+            let writers = reads.flat_map(|read| self.writers(read));
+            open.extend(writers.filter(|&w| !w.is_initial() && members.insert(w)));
+        }
+        members
+    }
+
     /// Whether the one transaction causally precedes the other; none where that depends on which of several wrote what a
     /// read returned. O(operations) per call.
     pub(super) fn precedes(&self, a: TransactionId, b: TransactionId) -> Option<bool> {
         let history = self.history;
-        if self.repeats_elements() || history.rules().lists != ListRule::Exact {
+        let is_open = self.repeats_elements() || history.rules().lists != ListRule::Exact;
+        if is_open || self.is_ambiguous() {
             return None;
         }
+        let members = self.members();
         let (mut open, mut met) = (vec![b], FxHashSet::default());
         while let Some(t) = open.pop() {
-            for read in history.operations_of(t) {
-                if history.operation(read).kind != OperationKind::Read {
-                    continue;
-                }
-                let mut writers = self.writers(read);
-                writers.retain(|writer| !writer.is_initial());
-                if writers.len() > 1 {
-                    return None;
-                }
-                open.extend(writers.into_iter().filter(|&w| met.insert(w)));
-            }
+            let reads = history.operations_of(t);
+            let reads = reads.filter(|&o| history.operation(o).kind == OperationKind::Read);
+            let writers = reads.flat_map(|read| self.writers(read));
             let session = history.transactions_of(history.session_of(t));
-            let before = session.filter(|&earlier| {
-                earlier < t
-                    && history.outcome(earlier) == Outcome::Committed
-                    && !self.is_set_up(earlier)
-            });
-            open.extend(before.filter(|&earlier| met.insert(earlier)));
+            let before = session.filter(|&earlier| earlier < t && members.contains(&earlier));
+            let earlier = writers.chain(before).filter(|w| !w.is_initial());
+            open.extend(earlier.filter(|&w| met.insert(w)));
         }
         Some(met.contains(&a))
     }
