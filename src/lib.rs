@@ -28,7 +28,7 @@
 //! | `isoscope-export` | `export`: pictures, pages, texts | model, formats, check, tell, draw |
 //! | `isoscope-record` | `generate`, `collect`: histories from workloads, store models and real databases | model |
 //! | `isoscope-follow` | `follow`: a history checked while it is written; `hunt`: rounds of a workload | model, formats, check, tell, record |
-//! | `isoscope-testing` | histories and oracles for tests | model, formats |
+//! | `isoscope-testing` | histories and oracles for tests | model, formats, judge for the report |
 //! | `isoscope` | `cli`: arguments → work → exit code; `app`: window; `jobs`: start, poll, cancel | all |
 //!
 //! # As a library

@@ -46,14 +46,6 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
                 &[format!("{} confirmed", verified.violations)],
                 "",
             );
-            row("count not checked", &verified.unchecked, "");
-            if verified.implied_unchecked {
-                row(
-                    "not checked",
-                    &["whether instances are implied".to_owned()],
-                    "",
-                );
-            }
             row("without evidence", &verified.without_evidence, "");
             let is_known = verified.without_evidence.is_empty() && verified.ended.is_none();
             text += &match verified.ended {

@@ -2,7 +2,9 @@
 //! is found has evidence that the verifier accepts.
 
 use crate::common;
+
 use crate::lattice::{ask, asked, compare};
+use common::examine;
 
 use common::lattice;
 use common::mixed::{self, Mix};
@@ -14,7 +16,6 @@ use isoscope::counterexample;
 use isoscope::history::History;
 use isoscope::relations::resolve;
 use isoscope::report::Settings;
-use isoscope::verify;
 
 /// The levels with these codes, separated by commas.
 fn levels(codes: &str) -> Vec<Level> {
@@ -271,16 +272,7 @@ fn with_evidence(history: &History, levels: &[Level]) -> Result<(), String> {
             ..Settings::default()
         },
     );
-    match verify::verify(history, &report) {
-        Ok(verified) if verified.without_evidence.is_empty() => {}
-        Ok(verified) => return Err(format!("without evidence: {:?}", verified.without_evidence)),
-        Err(problems) => {
-            return Err(problems
-                .iter()
-                .map(|problem| format!("{problem}\n"))
-                .collect());
-        }
-    }
+    examine::believed(history, &report)?;
     if let Some(unproved) = findings
         .levels
         .iter()

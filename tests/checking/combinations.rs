@@ -171,18 +171,11 @@ fn nothing_can_be_left_out_of_the_combinations() {
             proof,
             ..violation.clone()
         };
-        match verify(
-            &history,
-            &Report {
-                violations: vec![violation],
-                ..bare.clone()
-            },
-        ) {
-            Ok(_) => true,
-            Err(problems) => problems
-                .iter()
-                .all(|problem| !problem.place.starts_with("violation")),
-        }
+        let forged = Report {
+            violations: vec![violation],
+            ..bare.clone()
+        };
+        verify(&history, &forged).is_ok()
     };
     let ProofEntry::Combinations {
         options,

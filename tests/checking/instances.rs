@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use common::examine;
 use common::instances::all_listed;
 use common::random::{Shape, for_histories};
 use common::repository;
@@ -12,7 +13,6 @@ use isoscope::formats::{self, Input, Request};
 use isoscope::history::History;
 use isoscope::relations::resolve;
 use isoscope::report::Settings;
-use isoscope::verify::verify;
 use std::sync::Arc;
 
 /// Histories of each kind in the ordinary run; `ISOSCOPE_HISTORIES` asks for more.
@@ -145,10 +145,7 @@ fn verdicts_without_counts(shape: Shape) {
                     ..Settings::default()
                 },
             );
-            match verify(&history, &report) {
-                Ok(verified) if verified.without_evidence.is_empty() => {}
-                answer => return Err(format!("{answer:#?}")),
-            }
+            examine::believed(&history, &report)?;
             if few.can_be_counted() {
                 let resolution = resolve(&history, &Control::new())
                     .map_err(|interrupt| interrupt.to_string())?;

@@ -3,6 +3,7 @@
 
 use crate::common;
 
+use common::examine;
 use common::instances::all_listed_at;
 use common::lattice::{self, Verdicts};
 use common::mixed::{self, Mix};
@@ -197,14 +198,7 @@ fn ask_with(history: &History, options: &Options) -> Result<Findings, String> {
             ..Settings::default()
         },
     );
-    match verify::verify(history, &report) {
-        Ok(verified) if verified.without_evidence.is_empty() => Ok(findings),
-        Ok(verified) => Err(format!("without evidence: {:?}", verified.without_evidence)),
-        Err(problems) => Err(problems
-            .iter()
-            .map(|problem| format!("{problem}\n"))
-            .collect()),
-    }
+    examine::believed(history, &report).map(|_| findings)
 }
 
 /// Compares findings with what is expected at the levels that were decided.
@@ -432,23 +426,7 @@ fn guarantees_of_sessions_of_histories_of_all_kinds_agree_with_brute_force() {
                 ..Settings::default()
             },
         );
-        match verify::verify(&history, &report) {
-            Ok(verified) if verified.without_evidence.is_empty() => {}
-            Ok(verified) => {
-                return Err(told(format!(
-                    "without evidence: {:?}",
-                    verified.without_evidence
-                )));
-            }
-            Err(problems) => {
-                return Err(told(
-                    problems
-                        .iter()
-                        .map(|problem| format!("{problem}\n"))
-                        .collect(),
-                ));
-            }
-        }
+        examine::believed(&history, &report).map_err(&told)?;
         // Whether a transaction of unknown outcome that may have written what was read committed is a choice that brute force
         // does not make.
         let resolution = isoscope::relations::resolve(&history, &Control::new()).expect("no limit");
@@ -619,17 +597,9 @@ fn counted_later(history: &History, levels: &[Level]) -> Result<(), String> {
             ..Settings::default()
         },
     );
-    match verify::verify(history, &report) {
-        Ok(verified) if verified.without_evidence.is_empty() => Ok(()),
-        Ok(verified) => Err(format!(
-            "counted later, without evidence: {:?}",
-            verified.without_evidence
-        )),
-        Err(problems) => Err(problems
-            .iter()
-            .map(|problem| format!("counted later: {problem}\n"))
-            .collect()),
-    }
+    examine::believed(history, &report)
+        .map(drop)
+        .map_err(|problem| format!("counted later: {problem}"))
 }
 
 /// Any few levels say the same as all of them, and where none of them counts sessions, every instance that is counted can be

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use common::examine;
 use common::linear::{Action, Light, Shape, history, linearizable, random, text};
 use fastrand::Rng;
 use isoscope::checkers::{Checker, Level, Options, Verdict};
@@ -58,13 +59,7 @@ fn report(history: &History, levels: &[Level]) -> Report {
 /// The verdict of one level, after the verifier has looked at its evidence.
 fn decide(history: &History, level: Level) -> Result<(VerdictWord, Report), String> {
     let report = report(history, &[level]);
-    let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
-    if !verified.without_evidence.is_empty() {
-        return Err(format!(
-            "claims without evidence: {:?}",
-            verified.without_evidence
-        ));
-    }
+    examine::believed(history, &report)?;
     Ok((report.levels[0].verdict, report))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use common::examine;
 use common::oracle;
 use common::random::{Shape, for_histories, sketch};
 use common::sketch::{Sketch, Transaction, key_name, session_name, write};
@@ -92,13 +93,7 @@ fn decide(history: &History) -> Result<Verdict, String> {
             ..Settings::default()
         },
     );
-    let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
-    if !verified.without_evidence.is_empty() {
-        return Err(format!(
-            "claims without evidence: {:?}",
-            verified.without_evidence
-        ));
-    }
+    examine::believed(history, &report)?;
     Ok(findings.levels[1].verdict.clone())
 }
 

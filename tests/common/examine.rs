@@ -12,7 +12,8 @@ use isoscope::control::Control;
 use isoscope::history::{History, TransactionId};
 use isoscope::relations::{Edge, Reason};
 use isoscope::report::{Report, Settings};
-use isoscope::verify;
+use isoscope::verify::{self, Verified};
+use isoscope_testing::described;
 use std::collections::BTreeMap;
 
 /// Decides all levels with the engines.
@@ -119,8 +120,28 @@ pub(crate) fn alone(
         ..Findings::default()
     };
     let report = isoscope::report::of_findings(history, &findings, Settings::default());
-    verify::verify_example(history, &report.violations[0])
-        .map_err(|problems| format!("{problems:?}"))
+    let violation = &report.violations[0];
+    verify::verify_example(history, violation).map_err(|problem| problem.to_string())?;
+    match described::problems_of_example(history, violation) {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(problems.join("\n  ")),
+    }
+}
+
+/// Whether the verifier accepts the evidence of a report, which shows every verdict, and what the report says besides is
+/// true.
+pub(crate) fn believed(history: &History, report: &Report) -> Result<Verified, String> {
+    let verified = verify::verify(history, report).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!("verification failed\n  {}", problems.join("\n  "))
+    })?;
+    if !verified.without_evidence.is_empty() {
+        return Err(format!("without evidence: {:?}", verified.without_evidence));
+    }
+    match described::problems(history, report) {
+        problems if problems.is_empty() => Ok(verified),
+        problems => Err(format!("described wrongly\n  {}", problems.join("\n  "))),
+    }
 }
 
 /// The proof as the only violation of a report.
@@ -165,14 +186,6 @@ pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level
 pub(crate) fn is_accepted(history: &History, report: &Report) -> Result<bool, String> {
     match verify::verify(history, report) {
         Ok(verified) => Ok(verified.violations == 1),
-        // What is said of it besides its proof is not looked at here.
-        Err(problems)
-            if problems
-                .iter()
-                .all(|problem| !problem.place.starts_with("violation")) =>
-        {
-            Ok(true)
-        }
         Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
     }
 }
@@ -187,15 +200,13 @@ pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), Str
             ..Settings::default()
         },
     );
-    let verified = verify::verify(history, &report).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        format!("verification failed\n  {}", problems.join("\n  "))
-    })?;
-    if !verified.without_evidence.is_empty() {
-        return Err(format!(
-            "claims without evidence: {:?}",
-            verified.without_evidence
-        ));
+    let verified = believed(history, &report)?;
+    for (id, count) in &report.patterns.0 {
+        let mut counts = findings.patterns.iter();
+        let found = counts.find(|(pattern, _)| pattern.to_string() == *id);
+        if found.map_or(0, |(_, n)| *n) != *count {
+            return Err(format!("the report counts {count} of {id}"));
+        }
     }
     let decided = findings
         .levels

@@ -5,6 +5,7 @@ use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
 use isoscope::verify::verify;
+use isoscope_testing::described;
 use std::collections::HashSet;
 
 /// Lists all counted instances of a history, with at most `max_instances` in the list of the check: as many as are counted,
@@ -117,8 +118,11 @@ fn accepted(history: &History, findings: &Findings, whole: Vec<Violation>) -> Re
             },
             settings,
         );
-        if let Err(problems) = verify(history, &report) {
-            return Err(format!("{}: {problems:#?}", violations[0].id.pattern));
+        let pattern = violations[0].id.pattern;
+        verify(history, &report).map_err(|problems| format!("{pattern}: {problems:#?}"))?;
+        match described::problems(history, &report) {
+            problems if problems.is_empty() => {}
+            problems => return Err(format!("{pattern}: {problems:#?}")),
         }
     }
     Ok(())

@@ -48,7 +48,6 @@ pub(crate) enum Change {
     Pattern,
     Names,
     Also,
-    Count,
     EdgeKind,
     EdgeKey,
     EdgeOperation,
@@ -73,7 +72,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    pub(crate) const ALL: [Change; 29] = [
+    pub(crate) const ALL: [Change; 28] = [
         Change::Verdict,
         Change::VerdictWithoutEvidence,
         Change::ViolationsDeleted,
@@ -81,7 +80,6 @@ impl Change {
         Change::Pattern,
         Change::Names,
         Change::Also,
-        Change::Count,
         Change::EdgeKind,
         Change::EdgeKey,
         Change::EdgeOperation,
@@ -138,10 +136,6 @@ fn apply(history: &History, report: &mut Report, change: Change, rng: &mut Rng) 
         Change::OneViolationDeleted => {
             let n = report.violations.len();
             drop(report.violations.remove((n > 0).then(|| rng.usize(0..n))?));
-        }
-        Change::Count => {
-            let (_, count) = any(&mut report.patterns.0, rng)?;
-            *count = one_of(&[999, 0, *count + 1, count.saturating_sub(1)], rng);
         }
         Change::WitnessOfAnother
         | Change::WitnessDamaged

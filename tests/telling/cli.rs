@@ -369,11 +369,6 @@ fn both_rules_of_counting_are_named() {
     let json = folder.file("report.json", stdout(&output));
     let verified = isoscope(["verify".as_ref(), path.as_os_str(), json.as_os_str()]);
     assert_eq!(code(&verified), 0, "{}", stdout(&verified));
-    assert!(
-        stdout(&verified).contains("published TAP-m"),
-        "{}",
-        stdout(&verified)
-    );
     let own: Json = serde_json::from_str(&stdout(&check(&path, &["--checker", "plume", "--json"])))
         .expect("one object");
     assert_eq!(own.get("published_patterns"), None);
@@ -1104,14 +1099,6 @@ fn verify_says_by_its_exit_code_what_it_knows() {
     };
     let (code, text) = changed(&|report| report["violations"] = Json::Array(Vec::new()));
     assert!(code == 3 && text.contains("violated"), "{text}");
-    let (code, text) = changed(&|report| report["patterns"]["TAP-k"] = 999.into());
-    assert!(code == 1 && text.contains("count of TAP-k"), "{text}");
-    let (code, text) =
-        changed(&|report| report["violations"][0]["name"] = "FracturedReadCM".into());
-    assert!(
-        code == 1 && text.contains("description of TAP-k/1"),
-        "{text}"
-    );
     let (code, text) = changed(&|report| report["violations"][0]["edges"][0]["key"] = "z".into());
     assert!(code == 1 && text.contains("violation TAP-k/1"), "{text}");
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![allow(missing_docs)] // For tests alone.
 
+pub mod described;
 pub mod enumerate;
 pub mod formulas;
 pub mod lattice;

@@ -4,10 +4,8 @@ use super::operations::operation;
 use super::resolution::{Resolution, Source};
 use super::setting::Setting;
 use super::subject::Subject;
-use super::told::Told;
 use crate::report::{EdgeEntry, OperationEntry, ViolationEntry};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
-use std::cell::RefCell;
 
 /// A part of an edge's meaning that may hold in one case and not in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +28,6 @@ pub(super) struct Argument<'a> {
     pub(super) claims: Vec<Result<Vec<Claim>, String>>,
     /// No append can have made some place of a list.
     pub(super) is_impossible: bool,
-    /// What is shown by the part of the proof that gives the violation its name.
-    pub(super) told: RefCell<Option<Told>>,
 }
 
 impl<'a> Argument<'a> {
@@ -42,17 +38,16 @@ impl<'a> Argument<'a> {
             resolution,
             violation,
             transactions,
+            ..
         } = subject;
-        let (keys, claims, told) = (Vec::new(), Vec::new(), RefCell::default());
         let mut argument = Argument {
             history,
             resolution,
             violation,
             transactions,
-            keys,
-            claims,
+            keys: Vec::new(),
+            claims: Vec::new(),
             is_impossible,
-            told,
         };
         for (index, edge) in violation.edges.iter().enumerate() {
             let (key, claims) = match argument.observed(index, edge) {

@@ -11,130 +11,73 @@ use super::basis::Basis;
 use super::combinations::Case;
 use super::elements::{self, Apart};
 use super::levels::{self, Strength};
-use super::pattern;
 use super::read;
 use super::resolution::Resolution;
-use super::scene;
 use super::setting::Setting;
 use super::spans::Span;
 use super::subject::Subject;
-use super::told::{Scene, Told};
 use crate::report::{AppendEntry, EdgeEntry, ProofEntry, ReasonEntry, WriterEntry};
 use isoscope_model::history::{ListRule, OperationId, OperationKind};
 
 /// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
 
-/// Whether the proof of a violation holds at each of these levels; on request also what it shows. `is_impossible`: no append
-/// can have made some place of a list. O(edges × cases × levels).
+/// Whether the proof of a violation holds at each of these levels; where there are none, whether its edges are there.
+/// `is_impossible`: no append can have made some place of a list. O(edges × cases × levels).
 pub(super) fn check(
     subject: Subject<'_>,
     is_impossible: bool,
-    (levels, is_told): (&[&str], bool),
-) -> Result<Told, String> {
-    Argument::new(subject, is_impossible).holds_at(levels, is_told)
-}
-
-/// What a cycle says about a violation that its reads show: its edges must be there, whatever they contradict.
-pub(super) fn told(subject: Subject<'_>) -> Result<Told, String> {
-    let argument = Argument::new(subject, false);
-    if let Some(message) = argument
-        .claims
-        .iter()
-        .find_map(|claims| claims.as_ref().err())
-    {
-        return Err(message.clone());
+    levels: &[&str],
+) -> Result<(), String> {
+    let argument = Argument::new(subject, is_impossible);
+    if levels.is_empty() {
+        return argument.is_there();
     }
-    if let ProofEntry::Cycle { edges } = &subject.violation.proof {
-        argument.is_closed(edges)?;
-    }
-    let setting = Setting::new(subject.resolution, Basis::of("CI"));
-    Ok(scene::of_part(
-        &argument,
-        &subject.violation.proof,
-        Some(&setting),
-    ))
-}
-
-/// A position in a proof.
-#[derive(Clone, Copy, Debug)]
-struct Nested {
-    /// How many cases of appends enclose it.
-    depth: usize,
-    /// Whether it gives the violation its name.
-    is_named: bool,
+    levels.iter().try_for_each(|level| argument.holds_at(level))
 }
 
 impl Argument<'_> {
-    fn holds_at(&self, levels: &[&str], is_told: bool) -> Result<Told, String> {
-        for level in levels {
-            let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
-            let proof = &self.violation.proof;
-            let proved = self.proves(
-                level,
-                proof,
-                Vec::new(),
-                &mut open,
-                Nested {
-                    depth: 0,
-                    is_named: is_told,
-                },
-            );
-            proved.map_err(|message| format!("at {level}: {message}"))?;
-            if let Some(&edge) = open.first() {
+    /// Whether its edges are there, whatever they contradict.
+    fn is_there(&self) -> Result<(), String> {
+        if let Some(message) = self.claims.iter().find_map(|claims| claims.as_ref().err()) {
+            return Err(message.clone());
+        }
+        match &self.violation.proof {
+            ProofEntry::Cycle { edges } => self.is_closed(edges),
+            _ => Ok(()),
+        }
+    }
+
+    fn holds_at(&self, level: &str) -> Result<(), String> {
+        let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
+        self.proves(level, &self.violation.proof, Vec::new(), &mut open, 0)
+            .map_err(|message| format!("at {level}: {message}"))?;
+        match open.first() {
+            None => Ok(()),
+            Some(&edge) => {
                 self.claims[edge].as_ref().map_err(String::clone)?;
-                return Err(format!("at {level}: edge {edge} holds in no case"));
+                Err(format!("at {level}: edge {edge} holds in no case"))
             }
         }
-        let told = self
-            .told
-            .take()
-            .unwrap_or_else(|| Err("no part of its proof says what it is".to_owned()));
-        Ok(told.map(|scene| self.with_other_cases(scene)))
-    }
-
-    /// Adds the names of what the other cases of a proof show, as far as the violation has them.
-    fn with_other_cases(&self, mut scene: Scene) -> Scene {
-        let parts = if scene::is_last_part(&self.violation.proof) {
-            Vec::new()
-        } else {
-            scene::last_parts(&self.violation.proof)
-        };
-        for name in self
-            .violation
-            .also
-            .iter()
-            .filter(|name| pattern::name_of(name).is_some())
-        {
-            if parts.iter().any(|part| scene::may_be(self, name, part)) {
-                scene.also.push(name.clone());
-            }
-        }
-        scene
-    }
-
-    /// Keeps what a part of the proof shows. `setting` is its case, none for an impossible one.
-    fn tell(&self, part: &ProofEntry, setting: Option<&Setting<'_>>) {
-        *self.told.borrow_mut() = Some(scene::of_part(self, part, setting));
     }
 
     /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, except for cases of appends
     /// and outcomes, which may be nested [`MOST_NESTED`] times. Every edge must hold in some case, even one that no
-    /// contradiction needs: `open` loses those that do. The first of several cases gives the violation its name.
+    /// contradiction needs: `open` loses those that do.
     fn proves(
         &self,
         level: &str,
         proof: &ProofEntry,
         assumed: Vec<usize>,
         open: &mut Vec<usize>,
-        Nested { depth, is_named }: Nested,
+        depth: usize,
     ) -> Result<(), String> {
         let setting = Setting::new(self.resolution, Basis::of(level));
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
         let time = levels::row(level).and_then(|row| row.time);
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
-        let mut stack = vec![(proof, assumed, setting, is_named)];
-        while let Some((proof, assumed, setting, is_named)) = stack.pop() {
+        let mut stack = vec![(proof, assumed, setting)];
+        while let Some((proof, assumed, setting)) = stack.pop() {
             setting
                 .resolution()
                 .initial()
@@ -142,9 +85,6 @@ impl Argument<'_> {
                 .check()
                 .map_err(|interrupt| interrupt.to_string())?;
             open.retain(|&edge| self.holds(edge, &setting).is_err());
-            if is_named && scene::is_last_part(proof) {
-                self.tell(proof, Some(&setting));
-            }
             match proof {
                 ProofEntry::Read => {
                     return Err("a case does not say which reads it ends in".to_owned());
@@ -176,21 +116,15 @@ impl Argument<'_> {
                     for case in [second, first] {
                         let mut assumed = assumed.clone();
                         assumed.push(case.assume);
-                        stack.push((&*case.proof, assumed, setting.clone(), false));
+                        stack.push((&*case.proof, assumed, setting.clone()));
                     }
                 }
                 ProofEntry::Writers { read, cases } => {
                     let read = self.entry(read)?;
                     self.are_all_writers(read, cases, &setting)?;
-                    for (place, case) in cases.iter().enumerate().rev() {
+                    for case in cases.iter().rev() {
                         let writer = self.transaction(case.writer)?;
-                        let is_named = is_named && place == 0;
-                        stack.push((
-                            &case.proof,
-                            assumed.clone(),
-                            setting.with(read, writer),
-                            is_named,
-                        ));
+                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
                     }
                 }
                 ProofEntry::Combinations {
@@ -203,29 +137,20 @@ impl Argument<'_> {
                         (excluded, clauses),
                         setting.resolution().initial().control(),
                     )?;
-                    for (place, combination) in excluded.iter().enumerate().rev() {
-                        let inner = Nested {
-                            depth: depth + 1,
-                            is_named: is_named && place == 0,
-                        };
+                    for combination in excluded.iter().rev() {
                         let told = questions.options_of(combination)?;
                         match self.supposed(&told, &setting)? {
-                            Case::Of(setting) => stack.push((
-                                &combination.proof,
-                                assumed.clone(),
-                                setting,
-                                inner.is_named,
-                            )),
-                            Case::Impossible => {
-                                self.pass_over(&combination.proof, open, inner.is_named)
+                            Case::Of(setting) => {
+                                stack.push((&combination.proof, assumed.clone(), setting))
                             }
+                            Case::Impossible => self.leave_out(&combination.proof, open),
                             Case::Apart(apart) => {
                                 self.proves_apart(
                                     level,
                                     (&combination.proof, &apart),
                                     &assumed,
                                     open,
-                                    inner,
+                                    depth + 1,
                                 )?;
                             }
                         }
@@ -246,31 +171,25 @@ impl Argument<'_> {
                 ProofEntry::Appends { read, place, cases } => {
                     let read = self.entry(read)?;
                     let appends = self.are_all_appends(read, *place, cases, &setting)?;
-                    for (at, (case, append)) in cases.iter().zip(appends).enumerate() {
-                        let inner = Nested {
-                            depth: depth + 1,
-                            is_named: is_named && at == 0,
-                        };
+                    for (case, append) in cases.iter().zip(appends) {
                         let apart = elements::with(self.history, read, *place, append);
-                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
+                        let case = (&case.proof, &apart);
+                        self.proves_apart(level, case, &assumed, open, depth + 1)?;
                     }
                 }
                 ProofEntry::Outcomes { transaction, cases } => {
                     let t = self.transaction(*transaction)?;
-                    let told: Vec<bool> = cases.iter().map(|case| case.committed).collect();
-                    if !matches!(told[..], [true, false] | [false, true]) {
+                    let outcomes: Vec<bool> = cases.iter().map(|case| case.committed).collect();
+                    if !matches!(outcomes[..], [true, false] | [false, true]) {
                         let name = self.history.transaction_name(t);
                         return Err(format!(
                             "there are not two cases for whether {name} committed"
                         ));
                     }
-                    for (at, case) in cases.iter().enumerate() {
-                        let inner = Nested {
-                            depth: depth + 1,
-                            is_named: is_named && at == 0,
-                        };
+                    for case in cases {
                         let apart = elements::with_outcome(self.history, t, case.committed)?;
-                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
+                        let case = (&case.proof, &apart);
+                        self.proves_apart(level, case, &assumed, open, depth + 1)?;
                     }
                 }
             }
@@ -285,7 +204,7 @@ impl Argument<'_> {
         (proof, apart): (&ProofEntry, &Apart),
         assumed: &[usize],
         open: &mut Vec<usize>,
-        nested: Nested,
+        depth: usize,
     ) -> Result<(), String> {
         let resolution = Resolution::new(&apart.history);
         let (history, resolution, violation) = (&apart.history, &resolution, self.violation);
@@ -295,6 +214,7 @@ impl Argument<'_> {
                 resolution,
                 violation,
                 transactions: self.transactions,
+                levels: &[],
             },
             false,
         );
@@ -303,22 +223,10 @@ impl Argument<'_> {
             // shown.
             let setting = Setting::new(resolution, Basis::of(level));
             open.retain(|&edge| inner.holds(edge, &setting).is_err());
-            self.pass_over(proof, open, nested.is_named);
+            self.leave_out(proof, open);
             return Ok(());
         }
-        inner.proves(level, proof, assumed.to_vec(), open, nested)?;
-        if nested.is_named {
-            *self.told.borrow_mut() = inner.told.take();
-        }
-        Ok(())
-    }
-
-    /// Counts the edges that a proof mentions as shown: its case is impossible, so everything holds in it.
-    fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>, is_named: bool) {
-        self.leave_out(proof, open);
-        if is_named {
-            self.tell(scene::first_part(proof), None);
-        }
+        inner.proves(level, proof, assumed.to_vec(), open, depth)
     }
 
     /// Whether the reader of a list participates and there is a case for every append that may have made the element at

@@ -78,6 +78,14 @@ impl Initial {
         !t.is_initial() && self.setup[t.index()]
     }
 
+    /// Whether real time orders anything: a committed transaction that sets nothing up has times.
+    pub(super) fn has_real_time(&self, history: &History) -> bool {
+        let committed =
+            |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_setup(*t);
+        let mut all = history.transactions().filter(committed);
+        all.any(|t| history.interval(t).is_some())
+    }
+
     /// The setup transactions.
     fn setup(&self) -> impl Iterator<Item = TransactionId> + '_ {
         (0..self.setup.len())
@@ -115,7 +123,7 @@ impl Initial {
 
 /// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
 /// key. O(operations).
-pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
+fn is_lightweight(history: &History) -> Result<(), String> {
     for t in history
         .transactions()
         .filter(|&t| history.outcome(t) != Outcome::Aborted)

@@ -3,8 +3,10 @@
 use super::Problem;
 use super::counted::Counted;
 use super::guarantee::Guarantee;
+use super::initial::Initial;
 use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
+use isoscope_model::history::History;
 
 /// How evidence about a level is checked.
 pub(super) struct EvidenceRule {
@@ -15,10 +17,6 @@ pub(super) struct EvidenceRule {
     pub(super) strength: Option<Strength>,
     /// How its witness is replayed.
     pub(super) replay: Replay,
-    /// What the program looks for where it is violated.
-    pub(super) searched: Searched,
-    /// The pattern of a cycle that has no other name.
-    pub(super) cycle: &'static str,
     /// How real time counts, if it does.
     pub(super) time: Option<Time>,
     /// The level that it is where each transaction has a session of its own.
@@ -167,68 +165,60 @@ pub(super) enum Replay {
     Serial,
 }
 
-/// What the program looks for where a level is violated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Searched {
-    Nothing,
-    Cycles,
-    CyclesAndDivergence,
-}
-
 /// Weakest first.
 #[rustfmt::skip]
 pub(super) const ROWS: [EvidenceRule; 51] = [
-    EvidenceRule { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
-    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
-    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
-    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
-    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
-    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
-    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
-    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
-    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
-    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
-    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), searched: Searched::CyclesAndDivergence, cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
-    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
-    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
-    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
-    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
-    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
-    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
-    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
-    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
+    EvidenceRule { code: "CI", implies: &[], strength: None, replay: Replay::Reads, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, time: None, plain_of: Some("PL1"), is_lightweight: false },
+    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: Some("PL2"), is_lightweight: false },
+    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: Some("CS"), is_lightweight: false },
+    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: Some("RC"), is_lightweight: false },
+    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: Some("MV"), is_lightweight: false },
+    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: Some("MSR"), is_lightweight: false },
+    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: Some("RA"), is_lightweight: false },
+    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: Some("UA"), is_lightweight: false },
+    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: Some("TCC"), is_lightweight: false },
+    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: Some("PSI"), is_lightweight: false },
+    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
+    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: Some("PC"), is_lightweight: false },
+    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
+    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: Some("SI"), is_lightweight: false },
+    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
+    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
+    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: Some("SER"), is_lightweight: false },
+    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
+    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.
@@ -241,23 +231,9 @@ pub(super) fn row(code: &str) -> Option<&'static EvidenceRule> {
     place(code).map(|place| &ROWS[place])
 }
 
-/// The same level with sessions and without real time; itself if it is not decided without.
-pub(super) fn without_times(place: usize) -> &'static EvidenceRule {
-    let same = |row: &&EvidenceRule| {
-        row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none()
-    };
-    ROWS.iter().find(same).unwrap_or(&ROWS[place])
-}
-
 /// The level that this one is where each transaction has a session of its own.
 pub(super) fn plain_of(code: &str) -> Option<&'static str> {
     row(code).and_then(|row| row.plain_of)
-}
-
-/// Whether none of some levels counts sessions, and not all relate the reads of each transaction only.
-pub(super) fn are_plain<'a>(mut codes: impl Iterator<Item = &'a str> + Clone) -> bool {
-    codes.clone().any(|code| plain_of(code).is_some())
-        && codes.all(|code| plain_of(code).is_some() || is_of_reads(code))
 }
 
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a
@@ -333,6 +309,26 @@ pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Accepted) -> 
         }
         (_, None, None) => Standing::Open,
     }
+}
+
+/// Whether a verdict can be right whatever its evidence. LIN is about lightweight transactions with times: other
+/// histories neither satisfy nor violate it. SSER is satisfied in real time only; where no times order anything it is
+/// still violated if SER is, and the evidence must show that.
+pub(super) fn apply(
+    history: &History,
+    initial: &Initial,
+    level: &LevelEntry,
+) -> Result<(), String> {
+    let row = row(&level.level).ok_or("unknown level")?;
+    let needs_time = match level.verdict {
+        VerdictWord::Undecided => false,
+        _ if row.is_lightweight => initial.is_lightweight(history).map(|()| true)?,
+        verdict => row.time.is_some() && verdict == VerdictWord::Satisfied,
+    };
+    require!(
+        !needs_time || initial.has_real_time(history),
+        "no committed transaction that sets nothing up has times"
+    )
 }
 
 /// Verdicts that contradict each other, whatever the evidence.

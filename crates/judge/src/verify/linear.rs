@@ -6,7 +6,6 @@
 
 use super::initial::Initial;
 use super::resolution::Resolution;
-use super::told::Scene;
 use crate::report::EdgeEntry;
 use isoscope_model::control::Control;
 use isoscope_model::history::{
@@ -99,7 +98,7 @@ pub(super) fn is_in_time(
     history: &History,
     transactions: &[TransactionId],
     edge: &EdgeEntry,
-) -> bool {
+) -> Result<(), String> {
     let interval = |place: usize| {
         transactions
             .get(place)
@@ -108,25 +107,11 @@ pub(super) fn is_in_time(
     };
     let in_order =
         matches!((interval(edge.from), interval(edge.to)), (Some(a), Some(b)) if a.end < b.start);
-    edge.kind == "RT" && in_order && edge.from_operation.is_none() && edge.to_operation.is_none()
-}
-
-/// What operations without an order show: their common key, if any.
-pub(super) fn scene(history: &History, transactions: &[TransactionId]) -> Scene {
-    let operations = || transactions.iter().flat_map(|&t| history.operations_of(t));
-    let mut keys = operations().map(|o| history.operation(o).key);
-    let key = keys.next().filter(|first| keys.all(|key| key == *first));
-    let mut sorted = transactions.to_vec();
-    sorted.sort_unstable();
-    let reads = operations()
-        .filter(|&o| history.operation(o).kind == OperationKind::Read)
-        .collect();
-    Scene {
-        key,
-        identity: Some(format!("{sorted:?}")),
-        reads,
-        ..Scene::default()
-    }
+    let is_plain = edge.from_operation.is_none() && edge.to_operation.is_none();
+    require!(
+        edge.kind == "RT" && in_order && is_plain,
+        "the one had not ended before the other began"
+    )
 }
 
 /// One operation.

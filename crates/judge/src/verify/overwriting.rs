@@ -1,14 +1,11 @@
 //! Read uncommitted: the orders that lists show of committed transactions, with sessions and times where these count.
 
-use super::argument::Argument;
-use super::edge_cycle::Cycle;
 use super::initial::Initial;
 use super::levels::{self, Replay};
 use super::operations::operation;
 use super::replay::Flaw;
 use super::resolution::Resolution;
 use super::subject::Subject;
-use super::told::Told;
 use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
 use isoscope_model::history::{
     History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value,
@@ -114,12 +111,9 @@ pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
         resolution,
         violation,
         transactions,
+        levels,
     } = subject;
-    if !violation
-        .levels
-        .iter()
-        .all(|level| is_of_overwriting(level))
-    {
+    if !levels.iter().all(|level| is_of_overwriting(level)) {
         return Err("what was overwritten says nothing of its other levels".to_owned());
     }
     let ProofEntry::Cycle { edges: cycle } = &violation.proof else {
@@ -129,8 +123,7 @@ pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
     if cycle.is_empty() || named.len() != cycle.len() || named.len() != violation.edges.len() {
         return Err("its cycle does not consist of all its edges".to_owned());
     }
-    let in_time = violation
-        .levels
+    let in_time = levels
         .iter()
         .all(|level| levels::row(level).is_some_and(|row| row.time.is_some()));
     let case = Overwritten {
@@ -156,25 +149,6 @@ pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
             .map_err(|message| format!("edge {place}: {message}"))?;
     }
     Ok(())
-}
-
-/// What it shows.
-pub(super) fn told(subject: Subject<'_>) -> Told {
-    let violation = subject.violation;
-    let argument = Argument::new(subject, false);
-    let ProofEntry::Cycle { edges } = &violation.proof else {
-        return Err("its proof shows no WriteCycle".to_owned());
-    };
-    if violation.pattern != "WriteCycle" {
-        return Err(format!(
-            "its cycle shows WriteCycle, not {}",
-            violation.pattern
-        ));
-    }
-    let cycle = Cycle::new(&argument, edges)?;
-    let mut also = vec![cycle.with_session("G0")];
-    also.extend(cycle.has("RT").then(|| "G0-realtime".to_owned()));
-    Ok(cycle.scene(None, also))
 }
 
 struct Overwritten<'a> {

@@ -5,132 +5,77 @@ use super::operations::{operation, operations};
 use super::resolution::Source;
 use super::setting::Setting;
 use super::subject::Subject;
-use super::told::{Surplus, Told};
-use super::{edge, levels, scene};
+use super::{edge, levels};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 
 /// The pattern of two reads.
 const NON_REPEATABLE: &str = "TAP-j";
 
-/// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
+/// Whether reads that a violation names are an instance of its pattern and these of its levels follow.
 pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String> {
     let Subject {
         history,
         resolution,
         violation,
         transactions,
+        ..
     } = subject;
     if violation.pattern == super::linear::PATTERN {
         return super::linear::no_order(history, resolution, transactions, levels);
     }
-    let operations = operations(history, violation, transactions)?;
-    let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
-    let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();
     let pattern = violation.pattern.as_str();
     for level in levels {
-        let setting = Setting::new(resolution, Basis::of(level));
         is_at_level(pattern, level)?;
-        let shown = if pattern == NON_REPEATABLE {
-            pairs(&reads).any(|(first, second)| are_torn(history, &setting, first, second).is_ok())
-        } else {
-            reads
-                .iter()
-                .any(|&read| is_wrong(history, &setting, pattern, read).is_ok())
-        };
-        let members = |o: OperationId| setting.is_member(history.transaction_of(o));
-        let shown = shown
-            || pattern == "IncompatibleOrder"
-                && pairs(&reads).any(|(a, b)| {
-                    members(a) && members(b) && super::lists::incompatible(history, a, b)
-                });
-        if !shown {
-            return Err(format!(
-                "none of its reads is an instance of {pattern} at {level}"
-            ));
-        }
+        let setting = Setting::new(resolution, Basis::of(level));
+        instance(subject, &setting)?
+            .ok_or_else(|| format!("none of its reads is an instance of {pattern} at {level}"))?;
     }
     Ok(())
 }
 
-/// What a violation whose operations alone are its proof shows. Every read it names must be part of the instance, and
-/// every edge must give the source of such a read.
-pub(super) fn told(subject: Subject<'_>, surplus: Surplus) -> Told {
+/// Whether the edges of a violation whose operations alone are its proof give the sources of reads, or the order of
+/// operations in time.
+pub(super) fn check_edges(subject: Subject<'_>) -> Result<(), String> {
     let Subject {
         history,
         resolution,
         violation,
         transactions,
+        levels,
     } = subject;
-    if violation.pattern == super::linear::PATTERN {
-        let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
-        let wrong = violation.edges.iter().position(|edge| !in_time(edge));
-        return match wrong {
-            Some(place) => Err(format!(
-                "edge {place}: the one had not ended before the other began"
-            )),
-            None => Ok(super::linear::scene(history, transactions)),
-        };
-    }
-    let level = violation
-        .levels
-        .iter()
-        .find(|level| !levels::is_of_reads(level))
-        .map_or("CI", String::as_str);
-    let setting = Setting::new(resolution, Basis::of(level));
-    let pattern = violation.pattern.as_str();
-    let mut reads = operations(history, violation, transactions)?;
-    reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
-    if surplus == Surplus::Allowed {
-        reads = instance(history, &setting, pattern, &reads).unwrap_or(reads);
-    }
-    match (pattern, reads.as_slice()) {
-        (NON_REPEATABLE, &[first, second]) => are_torn(history, &setting, first, second)?,
-        ("IncompatibleOrder", &[_, _]) => contradict(history, &setting, pattern, &reads)?,
-        (NON_REPEATABLE, _) => return Err(format!("it names {} reads, expected two", reads.len())),
-        (_, &[read]) => is_wrong(history, &setting, pattern, read)?,
-        _ => return Err(format!("it names {} reads, expected one", reads.len())),
-    }
+    let level = levels.iter().find(|level| !levels::is_of_reads(level));
+    let setting = Setting::new(resolution, Basis::of(level.unwrap_or(&"CI")));
+    let is_linear = violation.pattern == super::linear::PATTERN;
+    let wrong = if is_linear {
+        Vec::new()
+    } else {
+        instance(subject, &setting)?.unwrap_or_default()
+    };
     for (place, edge) in violation.edges.iter().enumerate() {
-        let checked = edge_into(history, &setting, (violation, &reads), transactions, edge);
+        let checked = if is_linear {
+            super::linear::is_in_time(history, transactions, edge)
+        } else {
+            edge_into(history, &setting, (violation, &wrong), transactions, edge)
+        };
         checked.map_err(|message| format!("edge {place}: {message}"))?;
     }
-    // A read is listed after the list that it is incompatible with.
-    let told = if pattern == "IncompatibleOrder" {
-        last_named(history, violation, transactions)?
-    } else {
-        None
-    };
-    reads.sort_by_key(|&read| (Some(read) == told, read));
-    Ok(scene::of_reads(history, Some(&setting), pattern, reads))
+    Ok(())
 }
 
-/// The reads among these that are an instance of a pattern.
+/// The reads among those that a violation names that are an instance of its pattern.
 fn instance(
-    history: &History,
+    subject: Subject<'_>,
     setting: &Setting<'_>,
-    pattern: &str,
-    reads: &[OperationId],
-) -> Option<Vec<OperationId>> {
-    let is_shown = |reads: &Vec<OperationId>| contradict(history, setting, pattern, reads).is_ok();
-    match pattern {
-        NON_REPEATABLE | "IncompatibleOrder" => {
-            pairs(reads).map(|(a, b)| vec![a, b]).find(is_shown)
-        }
-        _ => reads.iter().map(|&read| vec![read]).find(is_shown),
-    }
-}
-
-/// The read named last.
-fn last_named(
-    history: &History,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<Option<OperationId>, String> {
-    let Some(last) = violation.operations.last() else {
-        return Ok(None);
-    };
-    operation(history, transactions, last.transaction, last.index).map(Some)
+) -> Result<Option<Vec<OperationId>>, String> {
+    let Subject {
+        history, violation, ..
+    } = subject;
+    let mut reads = operations(history, violation, subject.transactions)?;
+    reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
+    let both = pairs(&reads).map(|(first, second)| vec![first, second]);
+    let mut all = both.chain(reads.iter().map(|&read| vec![read]));
+    Ok(all.find(|reads| contradict(history, setting, &violation.pattern, reads).is_ok()))
 }
 
 /// Whether an edge gives the source of a read correctly. Only a wrong read may read from an aborted transaction, which

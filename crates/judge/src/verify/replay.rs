@@ -40,15 +40,6 @@ pub enum Step {
     Commit(TransactionId),
 }
 
-impl Step {
-    /// The transaction.
-    pub(super) fn transaction(self) -> TransactionId {
-        match self {
-            Step::Start(t) | Step::Commit(t) => t,
-        }
-    }
-}
-
 /// The transactions that have committed in a replay, and whether a commit is allowed.
 pub(super) struct Attendance<'a> {
     history: &'a History,
@@ -394,58 +385,35 @@ impl Store<'_> {
     }
 }
 
-/// No transaction commits after one has started that began later than it ended; the initial state has no time. O(steps).
+/// No transaction commits after one has started that began later than it ended, or, `by_key`, one of those that are known
+/// to have used a common key; the initial state has no time. O(steps), by key O(operations).
 pub(super) fn in_real_time(
     history: &History,
     initial: &Initial,
-    steps: impl Iterator<Item = Step>,
+    steps: &[Step],
+    by_key: bool,
 ) -> Result<(), Flaw> {
-    let mut latest_start: Option<i64> = None;
-    for step in steps {
+    let mut latest_start = vec![i64::MIN; if by_key { history.n_keys() } else { 1 }];
+    let mut places: Vec<usize> = vec![0];
+    for &step in steps {
         let (Step::Start(t) | Step::Commit(t)) = step;
         let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else {
             continue;
         };
+        if by_key {
+            places.clear();
+            places.extend(history.keys_used_by(t).map(|key| key.index()));
+        }
         // One of unknown outcome may have committed at any later time.
         let ended = history.outcome(t) != Outcome::Unknown;
-        match step {
-            Step::Start(_) => latest_start = latest_start.max(Some(interval.start)),
-            Step::Commit(_) if ended && latest_start.is_some_and(|start| interval.end < start) => {
-                let name = history.transaction_name(t);
-                return Err(format!(
-                    "{name} had ended before another one began that starts earlier in the order"
-                )
-                .into());
-            }
-            Step::Commit(_) => {}
-        }
-    }
-    Ok(())
-}
-
-/// The same between transactions that are known to have used the same key. O(operations).
-pub(super) fn in_real_time_by_key(
-    history: &History,
-    initial: &Initial,
-    steps: impl Iterator<Item = Step>,
-) -> Result<(), Flaw> {
-    let mut latest_start = vec![i64::MIN; history.n_keys()];
-    for step in steps {
-        let t = step.transaction();
-        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else {
-            continue;
-        };
-        for key in history.keys_used_by(t) {
-            let latest = &mut latest_start[key.index()];
+        for &place in &places {
+            let latest = &mut latest_start[place];
             match step {
                 Step::Start(_) => *latest = interval.start.max(*latest),
-                Step::Commit(_)
-                    if history.outcome(t) != Outcome::Unknown && interval.end < *latest =>
-                {
+                Step::Commit(_) if ended && interval.end < *latest => {
                     let name = history.transaction_name(t);
-                    let key = history.key_name(key);
                     return Err(format!(
-                        "{name} had ended before another one that uses key {key}, too, began"
+                        "{name} had ended before another one began that starts earlier in the order"
                     )
                     .into());
                 }

@@ -437,17 +437,6 @@ impl<'a> Resolution<'a> {
             })
     }
 
-    /// Whether real time orders anything: a committed transaction that sets nothing up has times.
-    pub(super) fn has_real_time(&self) -> bool {
-        let history = self.history;
-        let committed =
-            |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_setup(*t);
-        history
-            .transactions()
-            .filter(committed)
-            .any(|t| history.interval(t).is_some())
-    }
-
     /// Whether a read returns an earlier write of its own transaction, or says nothing.
     fn is_own(&self, read: OperationId) -> bool {
         let (o, own_last) = self.seen(read);

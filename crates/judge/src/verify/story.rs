@@ -1,4 +1,4 @@
-//! A commit order of a weak level with the reads of each transaction, and the stale ones among them.
+//! A commit order of a weak level with the version that each read returned.
 
 use super::counted::Counted;
 use super::guarantee::Guarantee;
@@ -8,10 +8,10 @@ use super::operations::writes_of;
 use super::replay::{Attendance, Flaw, Version, warm_up};
 use isoscope_model::control::Control;
 use isoscope_model::history::{
-    DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value,
+    DuplicateRule, History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId,
+    Value,
 };
-use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// The writers of what reads returned, where the order does not determine them.
 #[derive(Clone, Copy)]
@@ -49,16 +49,6 @@ pub(super) struct Read {
     pub(super) operation: OperationId,
 }
 
-/// A read of a version that was not the current one, with one of the intervening writers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Suspect {
-    /// The place of the reader.
-    pub(super) reader: u32,
-    /// The place of the writer.
-    pub(super) newer: u32,
-    pub(super) read: Read,
-}
-
 /// How many versions of a key are remembered.
 const REMEMBERED: usize = 4;
 
@@ -71,24 +61,11 @@ pub(super) struct Story<'a> {
     pub(super) control: &'a Control,
     /// By place: the transactions in the order.
     pub(super) order: Vec<TransactionId>,
-    /// By transaction: its place in the order, from 1; 0 for those not in it.
-    pub(super) number: Vec<u32>,
-    /// In the order of their transactions; below causal consistency only those of transactions with a suspect or stale
-    /// one.
+    /// In the order of their transactions.
     reads: Vec<Read>,
     /// By place: its first read; one entry more than places.
     begin: Vec<u32>,
-    /// Reads of versions that were overwritten before, by writers that must not be seen.
-    pub(super) suspects: Vec<Suspect>,
-    /// Reads of versions that were overwritten so often that those writers are not listed, ascending, each with the
-    /// place of its transaction.
-    pub(super) stale: Vec<(u32, Read)>,
-    /// By key: whether one of those is about it.
-    pub(super) is_stale: Vec<bool>,
 }
-
-/// Transactions with more operations than this are searched for keys by a table.
-const LONG: usize = 64;
 
 impl<'a> Story<'a> {
     pub(super) fn new(
@@ -96,7 +73,6 @@ impl<'a> Story<'a> {
         initial: &Initial,
         order: &[TransactionId],
         sources: Sources<'_>,
-        sight: Sight,
         control: &'a Control,
     ) -> Result<Story<'a>, Flaw> {
         let makers = lists::in_order(history, initial, order)?;
@@ -111,12 +87,8 @@ impl<'a> Story<'a> {
             history,
             control,
             order: Vec::with_capacity(order.len()),
-            number: Vec::new(),
             reads: Vec::with_capacity(n_reads),
             begin: Vec::with_capacity(order.len() + 1),
-            suspects: Vec::new(),
-            stale: Vec::new(),
-            is_stale: vec![false; history.n_keys()],
         };
         let mut versions = vec![[Version::INITIAL; REMEMBERED]; history.n_keys()];
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
@@ -131,7 +103,6 @@ impl<'a> Story<'a> {
             story.order.push(t);
             let number = story.order.len() as u32;
             story.begin.push(story.reads.len() as u32);
-            let n_doubts = story.suspects.len() + story.stale.len();
             for o in history.operation_range(t) {
                 let (key, value) = (keys[o], values[o]);
                 if kinds[o] == OperationKind::Write {
@@ -165,24 +136,10 @@ impl<'a> Story<'a> {
                     (None, None) if current_counts => position(history, known, key, value),
                     _ => None,
                 };
-                if let Some(older) = older {
-                    let read = Read {
-                        key,
-                        from: known[older].number,
-                        operation,
-                    };
-                    let between = known[..older].iter();
-                    story.suspects.extend(between.map(|v| Suspect {
-                        reader: number,
-                        newer: v.number,
-                        read,
-                    }));
-                    story.reads.push(read);
-                    continue;
-                }
-                let from = match (maker, named) {
-                    (Some(None), _) => 0,
-                    (Some(Some(append)), _) => {
+                let from = match (older, maker, named) {
+                    (Some(older), ..) => known[older].number,
+                    (None, Some(None), _) => 0,
+                    (None, Some(Some(append)), _) => {
                         let writer = history.transaction_of(*append);
                         if !is_final(history, writer, *append) {
                             return Err(story
@@ -191,36 +148,21 @@ impl<'a> Story<'a> {
                         }
                         story.before(&attendance, operation, writer, number)?
                     }
-                    (None, _) => {
+                    (None, None, _) => {
                         let writer = named.or_else(|| (sources.others)(t, operation));
                         let writer = writer.ok_or_else(|| story.unknown_writer(operation))?;
                         story.written_by(initial, &attendance, operation, writer, number)?
                     }
                 };
-                let read = Read {
+                story.reads.push(Read {
                     key,
                     from,
                     operation,
-                };
-                // The value of a list says too little about the version.
-                if maker.is_some() || from != there.number {
-                    story.stale.push((number, read));
-                    story.is_stale[key.index()] = true;
-                }
-                story.reads.push(read);
-            }
-            if matches!(sight, Sight::ReadBefore | Sight::OneStep)
-                && story.suspects.len() + story.stale.len() == n_doubts
-            {
-                // There is nothing to check for this transaction.
-                story
-                    .reads
-                    .truncate(story.begin[number as usize - 1] as usize);
+                });
             }
         }
         attendance.is_complete()?;
         story.begin.push(story.reads.len() as u32);
-        story.number = attendance.number;
         Ok(story)
     }
 
@@ -288,19 +230,31 @@ impl<'a> Story<'a> {
         self.before(attendance, read, writer, reader)
     }
 
-    /// By key: the places of the transactions that write it, ascending. O(operations).
-    pub(super) fn versions(&self) -> Vec<Vec<u32>> {
-        let mut versions: Vec<Vec<u32>> = vec![Vec::new(); self.history.n_keys()];
-        for (number, &t) in (1..).zip(&self.order) {
-            for o in self.history.operation_range(t) {
-                let of_key = &mut versions[self.history.keys()[o].index()];
-                if self.history.kinds()[o] == OperationKind::Write && of_key.last() != Some(&number)
-                {
-                    of_key.push(number);
-                }
-            }
-        }
-        versions
+    /// The transaction at a place.
+    pub(super) fn transaction(&self, number: u32) -> TransactionId {
+        self.order[number as usize - 1]
+    }
+
+    /// When the transaction at a place ran, if that is known.
+    pub(super) fn interval(&self, number: u32) -> Option<Interval> {
+        self.history.interval(self.transaction(number))
+    }
+
+    /// When the transaction at a place had ended, if that is known.
+    pub(super) fn end(&self, number: u32) -> Option<i64> {
+        let is_known = self.history.outcome(self.transaction(number)) != Outcome::Unknown;
+        self.interval(number)
+            .filter(|_| is_known)
+            .map(|ran| ran.end)
+    }
+
+    /// The writes of the transaction at a place with their keys.
+    pub(super) fn written(&self, number: u32) -> impl Iterator<Item = (usize, KeyId)> + '_ {
+        let (kinds, keys) = (self.history.kinds(), self.history.keys());
+        self.history
+            .operation_range(self.transaction(number))
+            .filter(|&o| kinds[o] == OperationKind::Write)
+            .map(|o| (o, keys[o]))
     }
 
     /// The reads of the transaction at a place, in program order.
@@ -313,98 +267,6 @@ impl<'a> Story<'a> {
         let by = self.history.transaction_name(self.order[by as usize - 1]);
         let what = format!("returns a version older than that of {by}, which it sees");
         Flaw::Wrong(self.complaint(read.operation, &what))
-    }
-
-    /// No stale read returns a version that was overwritten by a transaction that its reader reads from, as far as that
-    /// other read counts.
-    pub(super) fn not_overwritten(
-        &self,
-        counts: impl Fn(&Read, &Read) -> bool + Sync,
-    ) -> Result<(), Flaw> {
-        let is_seen = |suspect: &&Suspect| {
-            let seen = |seen: &Read| seen.from == suspect.newer && counts(seen, &suspect.read);
-            self.reads_at(suspect.reader).iter().any(seen)
-        };
-        if let Some(suspect) = self
-            .suspects
-            .par_iter()
-            .with_min_len(4096)
-            .find_any(is_seen)
-        {
-            return Err(self.overwritten(suspect.read, suspect.newer));
-        }
-        let of_transactions: Vec<&[(u32, Read)]> = self.stale.chunk_by(|a, b| a.0 == b.0).collect();
-        of_transactions
-            .par_iter()
-            .with_min_len(256)
-            .try_for_each_init(
-                || Writers {
-                    history: self.history,
-                    long: FxHashMap::default(),
-                },
-                |writers, stale| {
-                    for &(number, read) in *stale {
-                        for seen in self.reads_at(number) {
-                            if seen.from > read.from
-                                && counts(seen, &read)
-                                && writers.write(self.order[seen.from as usize - 1], read.key)
-                            {
-                                return Err(self.overwritten(read, seen.from));
-                            }
-                        }
-                    }
-                    Ok(())
-                },
-            )?;
-        Ok(self.control.check()?)
-    }
-
-    /// No stale read returns a version that an earlier transaction of its session has overwritten. O(operations).
-    pub(super) fn not_overwritten_in_sessions(&self) -> Result<(), Flaw> {
-        let history = self.history;
-        let session = |number: u32| history.session_of(self.order[number as usize - 1]);
-        let is_seen = |suspect: &&Suspect| session(suspect.newer) == session(suspect.reader);
-        if let Some(suspect) = self
-            .suspects
-            .par_iter()
-            .with_min_len(4096)
-            .find_any(is_seen)
-        {
-            return Err(self.overwritten(suspect.read, suspect.newer));
-        }
-        if self.stale.is_empty() {
-            return Ok(());
-        }
-        let sessions: Vec<_> = history.sessions().collect();
-        sessions.par_iter().try_for_each_init(
-            || vec![(u32::MAX, 0u32); history.n_keys()],
-            |last, session| {
-                self.control.check()?;
-                for t in history.transactions_of(*session) {
-                    let number = self.number[t.index()];
-                    if number == 0 {
-                        continue;
-                    }
-                    for read in self
-                        .reads_at(number)
-                        .iter()
-                        .filter(|read| self.is_stale[read.key.index()])
-                    {
-                        let (written_in, by) = last[read.key.index()];
-                        if written_in == session.0 && by > read.from {
-                            return Err(self.overwritten(*read, by));
-                        }
-                    }
-                    for o in history.operation_range(t) {
-                        let key = history.keys()[o].index();
-                        if self.is_stale[key] && history.kinds()[o] == OperationKind::Write {
-                            last[key] = (session.0, number);
-                        }
-                    }
-                }
-                Ok(())
-            },
-        )
     }
 }
 
@@ -431,29 +293,4 @@ fn position(history: &History, versions: &Versions, key: KeyId, value: Value) ->
 /// Whether a write is the last of its transaction to its key.
 fn is_final(history: &History, writer: TransactionId, write: OperationId) -> bool {
     writes_of(history, writer, history.operation(write).key).all(|o| o <= write)
-}
-
-/// Which transactions write which key.
-struct Writers<'a> {
-    history: &'a History,
-    /// The keys that some long transactions write.
-    long: FxHashMap<TransactionId, FxHashSet<KeyId>>,
-}
-
-impl Writers<'_> {
-    /// Whether a transaction writes a key. O(operations), for long ones only the first time.
-    fn write(&mut self, t: TransactionId, key: KeyId) -> bool {
-        let history = self.history;
-        let written =
-            |o: usize| (history.kinds()[o] == OperationKind::Write).then_some(history.keys()[o]);
-        let mut all = history.operation_range(t).filter_map(written);
-        if all.size_hint().1.is_some_and(|most| most > LONG) {
-            self.long
-                .entry(t)
-                .or_insert_with(|| all.collect())
-                .contains(&key)
-        } else {
-            all.any(|other| other == key)
-        }
-    }
 }

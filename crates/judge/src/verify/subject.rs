@@ -12,4 +12,6 @@ pub(super) struct Subject<'a> {
     pub(super) violation: &'a ViolationEntry,
     /// Those that it names, by place.
     pub(super) transactions: &'a [TransactionId],
+    /// Codes of the levels that it must contradict.
+    pub(super) levels: &'a [&'a str],
 }

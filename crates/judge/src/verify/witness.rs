@@ -1,17 +1,15 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
-use super::initial::Initial;
 use super::levels::{self, Replay, Time};
 use super::replay::{self, Flaw, Step};
 use super::resolution::{Resolution, Source};
-use super::story::{Sight, Sources};
-use super::weak;
-use super::{SessionNames, cut, linear, overwriting};
+use super::story::{Sources, Story};
+use super::verifier::Verifier;
+use super::{SessionNames, linear, overwriting, visibility};
 use crate::report::LevelEntry;
-use isoscope_model::control::Control;
 use isoscope_model::history::{History, ListRule, OperationId, OperationKind, TransactionId};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The claimed witness of a level.
 #[derive(Clone, Copy, Debug)]
@@ -22,62 +20,40 @@ pub enum Witness<'a> {
     Steps(&'a [Step]),
 }
 
-/// Whether the witness of a satisfied level in a report explains the history; `Ok(false)` if there is none, or `control` ended
-/// the work first. CI needs no witness and is always checked.
+/// Whether the witness of a satisfied level in a report explains the history; false if there is none. CI needs no
+/// witness and is always checked.
 pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
+    verifier: &Verifier<'_>,
     names: &SessionNames<'_>,
     level: &LevelEntry,
-    control: &Control,
-) -> Result<bool, String> {
-    let Some(code) = levels::plain_of(&level.level) else {
-        return replays(history, resolution, names, level, control);
+) -> Result<bool, Flaw> {
+    let Some(row) = levels::row(&level.level) else {
+        return Ok(false);
     };
-    let entry = LevelEntry {
-        level: code.to_owned(),
-        ..level.clone()
-    };
-    // What holds with sessions holds without, and takes less time to replay.
-    if let Ok(is_replayed) = replays(history, resolution, names, &entry, control) {
-        return Ok(is_replayed);
-    }
-    let plain = resolution.initial().without_sessions(history);
-    replays(&plain, &Resolution::new(&plain), names, &entry, control)
-}
-
-/// The same in a history that may have other sessions than the one that gives names, but the same ids.
-fn replays(
-    history: &History,
-    resolution: &Resolution<'_>,
-    names: &SessionNames<'_>,
-    level: &LevelEntry,
-    control: &Control,
-) -> Result<bool, String> {
-    let replay = levels::row(&level.level).map(|row| row.replay);
-    if replay == Some(Replay::Reads) {
-        return cut::satisfied(history, resolution).map(|()| true);
+    if row.replay == Replay::Reads {
+        return verifier.cut_isolation().map(|()| true);
     }
     let Some(entries) = &level.witness else {
         return Ok(false);
     };
-    if replay != Some(Replay::Versions) && has_no_meaning(history) {
+    if row.replay != Replay::Versions && !verifier.can_replay() {
         return Ok(false);
     }
-    let order = entries
-        .iter()
-        .map(|entry| names.find(entry))
-        .collect::<Result<Vec<_>, _>>()?;
+    let order: Result<Vec<_>, _> = entries.iter().map(|entry| names.find(entry)).collect();
+    let order = order?;
     let steps;
-    let witness = match (replay, &level.snapshots) {
-        (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
-        (Some(Replay::Snapshots { .. }), Some(snapshots)) => {
+    let witness = match (row.replay, &level.snapshots) {
+        (Replay::Snapshots { .. }, None) => {
+            return Err("it has no snapshots".to_owned().into());
+        }
+        (Replay::Snapshots { .. }, Some(snapshots)) => {
             steps = replay::steps(&order, snapshots)?;
             Witness::Steps(&steps)
         }
         _ => Witness::Commits(&order),
     };
-    let named = sources(history, resolution, names, level)?;
+    let resolution = verifier.resolution()?;
+    let named = sources(verifier.history(), &resolution, names, level)?;
     let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
@@ -86,25 +62,9 @@ fn replays(
         named: &named,
         others: &others,
     };
-    let stage = Stage {
-        history,
-        initial: resolution.initial(),
-        control,
-        serial: &Mutex::default(),
-    };
-    // A serial witness needs no sources, but those that it names are checked.
-    let shown = match replay {
-        Some(Replay::Sees(sight)) if !named.is_empty() => {
-            let time = levels::row(&level.level).and_then(|row| row.time);
-            stage.sees(&order, sources, (sight, time.is_some()))
-        }
-        _ => stage.shows(&level.level, witness, sources),
-    };
-    match shown {
-        Ok(()) => Ok(true),
-        Err(Flaw::Wrong(message)) => Err(message),
-        Err(Flaw::Interrupted(_)) => Ok(false),
-    }
+    verifier
+        .witness(&level.level, witness, sources)
+        .map(|()| true)
 }
 
 /// Whether there is nothing to replay: what a merged list says about versions other than its own is undefined.
@@ -112,34 +72,24 @@ pub(super) fn has_no_meaning(history: &History) -> bool {
     history.rules().lists == ListRule::Merge && !history.lists().is_empty()
 }
 
-/// The context in which the witnesses of one history are replayed.
-pub(super) struct Stage<'a> {
-    pub(super) history: &'a History,
-    pub(super) initial: &'a Initial,
-    pub(super) control: &'a Control,
-    /// Orders that explain every read one transaction after the other.
-    pub(super) serial: &'a Mutex<Vec<Arc<[TransactionId]>>>,
-}
-
-/// Maximum number of those kept.
+/// Maximum number of serial orders kept.
 const KEPT: usize = 2;
 
-impl Stage<'_> {
-    /// Whether a witness explains every read at a level above CI.
+impl Verifier<'_> {
+    /// Whether a witness explains every read at a level above CI, as it is in this history.
     pub(super) fn shows(
         &self,
         level: &str,
         witness: Witness<'_>,
         sources: Sources<'_>,
     ) -> Result<(), Flaw> {
-        let Stage {
-            history,
-            initial,
-            control,
-            ..
-        } = *self;
+        let (history, initial, control) = (self.history(), self.initial(), self.control);
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
         let row = levels::row(level).ok_or_else(unfit)?;
+        let one_by_one = |order: &[TransactionId]| -> Vec<Step> {
+            let steps = |&t: &TransactionId| [Step::Start(t), Step::Commit(t)];
+            order.iter().flat_map(steps).collect()
+        };
         match (row.replay, witness) {
             (Replay::Serial, Witness::Commits(order)) => {
                 if row.is_lightweight {
@@ -149,68 +99,43 @@ impl Stage<'_> {
                 if row.is_lightweight {
                     linear::comparisons_fit(history, order, initial)?;
                 }
-                self.is_timed(order, row.time)
             }
             (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
                     None => replay::with_snapshots(history, initial, steps, apart, control)?,
                 }
-                match row.time {
-                    Some(Time::Whole) => {
-                        replay::in_real_time(history, initial, steps.iter().copied())
-                    }
-                    Some(Time::ByKey) => {
-                        replay::in_real_time_by_key(history, initial, steps.iter().copied())
-                    }
-                    time => self.is_timed(&replay::commits(steps), time),
-                }
             }
             (Replay::Versions, Witness::Commits(order)) => {
-                overwriting::order_fits(history, initial, order)?;
-                self.is_timed(order, row.time)
+                overwriting::order_fits(history, initial, order)?
             }
             (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
-                match self.one_by_one(order) {
-                    Err(Flaw::Wrong(_)) => self.sees(order, sources, (sight, row.time.is_some())),
-                    Ok(()) => self.is_timed(order, row.time),
-                    known => known,
+                let serial = match sources.named.is_empty() {
+                    true => self.one_by_one(order),
+                    false => Err(Flaw::Wrong("the sources that it names count".to_owned())),
+                };
+                match serial {
+                    Err(Flaw::Wrong(_)) => {
+                        let story = Story::new(history, initial, order, sources, control)?;
+                        visibility::replay(&story, sight, row.time.is_some())?
+                    }
+                    known => known?,
                 }
             }
-            _ => Err(unfit()),
+            _ => return Err(unfit()),
         }
-    }
-
-    /// Replays an order in which transactions do not see all that comes before; in real time if it is timed.
-    fn sees(
-        &self,
-        order: &[TransactionId],
-        sources: Sources<'_>,
-        sight: (Sight, bool),
-    ) -> Result<(), Flaw> {
-        self.is_timed(order, sight.1.then_some(Time::Whole))?;
-        weak::holds(
-            self.history,
-            self.initial,
-            order,
-            sources,
-            sight,
-            self.control,
-        )
-    }
-
-    /// Whether an order of commits agrees with real time, as far as that counts.
-    fn is_timed(&self, order: &[TransactionId], time: Option<Time>) -> Result<(), Flaw> {
-        let steps = order
-            .iter()
-            .flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
-        match time {
-            None => Ok(()),
-            Some(Time::Whole | Time::OfCommits) => {
-                replay::in_real_time(self.history, self.initial, steps)
+        let in_time = |steps: &[Step]| {
+            let by_key = row.time == Some(Time::ByKey);
+            replay::in_real_time(history, initial, steps, by_key)
+        };
+        match (row.time, witness) {
+            (None, _) => Ok(()),
+            (Some(Time::OfCommits), Witness::Steps(steps)) => {
+                in_time(&one_by_one(&replay::commits(steps)))
             }
-            Some(Time::ByKey) => replay::in_real_time_by_key(self.history, self.initial, steps),
+            (Some(_), Witness::Steps(steps)) => in_time(steps),
+            (Some(_), Witness::Commits(order)) => in_time(&one_by_one(order)),
         }
     }
 
@@ -225,7 +150,7 @@ impl Stage<'_> {
         if before.iter().any(|known| **known == *order) {
             return Ok(());
         }
-        replay::one_by_one(self.history, self.initial, order, self.control)?;
+        replay::one_by_one(self.history(), self.initial(), order, self.control)?;
         let mut known = known();
         known.truncate(KEPT - 1);
         known.insert(0, order.into());

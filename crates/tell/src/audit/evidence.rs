@@ -6,6 +6,7 @@ use isoscope_judge::verify::{Flaw, Sources, Stated, Step, Verifier, Witness as O
 use isoscope_model::history::{History, OperationId, OperationKind, TransactionId};
 use isoscope_model::relations::{Reason, Resolution};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Has the verifier check the witness of a satisfied level.
 pub(super) fn verified(
@@ -38,7 +39,11 @@ fn steps(events: &[Event]) -> Vec<Step> {
 }
 
 /// A violation as a report states it, with the reads that it rests on.
-pub(super) fn stated(history: &History, findings: &Findings, violation: &Violation) -> Stated {
+pub(super) fn stated(
+    history: &History,
+    findings: &Findings,
+    violation: &Violation,
+) -> Stated<'static> {
     let (entry, transactions) = report::violation(history, findings, violation);
     let of_edges = violation.edges.iter().flat_map(|edge| {
         let premise = match edge.because {
@@ -59,7 +64,7 @@ pub(super) fn stated(history: &History, findings: &Findings, violation: &Violati
         .filter(|&o| history.operation(o).kind == OperationKind::Read)
         .collect();
     Stated {
-        entry,
+        entry: Cow::Owned(entry),
         transactions,
         reads,
     }

@@ -189,7 +189,7 @@ fn accepted(
     }
 }
 
-/// Whether the verifier accepts the violation of a counterexample and its description.
+/// Whether the verifier accepts the violation of a counterexample.
 pub fn holds(example: &Counterexample) -> bool {
     verify::verify_example(&example.history, &entry(example)).is_ok()
 }

@@ -32,7 +32,11 @@ fn violated_levels(index: &Index) -> LevelSet {
 /// Whether the verifier accepts one violation of a history, with all that it is called, whatever else may be found in it.
 fn alone(history: &History, violation: &Violation) -> Result<(), String> {
     let (entry, _) = report::scenario(history, &Findings::default(), violation);
-    verify::verify_example(history, &entry).map_err(|problems| format!("{problems:?}"))
+    verify::verify_example(history, &entry).map_err(|problem| problem.to_string())?;
+    match common::described::problems_of_example(history, &entry) {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(problems.join(", ")),
+    }
 }
 
 /// Finds the patterns and checks all that must hold of any answer.

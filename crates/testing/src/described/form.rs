@@ -1,26 +1,22 @@
 //! The description of a violation in addition to its proof: its name and number, its transactions, operations and key.
 
-use super::operations::operation;
-use super::resolution::Resolution;
-use super::told::{Scene, Surplus};
-use super::{claim, pattern, roles, scene};
-use crate::report::{OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry};
-use isoscope_model::history::{History, OperationId, OperationKind, TransactionId};
+use super::roles::{self, last_write};
+use super::{Described, Scene, Surplus, claim, names, pattern};
+use isoscope_judge::report::{
+    OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry,
+};
+use isoscope_model::history::{OperationId, OperationKind, TransactionId};
 use rustc_hash::FxHashSet;
 
-/// A violation whose proof holds, in its history.
-pub(super) struct Form<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution<'a>,
-    pub(super) violation: &'a ViolationEntry,
-    pub(super) transactions: &'a [TransactionId],
-    pub(super) surplus: Surplus,
-}
-
-impl Form<'_> {
-    /// All problems with it. `told` is what its proof shows.
-    pub(super) fn check(&self, told: &Scene) -> Vec<String> {
-        let claimed = claim::check(self.history, self.violation, self.transactions, &told.reads);
+impl Described<'_> {
+    /// Everything that is wrong in its description. `told` is what its proof shows.
+    pub(super) fn flaws(&self, told: &Scene, surplus: Surplus) -> Vec<String> {
+        let claimed = claim::check(
+            self.history,
+            self.violation,
+            &self.transactions,
+            &told.reads,
+        );
         let mut checks = vec![
             self.name(),
             self.texts(),
@@ -29,8 +25,8 @@ impl Form<'_> {
             claimed,
             claim::statements(self.violation),
         ];
-        if self.surplus == Surplus::Refused {
-            checks.extend([self.participants(), self.operations(told)]);
+        if surplus == Surplus::Refused {
+            checks.extend([self.participants(), self.named_operations(told)]);
         }
         checks.into_iter().filter_map(Result::err).collect()
     }
@@ -79,12 +75,7 @@ impl Form<'_> {
             .flat_map(|claim| claim.operations());
         let entries = entries.chain(claimed);
         entries.into_iter().try_for_each(|entry| {
-            let o = operation(
-                self.history,
-                self.transactions,
-                entry.transaction,
-                entry.index,
-            )?;
+            let o = self.entry(entry)?;
             let (text, line) = (self.history.operation_text(o), self.history.line_of(o));
             let line = Some(line).filter(|&line| line > 0);
             let place = self
@@ -149,7 +140,7 @@ impl Form<'_> {
         writers(proof).into_iter().for_each(mark);
         let unused = used
             .iter()
-            .zip(self.transactions)
+            .zip(&self.transactions)
             .filter(|(used, _)| !**used)
             .map(|(_, &t)| t);
         match unused.into_iter().find(|&t| !self.is_one_of_many(t)) {
@@ -181,19 +172,12 @@ impl Form<'_> {
             .iter()
             .flat_map(|claim| claim.operations());
         let entries = entries.chain(claimed);
-        let of = |entry: &OperationEntry| {
-            operation(
-                self.history,
-                self.transactions,
-                entry.transaction,
-                entry.index,
-            )
-        };
+        let of = |entry: &OperationEntry| self.entry(entry);
         let operations = entries.filter_map(|entry| of(entry).ok());
         let mut reads =
             operations.filter(|&o| self.history.operation(o).kind == OperationKind::Read);
         reads.any(|read| {
-            let writers = self.resolution.writers(read);
+            let writers = self.reads.writers(read);
             writers.len() > MOST_TOLD && writers.contains(&t)
         })
     }
@@ -224,10 +208,10 @@ impl Form<'_> {
     }
 
     /// The operations that it names in addition to those of its edges concern its reads.
-    fn operations(&self, told: &Scene) -> Result<(), String> {
+    fn named_operations(&self, told: &Scene) -> Result<(), String> {
         let proof = &self.violation.proof;
         let listed = &self.violation.operations;
-        if self.violation.pattern == super::linear::PATTERN {
+        if self.violation.pattern == names::LINEAR {
             let all: usize = self
                 .transactions
                 .iter()
@@ -244,7 +228,7 @@ impl Form<'_> {
                 "it does not name all operations of its transactions"
             );
         }
-        let has_cases = !scene::is_last_part(proof) || matches!(proof, ProofEntry::Appends { .. });
+        let has_cases = !names::is_last_part(proof) || matches!(proof, ProofEntry::Appends { .. });
         if !has_cases
             && matches!(
                 proof,
@@ -257,14 +241,7 @@ impl Form<'_> {
             };
         }
         let mut reads = told.reads.clone();
-        let of = |entry: &OperationEntry| {
-            operation(
-                self.history,
-                self.transactions,
-                entry.transaction,
-                entry.index,
-            )
-        };
+        let of = |entry: &OperationEntry| self.entry(entry);
         let in_proof = named(proof)
             .into_iter()
             .map(of)
@@ -274,10 +251,8 @@ impl Form<'_> {
                 .iter()
                 .filter(|&&o| self.history.operation(o).kind == OperationKind::Read),
         );
-        let (history, resolution) = (self.history, self.resolution);
         let shown = roles::ReadRoles {
-            history,
-            resolution,
+            reads: self.reads,
             pattern: &self.violation.pattern,
         };
         for entry in listed {
@@ -299,10 +274,7 @@ impl Form<'_> {
         let history = self.history;
         let write = history.operation(o);
         let t = history.transaction_of(o);
-        let is_last = |before: Option<OperationId>| {
-            let is_before = |other: OperationId| before.is_none_or(|before| other < before);
-            super::edge::last_write(history, t, write.key, is_before) == Some(o)
-        };
+        let is_last = |before| last_write(history, t, write.key, before) == Some(o);
         write.kind == OperationKind::Write
             && reads.iter().any(|&read| {
                 let seen = history.operation(read);

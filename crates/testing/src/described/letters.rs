@@ -1,13 +1,11 @@
 //! The patterns TAP-h to n: t3 reads a key from t1 although it sees t2, whose version is newer.
 
-use super::edge_cycle::Cycle;
-use super::operations::operation;
+use super::Scene;
+use super::cycle::Cycle;
 use super::pattern::{GRID, cell};
-use super::resolution::Source;
-use super::setting::Setting;
-use super::told::{Scene, Told};
-use crate::report::{AxiomWord, ReasonEntry};
-use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use super::reads::{Case, Reads};
+use isoscope_judge::report::{AxiomWord, ReasonEntry};
+use isoscope_model::history::{KeyId, OperationId, OperationKind, TransactionId};
 
 const MONO: usize = 0;
 const FRACTURED: usize = 1;
@@ -35,7 +33,11 @@ struct Sight {
 
 /// A cycle that begins with the order of t2 before t1 and leads back from t1 to t2. Where t2 comes before ⊥, so does
 /// everything before it: then whatever the commit order is said to put before something else is implied.
-pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Setting<'_>>) -> Told {
+pub(super) fn of_cycle(
+    cycle: &Cycle<'_>,
+    pattern: &str,
+    case: Option<&Case>,
+) -> Result<Scene, String> {
     let Some((row, column)) = cell(pattern) else {
         return Err(format!("no cycle shows {pattern}"));
     };
@@ -51,17 +53,16 @@ pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Settin
         false if (0..back.len()).all(|at| is_causal(&back[at].kind) || is_commit(at)) => 1,
         false => return Err(format!("its cycle shows no {pattern}")),
     };
-    if cycle.argument.violation.implied && column == 1 && parts.t1.is_initial() && shown == 0 {
+    if cycle.described.violation.implied && column == 1 && parts.t1.is_initial() && shown == 0 {
         return Ok(Scene {
             key: Some(parts.key),
             also: cells(row, column).map(str::to_owned).collect(),
             ..Scene::default()
         });
     }
-    let history = cycle.argument.history;
-    let sight = match setting {
-        Some(setting) => sight(history, setting, parts)?,
-        // An impossible case may be classified in any way that its edges allow.
+    let sight = match case {
+        Some(case) => sight(cycle.described.reads, case, parts)?,
+        // An unknown case may be classified in any way that its edges allow.
         None => Sight {
             row,
             by_read: true,
@@ -74,31 +75,35 @@ pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Settin
             GRID[sight.row][shown]
         ));
     }
-    Ok(Scene {
-        versions: Some((parts.t1, parts.t2)),
-        ..scene(parts, (row, column), sight, cycle)
-    })
+    let mut scene = scene(parts, (row, column), sight, cycle);
+    scene.versions = Some((parts.t1, parts.t2));
+    if case.is_none() {
+        let any = ["h", "i", "k", "l"].map(|letter| format!("C4 TAP-{letter}"));
+        scene.also.extend(any);
+    }
+    Ok(scene)
 }
 
 fn parts(cycle: &Cycle<'_>) -> Result<Parts, String> {
-    let argument = cycle.argument;
+    let described = cycle.described;
     let first = cycle.edges[0];
     let (ReasonEntry::Visible { reader, read, .. }, "CM") = (&first.reason, first.kind.as_str())
     else {
         return Err("its cycle does not begin with the order that a read forces".to_owned());
     };
-    let read = operation(argument.history, argument.transactions, *reader, *read)?;
+    let read = described.operation(*reader, *read)?;
     Ok(Parts {
-        t1: argument.transaction(first.to)?,
-        t2: argument.transaction(first.from)?,
-        t3: argument.transaction(*reader)?,
-        key: argument.history.operation(read).key,
+        t1: described.transaction(first.to)?,
+        t2: described.transaction(first.from)?,
+        t3: described.transaction(*reader)?,
+        key: described.history.operation(read).key,
         read,
     })
 }
 
 /// How t3 sees t2, in the most specific way. O(operations of t3).
-fn sight(history: &History, setting: &Setting<'_>, parts: Parts) -> Result<Sight, String> {
+fn sight(reads: &Reads<'_>, case: &Case, parts: Parts) -> Result<Sight, String> {
+    let history = reads.history;
     let Parts {
         t1,
         t2,
@@ -112,9 +117,10 @@ fn sight(history: &History, setting: &Setting<'_>, parts: Parts) -> Result<Sight
         .operations_of(t3)
         .filter(|&o| history.operation(o).kind == OperationKind::Read)
     {
-        let Source::Other { writer, .. } = setting.source(o) else {
+        let Some(source) = reads.source(o, case) else {
             continue;
         };
+        let writer = source.writer;
         let is_key = history.operation(o).key == key;
         if writer == t2 && is_key {
             of_key = true;
@@ -186,8 +192,8 @@ fn scene(parts: Parts, (row, column): (usize, usize), sight: Sight, cycle: &Cycl
 }
 
 /// TAP-j that also violates read committed: the second of two reads of a key returned an older version than the first.
-pub(super) fn torn(cycle: &Cycle<'_>) -> Told {
-    let argument = cycle.argument;
+pub(super) fn torn(cycle: &Cycle<'_>) -> Result<Scene, String> {
+    let described = cycle.described;
     let Parts { key, read, .. } = parts(cycle)?;
     let ReasonEntry::Visible {
         axiom: AxiomWord::ReadCommitted,
@@ -200,14 +206,12 @@ pub(super) fn torn(cycle: &Cycle<'_>) -> Told {
     let [seen] = seen.as_slice() else {
         return Err("it does not show two reads of a key".to_owned());
     };
-    let seen = argument.edge(*seen)?;
+    let seen = described.edge(*seen)?;
     let first = seen
         .to_operation
         .ok_or("it does not show two reads of a key")?;
-    let first = operation(argument.history, argument.transactions, seen.to, first)?;
-    if argument.history.operation(first).key != key
-        || argument.history.operation(first).kind != OperationKind::Read
-    {
+    let first = described.operation(seen.to, first)?;
+    if described.history.operation(first).key != key || !described.is_read(first) {
         return Err("its reads are of different keys".to_owned());
     }
     let also = ["C4 TAP-f", "G-monotonic"].map(str::to_owned).to_vec();

@@ -1,30 +1,28 @@
 //! A cycle of edges, and the names that follow from their kinds and keys.
 
-use super::argument::Argument;
-use super::operations::operation;
-use super::told::Scene;
-use crate::report::{EdgeEntry, ReasonEntry};
+use super::{Described, Scene};
+use isoscope_judge::report::{EdgeEntry, ReasonEntry};
 use isoscope_model::history::KeyId;
 
 /// A cycle of edges.
 pub(super) struct Cycle<'a> {
-    pub(super) argument: &'a Argument<'a>,
+    pub(super) described: &'a Described<'a>,
     pub(super) edges: Vec<&'a EdgeEntry>,
     /// Their places among the edges of the violation.
     places: Vec<usize>,
 }
 
 impl<'a> Cycle<'a> {
-    pub(super) fn new(argument: &'a Argument<'a>, cycle: &[usize]) -> Result<Cycle<'a>, String> {
+    pub(super) fn new(described: &'a Described<'a>, cycle: &[usize]) -> Result<Cycle<'a>, String> {
         let edges = cycle
             .iter()
-            .map(|&e| argument.edge(e))
+            .map(|&e| described.edge(e))
             .collect::<Result<Vec<_>, _>>()?;
         if edges.is_empty() {
             Err("an empty cycle".to_owned())
         } else {
             Ok(Cycle {
-                argument,
+                described,
                 edges,
                 places: cycle.to_vec(),
             })
@@ -33,7 +31,7 @@ impl<'a> Cycle<'a> {
 
     /// The scene with what the cycle consists of as its identity.
     pub(super) fn scene(&self, key: Option<KeyId>, also: Vec<String>) -> Scene {
-        let name = |place: usize| self.argument.transaction(place).map(|t| t.0);
+        let name = |place: usize| self.described.transaction(place).map(|t| t.0);
         // A transaction that misses a newer version may have read several older ones.
         let missing = |e: &EdgeEntry| e.from_operation.filter(|_| e.kind == "RW");
         let identity = |e: &&EdgeEntry| {
@@ -59,9 +57,9 @@ impl<'a> Cycle<'a> {
     /// Whether it has an edge of a kind or rests on one.
     pub(super) fn rests_on(&self, kind: &str) -> bool {
         let mut open = self.places.clone();
-        let mut met = vec![false; self.argument.violation.edges.len()];
+        let mut met = vec![false; self.described.violation.edges.len()];
         while let Some(place) = open.pop() {
-            let Ok(edge) = self.argument.edge(place) else {
+            let Ok(edge) = self.described.edge(place) else {
                 continue;
             };
             if edge.kind == kind {
@@ -91,9 +89,8 @@ impl<'a> Cycle<'a> {
         let Some(index) = edge.from_operation else {
             return Ok(None);
         };
-        let argument = self.argument;
-        let operation = operation(argument.history, argument.transactions, edge.from, index)?;
-        Ok(Some(argument.history.operation(operation).key))
+        let operation = self.described.operation(edge.from, index)?;
+        Ok(Some(self.described.history.operation(operation).key))
     }
 
     /// Its names in Adya and Jepsen, and that of the same scenario here.
@@ -138,11 +135,11 @@ impl<'a> Cycle<'a> {
         let [back] = order.as_slice() else {
             return false;
         };
-        let Ok(back) = self.argument.edge(*back) else {
+        let Ok(back) = self.described.edge(*back) else {
             return false;
         };
         let writer = |edge: &EdgeEntry| match edge.reason {
-            ReasonEntry::Overwrites { writer, .. } => self.argument.transaction(writer).ok(),
+            ReasonEntry::Overwrites { writer, .. } => self.described.transaction(writer).ok(),
             _ => None,
         };
         (back.from, back.to, &back.key) == (missed.to, missed.from, &missed.key)
@@ -181,7 +178,7 @@ impl<'a> Cycle<'a> {
     pub(super) fn is_named_long_fork(&self) -> bool {
         self.is_long_fork()
             && self
-                .argument
+                .described
                 .violation
                 .levels
                 .iter()

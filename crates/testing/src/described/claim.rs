@@ -1,7 +1,7 @@
 //! The claim of a violation: does it follow from the history and from the edges, which have been checked already?
 
-use super::operations::{operation, writes_of};
-use crate::report::{
+use super::writes_of;
+use isoscope_judge::report::{
     ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord,
     ViolationEntry,
 };
@@ -673,4 +673,16 @@ impl ClaimScope<'_> {
         }
         Ok(())
     }
+}
+
+/// Operation `index` of the transaction at `place`.
+fn operation(
+    history: &History,
+    transactions: &[TransactionId],
+    place: usize,
+    index: usize,
+) -> Result<OperationId, String> {
+    let t = transactions.get(place).filter(|t| !t.is_initial());
+    t.and_then(|&t| history.operations_of(t).nth(index))
+        .ok_or_else(|| format!("place {place} has no operation {index}"))
 }
