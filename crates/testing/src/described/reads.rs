@@ -163,7 +163,7 @@ impl<'a> Reads<'a> {
             all.retain(|&writer| {
                 let is_later =
                     !writer.is_initial() && history.session_of(writer) == history.session_of(t);
-                writer.is_initial() || !from(writer).intermediate && !(is_later && writer > t)
+                writer.is_initial() || !(from(writer).intermediate || is_later && writer > t)
             });
         }
         match *all.as_slice() {
