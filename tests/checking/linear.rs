@@ -112,11 +112,9 @@ fn same_as_strict(all: &[Light], history: &History, verdict: VerdictWord) -> Res
 
 /// Evidence with something wrong in it is not accepted.
 fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
-    let must_fail = |damaged: &Report, how: &str| match verify::verify(history, damaged) {
-        Ok(verified) if verified.without_evidence.is_empty() => {
-            Err(format!("accepted although {how}: {damaged:?}"))
-        }
-        _ => Ok(()),
+    let must_fail = |damaged: &Report, how: &str| match examine::believed(history, damaged) {
+        Ok(_) => Err(format!("accepted although {how}: {damaged:?}")),
+        Err(_) => Ok(()),
     };
     if let Some(witness) = &report.levels[0].witness {
         let find = |at: usize| {

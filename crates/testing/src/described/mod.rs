@@ -57,7 +57,9 @@ pub fn problems(history: &History, report: &Report) -> Vec<String> {
         }
     }
     if described.len() == report.violations.len() {
-        problems.extend(together::flaws(report, &described, &reads));
+        let are_plain = pattern::are_plain(report.levels.iter().map(|level| level.level.as_str()));
+        let reads = if are_plain { &plain_reads } else { &reads };
+        problems.extend(together::flaws(report, &described, reads));
     }
     problems
 }
