@@ -159,6 +159,10 @@ impl<'a> Reads<'a> {
             return Some(from(*writer));
         }
         let mut all = self.writers(read);
+        // Whichever wrote it, the read is wrong.
+        if all.len() > 1 && after_own_write {
+            return None;
+        }
         if all.len() > 1 {
             all.retain(|&writer| {
                 let is_later =
