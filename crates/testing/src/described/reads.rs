@@ -2,8 +2,8 @@
 
 use super::writes_of;
 use isoscope_model::history::{
-    DuplicateRule, History, KeyId, ListRule, Operation, OperationId, OperationKind, Outcome,
-    TransactionId, Value,
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
+    Value,
 };
 use isoscope_model::relations::set_up_transactions;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -200,11 +200,11 @@ impl<'a> Reads<'a> {
     }
 
     /// Whether the one transaction causally precedes the other; none where that depends on which of several wrote what a
-    /// read returned. O(operations) per call.
+    /// read returned, and where lists were read. O(operations) per call.
     pub(super) fn precedes(&self, a: TransactionId, b: TransactionId) -> Option<bool> {
         let history = self.history;
-        let is_open = self.repeats_elements() || history.rules().lists != ListRule::Exact;
-        if is_open || self.is_ambiguous() {
+        // What the elements before the last one of a list say is not looked up here.
+        if !history.lists().is_empty() || self.is_ambiguous() {
             return None;
         }
         let members = self.members();
