@@ -1,4 +1,4 @@
-//! Words that know what they mention, so that whoever shows them can colour and link without reading them again.
+//! Words that know what they mention, so that what shows them can colour and link without reading them again.
 
 use isoscope_model::history::{KeyId, OperationId, TransactionId};
 use std::cell::Cell;

@@ -116,7 +116,7 @@ impl Explanation {
         doubt.chain(self.facts_without_doubt()).collect()
     }
 
-    /// The same for whoever shows the doubt elsewhere.
+    /// As `facts`, without the doubt, for readers who are shown it elsewhere.
     pub fn facts_without_doubt(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [
