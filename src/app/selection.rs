@@ -453,7 +453,7 @@ mod tests {
             transactions: vec![TransactionId(0)],
             operations: Vec::new(),
             edges: Vec::new(),
-            proof: Proof::Read,
+            proof: Proof::Reads(None),
             implied: false,
             group: ordinal,
             place: None,

@@ -32,7 +32,7 @@ fn n_combinations(findings: &Findings, level: Level) -> Option<usize> {
     of_level
         .map(|violation| &violation.proof)
         .find_map(|proof| match proof {
-            Proof::Combinations { excluded, .. } => Some(excluded.len()),
+            Proof::Log { excluded, .. } if !proof.is_log_of_orders() => Some(excluded.len()),
             _ => None,
         })
 }
@@ -137,7 +137,7 @@ fn evidence_by_combinations_survives_json_and_is_told() {
     let violation = findings
         .violations
         .iter()
-        .find(|v| matches!(v.proof, Proof::Combinations { .. }));
+        .find(|v| matches!(v.proof, Proof::Log { .. }) && !v.proof.is_log_of_orders());
     let violation = violation.expect("a tree would be too deep");
     let example = counterexample::minimize(&history, violation, &isoscope::control::Control::new());
     let explanation = counterexample::explain(&example);

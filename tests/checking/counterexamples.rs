@@ -7,12 +7,12 @@ use common::parts;
 use common::random::{Shape, for_histories, is_chosen};
 use common::{corpus, examine};
 use isoscope::checkers::{
-    self, Checker, Level, LevelResult, Options, Pattern, Proof, Verdict, Violation,
+    self, Checker, Level, LevelResult, Options, Pattern, Proof, Question, Verdict, Violation,
 };
 use isoscope::control::Control;
 use isoscope::counterexample::replay::{self, Action, Explained};
 use isoscope::counterexample::{
-    self, Counterexample, LayerKind, Minimality, Shows, Step, StepRole, Supposition,
+    self, Counterexample, LayerKind, Minimality, Shows, Step, StepRole,
 };
 use isoscope::formats;
 use isoscope::history::{History, OperationId, OperationKind, TransactionId};
@@ -417,7 +417,13 @@ fn layers_fit(example: &Counterexample) -> Result<(), String> {
 /// Every leaf ends in a cycle or in reads, and assumes both sides of every question.
 fn cases_fit(example: &Counterexample) -> Result<(), String> {
     let violation = &example.violation;
-    let is_divided = matches!(violation.proof, Proof::Split { .. } | Proof::Writers { .. });
+    let is_divided = matches!(
+        violation.proof,
+        Proof::Cases {
+            question: Question::Order { .. } | Question::Writer { .. },
+            ..
+        }
+    );
     let Some(tree) = counterexample::case_tree(&example.history, violation) else {
         return if is_divided {
             Err("has no cases".to_owned())
@@ -442,12 +448,12 @@ fn cases_fit(example: &Counterexample) -> Result<(), String> {
         {
             return Err(format!("has a case without a place: {node:?}"));
         }
-        if (place == 0) != (node.supposes == Supposition::Nothing) {
+        if (place == 0) != node.supposes.is_none() {
             return Err(format!("supposes nothing: {node:?}"));
         }
         let cycle: Vec<_> = node.cycle.iter().map(|&e| &violation.edges[e]).collect();
         if (0..cycle.len()).any(|at| cycle[at].to != cycle[(at + 1) % cycle.len()].from) {
-            return Err(format!("has a case without a circle: {node:?}"));
+            return Err(format!("has a case without a cycle: {node:?}"));
         }
     }
     Ok(())

@@ -230,7 +230,7 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
             .map_err(|problem| about(format!("{problem}\n{told}")))?;
         let tree = case_tree(&example.history, &example.violation);
         let is_divided =
-            matches!(&example.violation.proof, Proof::Appends { cases, .. } if !cases.is_empty());
+            matches!(&example.violation.proof, Proof::Cases { cases, .. } if !cases.is_empty());
         if is_divided && tree.is_none_or(|tree| tree.leaves().count() == 0) {
             return Err(about("its cases are not told".to_owned()));
         }

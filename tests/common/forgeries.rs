@@ -1,7 +1,7 @@
 //! Reports of histories with repeated elements in which something is wrong: the verifier must refuse them.
 
 use super::oracle::LEVELS;
-use isoscope::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId};
+use isoscope::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId, WrongReads};
 use isoscope::history::{History, OperationId, OperationKind, TransactionId};
 use isoscope::report::{LevelEntry, ProofEntry, Report, Settings, ViolationEntry};
 use isoscope::verify;
@@ -127,11 +127,11 @@ pub(crate) fn accepted_reads(history: &History, levels: &[Level]) -> Vec<String>
             .filter(|(pattern, _)| level.implies(pattern.row().level))
         {
             for proof in [
-                Proof::Read,
-                Proof::Reads {
+                Proof::Reads(None),
+                Proof::Reads(Some(WrongReads {
                     pattern: *pattern,
                     reads: reads.clone(),
-                },
+                })),
             ] {
                 let id = ViolationId {
                     pattern: *pattern,

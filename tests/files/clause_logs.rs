@@ -101,7 +101,7 @@ fn logs_of_formulas_pass_the_verifier_at_every_violated_level() {
         let history = formula.sketch().history();
         let (edges, proof) =
             prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
-        assert!(matches!(proof, Proof::Clauses { .. }));
+        assert!(proof.is_log_of_orders());
         let report = report_of(&history, edges, proof, Level::PrefixConsistency);
         assert_eq!(is_accepted(&history, &report), Ok(true), "{formula:?}");
         let mut line = Vec::new();
@@ -129,9 +129,7 @@ fn a_history_whose_tree_of_cases_is_too_large_is_listed_with_a_log_and_told_in_w
         (3, Vec::new())
     );
     let violation = findings.violations.first().expect("listed");
-    let Proof::Clauses { lemmas, .. } = &violation.proof else {
-        panic!("{:?}", violation.proof)
-    };
+    let lemmas = violation.proof.cycles_of_orders().expect("a log of orders");
     let example = counterexample::Counterexample {
         violation: violation.clone(),
         ..counterexample::minimize(&history, violation, &stopped())
@@ -181,7 +179,7 @@ fn logs_of_random_histories_exist_and_pass_exactly_at_violated_levels() {
                 is_violated(&history, level),
                 "seed {seed} at {level}\n{sketch}"
             );
-            logs += usize::from(matches!(proof, Proof::Clauses { .. }));
+            logs += usize::from(proof.is_log_of_orders());
             let report = report_of(&history, edges, proof, level);
             assert_eq!(
                 is_accepted(&history, &report),
@@ -239,7 +237,7 @@ fn dense_blind_writes_have_logs_exactly_at_violated_levels() {
             assert_eq!(proved.is_none(), is_satisfied, "{sketch} at {level}");
             satisfied += usize::from(is_satisfied);
             if let Some((edges, proof)) = proved {
-                logs += usize::from(matches!(proof, Proof::Clauses { .. }));
+                logs += usize::from(proof.is_log_of_orders());
                 let report = report_of(&history, edges, proof, level);
                 assert_eq!(
                     is_accepted(&history, &report),
@@ -263,7 +261,7 @@ fn small_logs() -> Vec<(History, Report)> {
             STRONG
                 .into_iter()
                 .filter_map(|level| match prove(&history, level, LOG_OF_ALL)? {
-                    (edges, proof @ Proof::Clauses { .. }) => {
+                    (edges, proof) if proof.is_log_of_orders() => {
                         Some(report_of(&history, edges, proof, level))
                     }
                     _ => None,

@@ -5,7 +5,8 @@
 use crate::common;
 
 use isoscope::checkers::{
-    self, Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness,
+    self, Level, LevelSet, Pattern, Proof, Question, Supposed, Verdict, Violation, ViolationId,
+    Witness,
 };
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Counterexample, Minimality, Shows, explain};
@@ -248,12 +249,15 @@ fn case_split() -> Counterexample {
             overwrites("T3", vec![12]),
         ),
     ];
-    let key = edges[10].key.expect("it is about x");
-    let proof = Proof::Split {
-        key,
-        first: (10, Box::new(Proof::Cycle(vec![11, 7, 4]))),
-        second: (12, Box::new(Proof::Cycle(vec![13, 8, 5, 6]))),
+    let question = Question::Order {
+        key: edges[10].key.expect("it is about x"),
+        writers: [edges[10].from, edges[10].to],
     };
+    let cases = vec![
+        (Supposed::Order(10), Proof::Cycle(vec![11, 7, 4])),
+        (Supposed::Order(12), Proof::Cycle(vec![13, 8, 5, 6])),
+    ];
+    let proof = Proof::Cases { question, cases };
     example(
         history,
         Pattern::SERCycle,

@@ -327,7 +327,7 @@ mod tests {
             transactions: transactions.iter().map(|&t| TransactionId(t)).collect(),
             operations: Vec::new(),
             edges: Vec::new(),
-            proof: Proof::Read,
+            proof: Proof::Reads(None),
             implied: false,
             group,
             place: None,

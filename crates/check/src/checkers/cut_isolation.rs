@@ -8,7 +8,10 @@
 //! out sources that violate only stronger levels.
 
 use super::refutation::{MOST_NESTED, merged, possible_writes};
-use super::{Cause, Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
+use super::{
+    Cause, Level, LevelSet, Pattern, Proof, Question, Supposed, Verdict, Violation, Witness,
+    WrongReads,
+};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::Resolution;
@@ -269,8 +272,17 @@ impl<'a> Cut<'a> {
             })
         };
         let cases: Option<Vec<Violation>> = writers.iter().map(&mut case).collect();
-        let mut cases = writers.iter().copied().zip(cases?);
-        Some(merged(*read, cases.next()?, cases))
+        let read = *read;
+        let answers = writers
+            .iter()
+            .map(|&writer| Supposed::Writer { read, writer });
+        let mut cases = answers.zip(cases?);
+        Some(merged(
+            self.history,
+            Question::Writer { read },
+            cases.next()?,
+            cases,
+        ))
     }
 
     /// Reads of one key that can share no writer.
@@ -292,7 +304,7 @@ impl<'a> Cut<'a> {
                 pattern,
                 1,
                 LevelSet::upward(Level::CutIsolation),
-                Proof::Reads { pattern, reads },
+                Proof::Reads(Some(WrongReads { pattern, reads })),
             )
         }
     }

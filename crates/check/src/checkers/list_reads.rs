@@ -436,7 +436,7 @@ impl Look<'_> {
                 pattern,
                 ordinal,
                 LevelSet::upward(Level::AdyaReadCommitted),
-                Proof::Read,
+                Proof::Reads(None),
             )
         }
     }

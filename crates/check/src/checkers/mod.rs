@@ -62,7 +62,9 @@ pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
 use rest::Counted;
 pub use rest::Rest;
-pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
+pub use violation::{
+    Case, Instances, Proof, Question, Supposed, Violation, ViolationId, ViolationName, WrongReads,
+};
 
 use isoscope_model::control::Interrupt;
 use isoscope_model::history::{History, OperationId, TransactionId};

@@ -463,7 +463,7 @@ impl Describe<'_> {
                 pattern,
                 1,
                 LevelSet::upward(Level::AdyaReadCommitted),
-                Proof::Read,
+                Proof::Reads(None),
             )
         }
     }
@@ -486,7 +486,7 @@ impl Describe<'_> {
         };
         let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];
-        let mut proof = Proof::Read;
+        let mut proof = Proof::Reads(None);
         if let (Some(backward), Some(one), Some(other)) = (
             self.backward.as_mut(),
             place_in(index, node, first),

@@ -3,12 +3,12 @@
 use super::*;
 use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{
-    C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation,
-    Witness,
+    C4Pattern, Case, Event, Findings, Level, LevelResult, Pattern, Proof, Question, Supposed,
+    Verdict, Violation, Witness,
 };
 use crate::health::Health;
 use isoscope_model::history::{FaultSpan, History, KeyId, OperationId, TransactionId};
-use isoscope_model::relations::{Axiom, Guarantee, Reason};
+use isoscope_model::relations::{Axiom, EdgeIndex, Guarantee, Reason};
 use std::collections::BTreeMap;
 
 /// What to put into a report in addition to the findings.
@@ -440,15 +440,12 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
 
 /// Recursion is bounded by the depth of the proof.
 fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
-    let mut case = |(assume, proof): &(usize, Box<Proof>)| CaseEntry {
-        assume: *assume,
-        proof: Box::new(proof_entry(places, proof)),
-    };
     match proof {
-        Proof::Read => ProofEntry::Read,
-        Proof::Reads { pattern, reads } => ProofEntry::Reads {
-            pattern: pattern.id().to_owned(),
-            reads: reads
+        Proof::Reads(None) => ProofEntry::Read,
+        Proof::Reads(Some(wrong)) => ProofEntry::Reads {
+            pattern: wrong.pattern.id().to_owned(),
+            reads: wrong
+                .reads
                 .iter()
                 .map(|&read| places.operation_entry(read))
                 .collect(),
@@ -456,105 +453,130 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
         Proof::Cycle(edges) => ProofEntry::Cycle {
             edges: edges.clone(),
         },
-        Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses {
-            lemmas: lemmas.clone(),
-            clauses: clauses.clone(),
+        Proof::Cases { question, cases } => cases_entry(places, *question, cases),
+        Proof::Log {
+            options,
+            excluded,
+            clauses,
+        } => match proof.cycles_of_orders() {
+            Some(cycles) => ProofEntry::Clauses {
+                lemmas: cycles.into_iter().map(<[EdgeIndex]>::to_vec).collect(),
+                clauses: clauses
+                    .iter()
+                    .map(|clause| {
+                        let edges = clause.iter().map(|&(option, _)| options[option].order());
+                        edges.flatten().collect()
+                    })
+                    .collect(),
+            },
+            None => ProofEntry::Combinations {
+                options: options
+                    .iter()
+                    .filter_map(|&option| option_entry(places, option))
+                    .collect(),
+                excluded: excluded
+                    .iter()
+                    .map(|(together, proof)| CombinationEntry {
+                        options: together.iter().map(|option| option + 1).collect(),
+                        proof: proof_entry(places, proof),
+                    })
+                    .collect(),
+                clauses: clauses
+                    .iter()
+                    .map(|clause| {
+                        clause
+                            .iter()
+                            .map(|&(option, holds)| {
+                                let number = option as i64 + 1;
+                                if holds { number } else { -number }
+                            })
+                            .collect()
+                    })
+                    .collect(),
+            },
         },
-        Proof::Split { key, first, second } => {
-            let (first, second) = (case(first), case(second));
+    }
+}
+
+/// The cases of a question.
+fn cases_entry(places: &mut Places<'_>, question: Question, cases: &[Case]) -> ProofEntry {
+    match question {
+        Question::Order { key, .. } => {
+            let [first, second] = [0, 1].map(|place| CaseEntry {
+                assume: cases[place].0.order().unwrap_or_default(),
+                proof: Box::new(proof_entry(places, &cases[place].1)),
+            });
             ProofEntry::Split {
-                key: places.key(*key),
+                key: places.key(key),
                 first,
                 second,
             }
         }
-        Proof::Writers { read, cases } => {
-            let read = places.operation_entry(*read);
-            let case = |(writer, proof): &(TransactionId, Proof)| WriterEntry {
-                writer: places.of(*writer),
-                proof: proof_entry(places, proof),
-            };
-            ProofEntry::Writers {
-                read,
-                cases: cases.iter().map(case).collect(),
-            }
-        }
-        Proof::Appends { read, place, cases } => {
-            let read = places.operation_entry(*read);
-            let case = |(append, proof): &(OperationId, Proof)| AppendEntry {
-                append: places.operation_entry(*append),
-                proof: proof_entry(places, proof),
-            };
-            ProofEntry::Appends {
-                read,
-                place: *place,
-                cases: cases.iter().map(case).collect(),
-            }
-        }
-        Proof::Outcomes { transaction, cases } => {
-            let transaction = places.of(*transaction);
-            let case = |(committed, proof): &(bool, Proof)| OutcomeEntry {
-                committed: *committed,
-                proof: proof_entry(places, proof),
-            };
-            ProofEntry::Outcomes {
-                transaction,
-                cases: cases.iter().map(case).collect(),
-            }
-        }
-        Proof::Combinations {
-            options,
-            excluded,
-            clauses,
-        } => {
-            let options = options
+        Question::Writer { read } => ProofEntry::Writers {
+            read: places.operation_entry(read),
+            cases: cases
                 .iter()
-                .map(|&option| option_entry(places, option))
-                .collect();
-            let combination = |(together, proof): &(Vec<usize>, Proof)| CombinationEntry {
-                options: together.iter().map(|option| option + 1).collect(),
-                proof: proof_entry(places, proof),
-            };
-            let signed = |&(option, holds): &(usize, bool)| {
-                if holds {
-                    option as i64 + 1
-                } else {
-                    -(option as i64 + 1)
-                }
-            };
-            ProofEntry::Combinations {
-                options,
-                excluded: excluded.iter().map(combination).collect(),
-                clauses: clauses
-                    .iter()
-                    .map(|clause| clause.iter().map(signed).collect())
-                    .collect(),
-            }
-        }
+                .filter_map(|(answer, proof)| match *answer {
+                    Supposed::Writer { writer, .. } => Some(WriterEntry {
+                        writer: places.of(writer),
+                        proof: proof_entry(places, proof),
+                    }),
+                    _ => None,
+                })
+                .collect(),
+        },
+        Question::Append { read, place } => ProofEntry::Appends {
+            read: places.operation_entry(read),
+            place,
+            cases: cases
+                .iter()
+                .filter_map(|(answer, proof)| match *answer {
+                    Supposed::Append { append, .. } => Some(AppendEntry {
+                        append: places.operation_entry(append),
+                        proof: proof_entry(places, proof),
+                    }),
+                    _ => None,
+                })
+                .collect(),
+        },
+        Question::Outcome { transaction } => ProofEntry::Outcomes {
+            transaction: places.of(transaction),
+            cases: cases
+                .iter()
+                .filter_map(|(answer, proof)| match *answer {
+                    Supposed::Outcome { committed, .. } => Some(OutcomeEntry {
+                        committed,
+                        proof: proof_entry(places, proof),
+                    }),
+                    _ => None,
+                })
+                .collect(),
+        },
     }
 }
 
-fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
+fn option_entry(places: &mut Places<'_>, option: Supposed) -> Option<OptionEntry> {
     match option {
-        Supposed::Writer { read, writer } => OptionEntry::Writer {
+        Supposed::Order(_) => None,
+        Supposed::Writer { read, writer } => Some(OptionEntry::Writer {
             read: places.operation_entry(read),
             writer: places.of(writer),
-        },
+        }),
         Supposed::Append {
             read,
             place,
             append,
-        } => OptionEntry::Append {
+        } => Some(OptionEntry::Append {
             read: places.operation_entry(read),
             place,
             append: places.operation_entry(append),
-        },
+        }),
         Supposed::Outcome {
             transaction,
             committed,
-        } => OptionEntry::Outcome {
+        } => Some(OptionEntry::Outcome {
             transaction: places.of(transaction),
             committed,
-        },
+        }),
     }
 }

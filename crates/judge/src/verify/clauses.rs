@@ -34,21 +34,8 @@ impl Argument<'_> {
         forbidden
             .iter()
             .for_each(|together| propagation.forbid(together));
-        for (place, clause) in clauses.iter().enumerate() {
-            control.check().map_err(|interrupt| interrupt.to_string())?;
-            let in_clause = |message: String| format!("clause {place}: {message}");
-            let together = grounds.of_clause(clause).map_err(in_clause)?;
-            if !propagation.excludes(&together) {
-                return Err(in_clause(
-                    "it does not follow from the cycles and the clauses before it".to_owned(),
-                ));
-            }
-            propagation.forbid(&together);
-        }
-        require!(
-            propagation.is_contradictory(),
-            "the cycles and clauses leave a choice of orders"
-        )
+        let clauses = clauses.iter().map(|clause| grounds.of_clause(clause));
+        propagation.is_refuted_by(clauses, control)
     }
 }
 

@@ -8,16 +8,15 @@
 
 use super::argument::Argument;
 use super::basis::Basis;
-use super::combinations::Case;
-use super::elements::{self, Apart};
+use super::cases::{Case, Supposed};
+use super::elements::Apart;
 use super::levels::{self, Strength};
 use super::read;
 use super::resolution::Resolution;
 use super::setting::Setting;
 use super::spans::Span;
 use super::subject::Subject;
-use crate::report::{AppendEntry, EdgeEntry, ProofEntry, ReasonEntry, WriterEntry};
-use isoscope_model::history::{ListRule, OperationId, OperationKind};
+use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
 
 /// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
@@ -72,18 +71,15 @@ impl Argument<'_> {
         open: &mut Vec<usize>,
         depth: usize,
     ) -> Result<(), String> {
-        let setting = Setting::new(self.resolution, Basis::of(level));
+        let basis = Basis::of(level);
+        let control = self.resolution.initial().control();
+        let setting = Setting::new(self.resolution, basis);
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
         let time = levels::row(level).and_then(|row| row.time);
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
         let mut stack = vec![(proof, assumed, setting)];
         while let Some((proof, assumed, setting)) = stack.pop() {
-            setting
-                .resolution()
-                .initial()
-                .control()
-                .check()
-                .map_err(|interrupt| interrupt.to_string())?;
+            control.check().map_err(|interrupt| interrupt.to_string())?;
             open.retain(|&edge| self.holds(edge, &setting).is_err());
             match proof {
                 ProofEntry::Read => {
@@ -119,77 +115,34 @@ impl Argument<'_> {
                         stack.push((&*case.proof, assumed, setting.clone()));
                     }
                 }
-                ProofEntry::Writers { read, cases } => {
-                    let read = self.entry(read)?;
-                    self.are_all_writers(read, cases, &setting)?;
-                    for case in cases.iter().rev() {
-                        let writer = self.transaction(case.writer)?;
-                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
+                ProofEntry::Appends { cases, .. } if cases.is_empty() && self.is_impossible => {}
+                _ => {
+                    let mut parts: Vec<(Vec<Supposed>, &ProofEntry)> = Vec::new();
+                    if let Some(cases) = self.cases(proof, &setting, basis)? {
+                        let case = |(supposed, proof)| (vec![supposed], proof);
+                        parts.extend(cases.into_iter().map(case));
                     }
-                }
-                ProofEntry::Combinations {
-                    options,
-                    excluded,
-                    clauses,
-                } => {
-                    let questions = self.questions(options, &setting, Basis::of(level))?;
-                    questions.leave_none(
-                        (excluded, clauses),
-                        setting.resolution().initial().control(),
-                    )?;
-                    for combination in excluded.iter().rev() {
-                        let told = questions.options_of(combination)?;
-                        match self.supposed(&told, &setting)? {
-                            Case::Of(setting) => {
-                                stack.push((&combination.proof, assumed.clone(), setting))
-                            }
-                            Case::Impossible => self.leave_out(&combination.proof, open),
-                            Case::Apart(apart) => {
-                                self.proves_apart(
-                                    level,
-                                    (&combination.proof, &apart),
-                                    &assumed,
-                                    open,
-                                    depth + 1,
-                                )?;
-                            }
+                    if let ProofEntry::Combinations {
+                        options,
+                        excluded,
+                        clauses,
+                    } = proof
+                    {
+                        let questions = self.questions(options, &setting, basis)?;
+                        questions.leave_none((excluded, clauses), control)?;
+                        for combination in excluded {
+                            parts.push((questions.options_of(combination)?, &combination.proof));
                         }
                     }
-                }
-                ProofEntry::Appends { .. } | ProofEntry::Outcomes { .. } if strength.is_none() => {
-                    return Err("at CI every append of an element counts".to_owned());
-                }
-                ProofEntry::Appends { .. } | ProofEntry::Outcomes { .. }
-                    if setting.has_cases() || depth > MOST_NESTED =>
-                {
-                    return Err(
-                        "cases of appends or outcomes are inside those of a writer, or too deep"
-                            .to_owned(),
-                    );
-                }
-                ProofEntry::Appends { cases, .. } if cases.is_empty() && self.is_impossible => {}
-                ProofEntry::Appends { read, place, cases } => {
-                    let read = self.entry(read)?;
-                    let appends = self.are_all_appends(read, *place, cases, &setting)?;
-                    for (case, append) in cases.iter().zip(appends) {
-                        let apart = elements::with(self.history, read, *place, append);
-                        let case = (&case.proof, &apart);
-                        self.proves_apart(level, case, &assumed, open, depth + 1)?;
-                    }
-                }
-                ProofEntry::Outcomes { transaction, cases } => {
-                    let t = self.transaction(*transaction)?;
-                    let outcomes: Vec<bool> = cases.iter().map(|case| case.committed).collect();
-                    if !matches!(outcomes[..], [true, false] | [false, true]) {
-                        let name = self.history.transaction_name(t);
-                        return Err(format!(
-                            "there are not two cases for whether {name} committed"
-                        ));
-                    }
-                    for case in cases {
-                        let apart = elements::with_outcome(self.history, t, case.committed)?;
-                        let case = (&case.proof, &apart);
-                        self.proves_apart(level, case, &assumed, open, depth + 1)?;
+                    for (supposed, proof) in parts.into_iter().rev() {
+                        match self.supposed(&supposed, &setting)? {
+                            Case::Of(setting) => stack.push((proof, assumed.clone(), setting)),
+                            Case::Impossible => self.leave_out(proof, open),
+                            Case::Apart(apart) => {
+                                let case = (proof, &*apart);
+                                self.proves_apart(level, case, &assumed, open, depth + 1)?;
+                            }
+                        }
                     }
                 }
             }
@@ -206,6 +159,9 @@ impl Argument<'_> {
         open: &mut Vec<usize>,
         depth: usize,
     ) -> Result<(), String> {
+        if depth > MOST_NESTED {
+            return Err("cases of appends or outcomes are too deep".to_owned());
+        }
         let resolution = Resolution::new(&apart.history);
         let (history, resolution, violation) = (&apart.history, &resolution, self.violation);
         let inner = Argument::new(
@@ -227,76 +183,6 @@ impl Argument<'_> {
             return Ok(());
         }
         inner.proves(level, proof, assumed.to_vec(), open, depth)
-    }
-
-    /// Whether the reader of a list participates and there is a case for every append that may have made the element at
-    /// a place, and no other; the appends in the order of the cases.
-    fn are_all_appends(
-        &self,
-        read: OperationId,
-        place: usize,
-        cases: &[AppendEntry],
-        setting: &Setting<'_>,
-    ) -> Result<Vec<OperationId>, String> {
-        let text = || self.history.operation_text(read);
-        if self.history.rules().lists != ListRule::Exact {
-            return Err("lists need not agree, so nothing is known of their elements".to_owned());
-        }
-        if !setting.is_member(self.history.transaction_of(read)) {
-            return Err(format!("the transaction of {} need not take part", text()));
-        }
-        let makers = elements::makers(self.history, self.resolution, read, place)?;
-        let told = cases
-            .iter()
-            .map(|case| self.entry(&case.append))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut sorted = told.clone();
-        sorted.sort_unstable();
-        if sorted == makers {
-            Ok(told)
-        } else {
-            Err(format!(
-                "the cases of place {place} of {} are not its possible appends",
-                text()
-            ))
-        }
-    }
-
-    /// Whether a read participates, its writer is open, and there is a case for every possible writer, and no other.
-    fn are_all_writers(
-        &self,
-        read: OperationId,
-        cases: &[WriterEntry],
-        setting: &Setting<'_>,
-    ) -> Result<(), String> {
-        let text = || self.history.operation_text(read);
-        if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
-            return Err(format!("{} has no writers to distinguish", text()));
-        }
-        if !setting.is_member(self.history.transaction_of(read)) {
-            return Err(format!("the transaction of {} need not take part", text()));
-        }
-        let writers = self.resolution.writers(read);
-        let mut told = cases
-            .iter()
-            .map(|case| self.transaction(case.writer))
-            .collect::<Result<Vec<_>, _>>()?;
-        told.sort_unstable();
-        if let Some(missing) = writers
-            .iter()
-            .find(|writer| told.binary_search(writer).is_err())
-        {
-            return Err(format!(
-                "no case for {} having written {}",
-                self.history.transaction_name(*missing),
-                text()
-            ));
-        }
-        require!(
-            told == writers && !told.is_empty(),
-            "the cases of {} are not its possible writers",
-            text()
-        )
     }
 
     /// Whether two assumptions are the two orders of two writers of one key.

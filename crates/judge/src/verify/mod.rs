@@ -30,8 +30,8 @@ macro_rules! require {
 
 mod argument;
 mod basis;
+mod cases;
 mod clauses;
-mod combinations;
 mod counted;
 mod cut;
 mod cycle;

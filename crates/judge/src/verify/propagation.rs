@@ -4,6 +4,8 @@
 //! opposite of the last one is. Two literals of each list not known to be true are watched; a list is visited again
 //! only when one of those becomes true (Moskewicz et al., "Chaff: engineering an efficient SAT solver", 2001).
 
+use isoscope_model::control::Control;
+
 /// Lists of literals that are not all true, and the literals that are true because of them.
 pub(super) struct Propagation {
     lists: Vec<Vec<u32>>,
@@ -31,9 +33,22 @@ impl Propagation {
         }
     }
 
-    /// Whether a contradiction follows from the lists alone.
-    pub(super) fn is_contradictory(&self) -> bool {
-        self.contradictory
+    /// Whether a contradiction follows from the lists and from these, each of which must follow from those before it.
+    pub(super) fn is_refuted_by(
+        &mut self,
+        clauses: impl Iterator<Item = Result<Vec<u32>, String>>,
+        control: &Control,
+    ) -> Result<(), String> {
+        for (place, clause) in clauses.enumerate() {
+            control.check().map_err(|interrupt| interrupt.to_string())?;
+            let together = clause.map_err(|message| format!("clause {place}: {message}"))?;
+            require!(
+                self.excludes(&together),
+                "clause {place}: it does not follow from what comes before it"
+            )?;
+            self.forbid(&together);
+        }
+        require!(self.contradictory, "a choice is left")
     }
 
     /// Adds a list and draws all consequences. Literals must be below twice the number of variables.
@@ -199,11 +214,11 @@ mod tests {
                 propagation.forbid(&list);
                 lists.push(list);
                 assert_eq!(
-                    propagation.is_contradictory(),
+                    propagation.contradictory,
                     contradicts(n, &lists, &[]),
                     "{lists:?}"
                 );
-                if propagation.is_contradictory() {
+                if propagation.contradictory {
                     assert!(!has_choice(n, &lists));
                     contradictory += 1;
                     break;
@@ -219,9 +234,9 @@ mod tests {
     #[test]
     fn an_empty_list_is_a_contradiction() {
         let mut propagation = Propagation::new(0);
-        assert!(!propagation.is_contradictory());
+        assert!(!propagation.contradictory);
         propagation.forbid(&[]);
-        assert!(propagation.is_contradictory());
+        assert!(propagation.contradictory);
         assert!(propagation.excludes(&[]));
     }
 }

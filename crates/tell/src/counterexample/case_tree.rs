@@ -3,50 +3,10 @@
 use super::rests_on::{evidence, read_from};
 use super::sentence::Sentence;
 use super::statement::CaseLabel;
-use isoscope_check::checkers::{Pattern, Supposed, Violation};
-use isoscope_model::history::{KeyId, OperationId, TransactionId};
+use isoscope_check::checkers::{Pattern, Question, Supposed, Violation};
+use isoscope_model::history::OperationId;
 use isoscope_model::relations::{Edge, EdgeIndex, Reason};
 use std::collections::BTreeSet;
-
-/// What is assumed in a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Supposition {
-    /// Nothing: the root.
-    Nothing,
-    /// This assumed edge of the violation holds.
-    Order(EdgeIndex),
-    /// This about what was read or what committed.
-    Answer(Supposed),
-}
-
-/// What is open in a case and decided by each case inside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// Which of two transactions wrote a key first.
-    Order {
-        /// The key.
-        key: Option<KeyId>,
-        /// The transactions.
-        transactions: [TransactionId; 2],
-    },
-    /// Which transaction wrote the value read.
-    Writer {
-        /// The read.
-        read: OperationId,
-    },
-    /// Which append made an element of a list.
-    Append {
-        /// The read of the list.
-        read: OperationId,
-        /// The place of the element, from 0.
-        place: usize,
-    },
-    /// Whether a transaction of unknown outcome committed.
-    Outcome {
-        /// The transaction.
-        transaction: TransactionId,
-    },
-}
 
 /// A case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +15,8 @@ pub struct CaseNode {
     pub label: CaseLabel,
     /// The enclosing case, a place in [`CaseTree::nodes`].
     pub parent: Option<usize>,
-    /// What is assumed in addition to the assumptions of the enclosing cases.
-    pub supposes: Supposition,
+    /// What is assumed in addition to the assumptions of the enclosing cases: nothing at the root.
+    pub supposes: Option<Supposed>,
     /// What is open; nothing where the case ends.
     pub open: Option<Question>,
     /// The cases inside it, in order of telling.
@@ -122,12 +82,12 @@ impl CaseTree {
         let mut of_case = BTreeSet::new();
         for node in around.chain(self.inside(place)) {
             match node.supposes {
-                Supposition::Nothing | Supposition::Answer(Supposed::Outcome { .. }) => {}
-                Supposition::Order(edge) => drop(of_case.insert(edge)),
-                Supposition::Answer(Supposed::Writer { read, writer }) => {
+                None | Some(Supposed::Outcome { .. }) => {}
+                Some(Supposed::Order(edge)) => drop(of_case.insert(edge)),
+                Some(Supposed::Writer { read, writer }) => {
                     of_case.extend(read_from(edges, writer, Some(read)));
                 }
-                Supposition::Answer(Supposed::Append { read, append, .. }) => {
+                Some(Supposed::Append { read, append, .. }) => {
                     let tells = |e: &Edge| {
                         e.because == Reason::Reads
                             && e.from_operation == Some(append)
@@ -161,12 +121,8 @@ impl CaseTree {
     /// ascending.
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
-        let around = self.around(place).into_iter().filter_map(|place| {
-            match self.nodes.get(place)?.supposes {
-                Supposition::Answer(supposed) => supposed.read(),
-                _ => None,
-            }
-        });
+        let around = self.around(place).into_iter();
+        let around = around.filter_map(|place| self.nodes.get(place)?.supposes?.read());
         let reads: BTreeSet<OperationId> = ends
             .iter()
             .flat_map(|node| &node.reads)

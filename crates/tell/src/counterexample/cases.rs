@@ -4,13 +4,13 @@
 //! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
 
-use super::case_tree::{CaseNode, CaseTree, Question, Supposition};
+use super::case_tree::{CaseNode, CaseTree};
 use super::late_writers;
 use super::rests_on::closure;
 use super::sentence::Sentence;
 use super::sentences::{Speaker, Words};
 use super::statement::CaseLabel;
-use isoscope_check::checkers::{Pattern, Proof, Supposed, Violation};
+use isoscope_check::checkers::{Pattern, Proof, Question, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{EdgeIndex, Reason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,12 +31,10 @@ pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
         nodes: Vec::new(),
     };
     match &violation.proof {
-        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => {
-            return None;
-        }
-        Proof::Appends { cases, .. } if cases.is_empty() => return None,
-        Proof::Clauses { lemmas, .. } => maker.divide(lemmas)?,
-        proof => maker.follow_proof(proof)?,
+        Proof::Reads(_) | Proof::Cycle(_) => return None,
+        Proof::Cases { cases, .. } if cases.is_empty() => return None,
+        proof @ Proof::Cases { .. } => maker.follow_proof(proof)?,
+        proof @ Proof::Log { .. } => maker.divide(&proof.cycles_of_orders()?)?,
     }
     Some(CaseTree { nodes: maker.nodes })
 }
@@ -49,7 +47,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// A new case without an end.
-    fn node(&mut self, parent: Option<usize>, supposes: Supposition) -> usize {
+    fn node(&mut self, parent: Option<usize>, supposes: Option<Supposed>) -> usize {
         let place = self.nodes.len();
         let label = match parent {
             None => CaseLabel::default(),
@@ -59,7 +57,9 @@ impl Maker<'_> {
                 self.nodes[parent].label.inner(number)
             }
         };
-        let text = self.speaker.supposition(supposes);
+        let text = supposes.map_or_else(Sentence::default, |supposed| {
+            self.speaker.supposition(supposed)
+        });
         self.nodes.push(CaseNode {
             label,
             parent,
@@ -98,102 +98,51 @@ impl Maker<'_> {
             .collect();
     }
 
-    fn order(&self, edge: EdgeIndex) -> Option<Question> {
-        let edge = self.violation.edges.get(edge)?;
-        Some(Question::Order {
-            key: edge.key,
-            transactions: [edge.from, edge.to],
-        })
-    }
-
     /// Follows a proof with an explicit stack; `None` where it names edges that are not there.
     fn follow_proof(&mut self, proof: &Proof) -> Option<()> {
-        let root = self.node(None, Supposition::Nothing);
+        let root = self.node(None, None);
         let mut open = vec![(root, proof)];
         // Children get their places when their parent is looked at, so they come in order of telling.
         while let Some((place, proof)) = open.pop() {
             match proof {
-                Proof::Read => {}
-                Proof::Reads { pattern, reads } => {
-                    let reads = reads.iter().map(|&read| (*pattern, read)).collect();
-                    self.ends(place, &[], reads);
+                Proof::Reads(None) => {}
+                Proof::Reads(Some(wrong)) => {
+                    let reads = wrong.reads.iter().map(|&read| (wrong.pattern, read));
+                    self.ends(place, &[], reads.collect());
                 }
                 Proof::Cycle(cycle) => self.ends(place, cycle, Vec::new()),
-                Proof::Clauses { lemmas, .. } => self.ends(place, lemmas.first()?, Vec::new()),
                 // Too many to list, as in a separate case.
-                Proof::Combinations { .. } => return None,
-                Proof::Split { first, second, .. } => {
-                    self.asks(place, self.order(first.0)?);
-                    let inside = [first, second].map(|(edge, proof)| {
-                        (self.node(Some(place), Supposition::Order(*edge)), &**proof)
-                    });
-                    open.extend(inside.into_iter().rev());
+                Proof::Log { .. } => {
+                    let cycles = proof.cycles_of_orders()?;
+                    self.ends(place, cycles.first()?, Vec::new());
                 }
-                Proof::Writers { read, cases } => {
-                    let read = *read;
-                    self.asks(place, Question::Writer { read });
-                    let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
-                    let all = cases
-                        .into_iter()
-                        .chain(late.into_iter().map(|(case, _)| case));
-                    let answers =
-                        all.map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
-                    open.extend(self.answers(place, answers));
-                }
-                Proof::Appends {
-                    read,
-                    place: at,
+                Proof::Cases {
+                    question: Question::Append { read, place: at },
                     cases,
                 } if cases.is_empty() => {
                     self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
                     self.say(place, self.speaker.no_append(*read, *at));
                 }
-                Proof::Appends {
-                    read,
-                    place: at,
-                    cases,
-                } => {
-                    let (read, at) = (*read, *at);
-                    self.asks(place, Question::Append { read, place: at });
-                    let supposed = |append| Supposed::Append {
-                        read,
-                        place: at,
-                        append,
-                    };
-                    let answers = cases.iter().map(|&(append, ref p)| (supposed(append), p));
-                    open.extend(self.answers(place, answers));
-                }
-                Proof::Outcomes { transaction, cases } => {
-                    let transaction = *transaction;
-                    self.asks(place, Question::Outcome { transaction });
-                    let supposed = |committed| Supposed::Outcome {
-                        transaction,
-                        committed,
-                    };
-                    let answers = cases
-                        .iter()
-                        .map(|&(committed, ref p)| (supposed(committed), p));
-                    open.extend(self.answers(place, answers));
+                Proof::Cases { question, cases } => {
+                    self.asks(place, *question);
+                    let (cases, late) =
+                        late_writers::divided(&self.violation.edges, *question, cases);
+                    let all = cases
+                        .into_iter()
+                        .chain(late.into_iter().map(|(case, _)| case));
+                    let inside: Vec<(usize, &Proof)> = all
+                        .map(|(answer, proof)| (self.node(Some(place), Some(*answer)), proof))
+                        .collect();
+                    open.extend(inside.into_iter().rev());
                 }
             }
         }
         Some(())
     }
 
-    /// New cases inside a case, one for each answer, the last one first.
-    fn answers<'p>(
-        &mut self,
-        place: usize,
-        answers: impl Iterator<Item = (Supposed, &'p Proof)>,
-    ) -> impl Iterator<Item = (usize, &'p Proof)> {
-        let node =
-            |(supposed, proof)| (self.node(Some(place), Supposition::Answer(supposed)), proof);
-        answers.map(node).collect::<Vec<_>>().into_iter().rev()
-    }
-
     /// A tree of the orders that the cycles rest on: each case branches on the order that most of the shortest open
     /// cycles need.
-    fn divide(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
+    fn divide(&mut self, lemmas: &[&[EdgeIndex]]) -> Option<()> {
         let edges = &self.violation.edges;
         // By unordered pair and key: its two assumed edges.
         let mut sides: BTreeMap<
@@ -217,7 +166,7 @@ impl Maker<'_> {
         }
         let literals: Vec<BTreeSet<EdgeIndex>> =
             lemmas.iter().map(|lemma| self.assumptions(lemma)).collect();
-        let root = self.node(None, Supposition::Nothing);
+        let root = self.node(None, None);
         let mut n_leaves = 0;
         let mut open = vec![(root, BTreeSet::<EdgeIndex>::new())];
         while let Some((place, assumed)) = open.pop() {
@@ -227,7 +176,7 @@ impl Maker<'_> {
                 if n_leaves > MOST_LEAVES {
                     return None;
                 }
-                self.ends(place, &lemmas[lemma], Vec::new());
+                self.ends(place, lemmas[lemma], Vec::new());
                 continue;
             }
             let excluded = |e: EdgeIndex| {
@@ -260,10 +209,15 @@ impl Maker<'_> {
             let [Some(first), Some(second)] = sides[&chosen] else {
                 return None;
             };
-            self.asks(place, self.order(first)?);
+            let order = &edges[first];
+            let question = Question::Order {
+                key: order.key?,
+                writers: [order.from, order.to],
+            };
+            self.asks(place, question);
             let inside = [first, second].map(|edge| {
                 let assumed = assumed.iter().copied().chain([edge]).collect();
-                (self.node(Some(place), Supposition::Order(edge)), assumed)
+                (self.node(Some(place), Some(Supposed::Order(edge))), assumed)
             });
             open.extend(inside.into_iter().rev());
         }

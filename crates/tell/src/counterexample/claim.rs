@@ -127,7 +127,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
             return wrong_value(history, violation);
         }
         Proof::Cycle(cycle) => cycle,
-        Proof::Read | Proof::Reads { .. } => {
+        Proof::Reads(_) => {
             return overwritten_before(history, violation)
                 .unwrap_or_else(|| wrong_value(history, violation));
         }
@@ -269,13 +269,13 @@ pub(super) fn is_in_its_list(history: &History, edge: &Edge) -> bool {
 /// The reads that are wrong, without those that only show which transactions committed.
 fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let pattern = match &violation.proof {
-        Proof::Reads { pattern, reads } if !reads.is_empty() => {
+        Proof::Reads(Some(wrong)) if !wrong.reads.is_empty() => {
             return Claim::WrongValue {
-                pattern: *pattern,
-                reads: reads.clone(),
+                pattern: wrong.pattern,
+                reads: wrong.reads.clone(),
             };
         }
-        Proof::Reads { pattern, .. } => *pattern,
+        Proof::Reads(Some(wrong)) => wrong.pattern,
         _ => violation.id.pattern,
     };
     let involved = involved_operations(violation);

@@ -15,45 +15,21 @@ const MOST_EDGES: usize = 16;
 /// O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
-    let is_divided = matches!(
-        violation.proof,
-        Proof::Writers { .. }
-            | Proof::Appends { .. }
-            | Proof::Outcomes { .. }
-            | Proof::Clauses { .. }
-            | Proof::Combinations { .. }
-    );
+    let is_divided = violation.proof.is_about_answers() || violation.proof.is_log_of_orders();
     if edges.len() <= MOST_EDGES || !is_divided {
         return (0..edges.len()).collect();
     }
     let mut open = violation.proof.cycle_edges();
     let mut proof = &violation.proof;
-    loop {
-        match proof {
-            Proof::Writers { read, cases } if !cases.is_empty() => {
-                let (writer, inner) = &cases[0];
-                open.extend(read_from(edges, *writer, Some(*read)));
-                proof = inner;
+    while proof.is_about_answers()
+        && let Some((supposed, inner)) = proof.first_case()
+    {
+        for answer in supposed {
+            if let Supposed::Writer { read, writer } = answer {
+                open.extend(read_from(edges, writer, Some(read)));
             }
-            Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
-            Proof::Outcomes { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
-            Proof::Combinations {
-                options, excluded, ..
-            } if !excluded.is_empty() => {
-                for option in excluded[0]
-                    .0
-                    .iter()
-                    .filter_map(|&option| options.get(option))
-                {
-                    let Supposed::Writer { read, writer } = *option else {
-                        continue;
-                    };
-                    open.extend(read_from(edges, writer, Some(read)));
-                }
-                proof = &excluded[0].1;
-            }
-            _ => break,
         }
+        proof = inner;
     }
     closure(edges, open, true)
 }
@@ -64,12 +40,7 @@ pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     let mut transactions = violation.transactions.clone();
     let drawn = edges_to_draw(violation);
     let is_partial = drawn.len() < violation.edges.len() && !drawn.is_empty();
-    if is_partial
-        || matches!(
-            violation.proof,
-            Proof::Clauses { .. } | Proof::Combinations { .. }
-        )
-    {
+    if is_partial || matches!(violation.proof, Proof::Log { .. }) {
         let edges = drawn.into_iter().filter_map(|e| violation.edges.get(e));
         let touched: BTreeSet<TransactionId> =
             edges.flat_map(|edge| [edge.from, edge.to]).collect();
@@ -80,9 +51,9 @@ pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
 
 /// What is drawn, if it is not everything: "the first case".
 pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
-    let part = match violation.proof {
-        Proof::Clauses { .. } => "the first of many cycles",
-        Proof::Combinations { .. } => "the first of many combinations",
+    let part = match &violation.proof {
+        proof if proof.is_log_of_orders() => "the first of many cycles",
+        Proof::Log { .. } => "the first of many combinations",
         _ => "the first case",
     };
     (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)

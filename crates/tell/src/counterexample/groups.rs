@@ -1,7 +1,7 @@
 //! Instances by root cause and by component.
 
 use super::involved_operations;
-use isoscope_check::checkers::{Level, Pattern, Proof, Supposed, Violation};
+use isoscope_check::checkers::{Level, Pattern, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationKind, TransactionId, Value};
 use isoscope_model::relations::Reason;
 use petgraph::unionfind::UnionFind;
@@ -64,20 +64,12 @@ pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
         }
     }
     for part in violation.proof.parts() {
-        if let Proof::Writers { cases, .. } = part {
-            named.extend(cases.iter().map(|(writer, _)| *writer));
-        }
-        if let Proof::Outcomes { transaction, .. } = part {
-            named.push(*transaction);
-        }
-        if let Proof::Combinations { options, .. } = part {
-            named.extend(options.iter().filter_map(|option| match option {
-                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => {
-                    Some(*t)
-                }
-                Supposed::Append { .. } => None,
-            }));
-        }
+        named.extend(part.answers().filter_map(|answer| match answer {
+            Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => {
+                Some(t)
+            }
+            Supposed::Order(_) | Supposed::Append { .. } => None,
+        }));
     }
     named
 }

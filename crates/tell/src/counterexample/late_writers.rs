@@ -1,11 +1,8 @@
 //! Possible writers of a value that began after its reader had ended: they are ruled out together, in one line.
 
-use isoscope_check::checkers::Proof;
-use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_check::checkers::{Case, Proof, Question};
+use isoscope_model::history::OperationId;
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
-
-/// A case of the proof of a read with several possible writers.
-pub(super) type Case = (TransactionId, Proof);
 
 /// A writer that began too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +13,18 @@ pub(super) struct Late {
     pub(super) reads: EdgeIndex,
 }
 
-/// The cases of a read in the order in which they are told: those that need an argument of their own, then those of
-/// writers that began after the reader had ended. There are none or at least two of these; the first case is the one
+/// The cases of a question in the order in which they are explained: those that need an argument of their own, then those
+/// of possible writers of a read that began after the reader had ended. There are none or at least two of these; the first case is the one
 /// that is drawn, and never among them. O(cases).
 pub(super) fn divided<'p>(
     edges: &[Edge],
-    read: OperationId,
+    question: Question,
     cases: &'p [Case],
 ) -> (Vec<&'p Case>, Vec<(&'p Case, Late)>) {
-    let late = |case: &'p Case| Some((case, too_late(edges, read, &case.1)?));
+    let late = |case: &'p Case| match question {
+        Question::Writer { read } => Some((case, too_late(edges, read, &case.1)?)),
+        _ => None,
+    };
     let late: Vec<(&Case, Late)> = cases.iter().skip(1).filter_map(late).collect();
     if late.len() < 2 {
         return (cases.iter().collect(), Vec::new());

@@ -279,17 +279,10 @@ impl Play<'_> {
             .collect();
         let mut next = self.around(&cycle);
         match &violation.proof {
-            Proof::Writers { read, .. } | Proof::Appends { read, .. } => {
-                next.operations.insert(*read);
-            }
-            Proof::Combinations { .. } => next.operations.extend(violation.proof.reads()),
-            Proof::Read | Proof::Reads { .. } => {
-                next.operations.extend(involved_operations(violation))
-            }
-            Proof::Cycle(_)
-            | Proof::Split { .. }
-            | Proof::Outcomes { .. }
-            | Proof::Clauses { .. } => {}
+            Proof::Reads(_) => next.operations.extend(involved_operations(violation)),
+            Proof::Cycle(_) => {}
+            Proof::Cases { question, .. } => next.operations.extend(question.read()),
+            Proof::Log { .. } => next.operations.extend(violation.proof.reads()),
         }
         let caption = Speaker {
             words: &words,

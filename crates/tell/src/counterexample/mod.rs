@@ -33,7 +33,7 @@ mod translate;
 
 pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
-pub use case_tree::{CaseNode, CaseTree, Question, Supposition};
+pub use case_tree::{CaseNode, CaseTree};
 pub use cases::case_tree;
 pub use claim::{Claim, Sight, claim};
 pub use consequences::{listed_as, simpler_ones};
@@ -52,7 +52,7 @@ pub use statement::{CaseLabel, Rule, Statement, Step, StepRole};
 
 use sentences::facts::Standing;
 
-use isoscope_check::checkers::{Level, Proof, Verdict, Violation};
+use isoscope_check::checkers::{Level, Proof, Question, Verdict, Violation};
 use isoscope_model::history::{
     History, Operation, OperationId, OperationKind, Renaming, TransactionId,
 };
@@ -164,11 +164,15 @@ impl Counterexample {
     /// The writes that reads with several possible writers may have returned.
     fn writes_of_cases(&self) -> Vec<OperationId> {
         let of_read = |part: &Proof| {
-            let Proof::Writers { read, cases } = part else {
+            let Proof::Cases {
+                question: Question::Writer { read },
+                ..
+            } = *part
+            else {
                 return Vec::new();
             };
-            let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
-            writes_of_value(&self.history, *read, &writers)
+            let writers: Vec<TransactionId> = part.writers().collect();
+            writes_of_value(&self.history, read, &writers)
         };
         self.violation
             .proof

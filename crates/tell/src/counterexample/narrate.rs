@@ -5,7 +5,6 @@
 use super::sentence::{Sentence, say};
 use super::sentences::step_number;
 use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
-use isoscope_check::checkers::Proof;
 use isoscope_model::history::{History, OperationId, TransactionId, visible};
 use isoscope_model::relations::Edge;
 use std::fmt::Write;
@@ -199,7 +198,7 @@ pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
 ) -> impl Iterator<Item = (&'a Edge, &'a Sentence)> {
-    let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
+    let is_log = example.violation.proof.is_log_of_orders();
     let told = is_log.then(|| edges_to_draw(&example.violation));
     let all = example
         .violation
@@ -214,7 +213,7 @@ pub fn told_edges<'a>(
 /// The note on the edges whose reasons are not shown.
 fn untold_edges(example: &Counterexample) -> Option<String> {
     let violation = &example.violation;
-    let is_log = matches!(violation.proof, Proof::Clauses { .. });
+    let is_log = violation.proof.is_log_of_orders();
     let rest = if is_log {
         violation.edges.len() - edges_to_draw(violation).len()
     } else {

@@ -62,13 +62,7 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
         .proof
         .parts()
         .into_iter()
-        .flat_map(|part| match part {
-            Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
-            Proof::Combinations { options, .. } => {
-                options.iter().filter_map(|option| option.read()).collect()
-            }
-            _ => Vec::new(),
-        });
+        .flat_map(Proof::open_reads);
     let of_cases: Vec<OperationId> = of_cases.collect();
     let is_sure = |of_read: &&[(OperationId, Option<TransactionId>)]| {
         of_read.len() == 1 && !of_cases.contains(&of_read[0].0)

@@ -30,18 +30,15 @@ pub fn shape(example: &Counterexample) -> Shape {
     let mut shapes: Vec<(String, Vec<Relation>)> = Vec::new();
     for part in violation.proof.parts() {
         match part {
-            Proof::Read => {}
-            Proof::Reads { pattern, reads } => {
-                shapes.push((format!("{pattern} of {}", reads.len()), Vec::new()))
+            Proof::Reads(None) => {}
+            Proof::Reads(Some(wrong)) => {
+                let text = format!("{} of {}", wrong.pattern, wrong.reads.len());
+                shapes.push((text, Vec::new()));
             }
             Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
             // Which cycles exclude all orders depends on the search.
-            Proof::Clauses { .. } => shapes.push(("many orders".to_owned(), Vec::new())),
-            Proof::Split { .. }
-            | Proof::Writers { .. }
-            | Proof::Appends { .. }
-            | Proof::Outcomes { .. }
-            | Proof::Combinations { .. } => {}
+            _ if part.is_log_of_orders() => shapes.push(("many orders".to_owned(), Vec::new())),
+            Proof::Cases { .. } | Proof::Log { .. } => {}
         }
     }
     shapes.sort_unstable();

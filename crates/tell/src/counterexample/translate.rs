@@ -1,6 +1,6 @@
 //! A violation of the whole history in terms of a part of it, and back.
 
-use isoscope_check::checkers::{Proof, Supposed, Violation};
+use isoscope_check::checkers::{Proof, Question, Supposed, Violation};
 use isoscope_model::history::{KeyId, OperationId, Renaming, TransactionId};
 use isoscope_model::relations::Reason;
 use rustc_hash::FxHashMap;
@@ -88,35 +88,52 @@ fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Vi
     let mut open = vec![&mut translated.proof];
     while let Some(part) = open.pop() {
         match part {
-            Proof::Read | Proof::Cycle(_) | Proof::Clauses { .. } => {}
-            Proof::Reads { reads, .. } => {
-                for read in reads {
+            Proof::Reads(None) | Proof::Cycle(_) => {}
+            Proof::Reads(Some(wrong)) => {
+                for read in &mut wrong.reads {
                     *read = operation(*read)?;
                 }
             }
-            Proof::Split { key: of, .. } => *of = key(*of)?,
-            Proof::Writers { read, cases } => {
-                *read = operation(*read)?;
-                for (writer, _) in cases {
-                    *writer = transaction(*writer)?;
+            Proof::Cases { question, cases } => {
+                *question = translate_question(*question, dictionary)?;
+                for (answer, _) in cases {
+                    *answer = translate_answer(*answer, dictionary)?;
                 }
             }
-            Proof::Outcomes { transaction: t, .. } => *t = transaction(*t)?,
-            Proof::Combinations { options, .. } => {
+            Proof::Log { options, .. } => {
                 for option in options {
-                    *option = translate_option(*option, dictionary)?;
+                    *option = translate_answer(*option, dictionary)?;
                 }
             }
-            // An element may have another place in the list there.
-            Proof::Appends { .. } => return None,
         }
         open.extend(part.inner_mut());
     }
     Some(translated)
 }
 
-fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {
-    match option {
+fn translate_question(question: Question, dictionary: &Dictionary<'_>) -> Option<Question> {
+    match question {
+        Question::Order {
+            key,
+            writers: [a, b],
+        } => Some(Question::Order {
+            key: (dictionary.key)(key)?,
+            writers: [(dictionary.transaction)(a)?, (dictionary.transaction)(b)?],
+        }),
+        Question::Writer { read } => Some(Question::Writer {
+            read: (dictionary.operation)(read)?,
+        }),
+        Question::Outcome { transaction } => Some(Question::Outcome {
+            transaction: (dictionary.transaction)(transaction)?,
+        }),
+        // An element may have another place in the list there.
+        Question::Append { .. } => None,
+    }
+}
+
+fn translate_answer(answer: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {
+    match answer {
+        Supposed::Order(edge) => Some(Supposed::Order(edge)),
         Supposed::Writer { read, writer } => Some(Supposed::Writer {
             read: (dictionary.operation)(read)?,
             writer: (dictionary.transaction)(writer)?,

@@ -20,12 +20,12 @@ mod saturate;
 mod sight;
 mod split;
 
-use super::{Level, Proof};
+use super::{Level, Proof, Question, Supposed};
 use clauses::{Log, Ruled};
 use facts::{Because, FactId, Facts};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::History;
-use isoscope_model::relations::{Edge, Index, NONE};
+use isoscope_model::relations::{Edge, EdgeIndex, Index, NONE, Reason};
 use saturate::{Effort, End, needed, saturate};
 use split::{Outcome, Tree};
 use std::collections::BTreeMap;
@@ -124,29 +124,55 @@ fn log_written_out(history: &History, facts: &Facts<'_>, log: &Log) -> (Vec<Edge
         facts,
         log.lemmas.iter().chain(&log.clauses).flatten().copied(),
     );
-    let placed = |lists: &[Vec<FactId>]| -> Vec<Vec<usize>> {
-        lists
-            .iter()
-            .map(|list| {
-                list.iter()
-                    .filter_map(|id| place.get(id).copied())
-                    .collect()
-            })
+    let orders: Vec<EdgeIndex> = (0..edges.len())
+        .filter(|&edge| edges[edge].because == Reason::Assumed)
+        .collect();
+    // Premises come before what rests on them. Most edges rest on no order.
+    let mut rests = vec![false; edges.len()];
+    for (e, edge) in edges.iter().enumerate() {
+        let mut premises = edge.because.premises().iter();
+        rests[e] = edge.because == Reason::Assumed || premises.any(|&premise| rests[premise]);
+    }
+    let mut met = vec![usize::MAX; edges.len()];
+    let excluded = log.lemmas.iter().enumerate().map(|(number, lemma)| {
+        let cycle: Vec<EdgeIndex> = placed(lemma, &place).collect();
+        let (mut options, mut open) = (Vec::new(), cycle.clone());
+        while let Some(e) = open.pop() {
+            if rests[e] && std::mem::replace(&mut met[e], number) != number {
+                options.extend(orders.binary_search(&e).ok());
+                open.extend(edges[e].because.premises());
+            }
+        }
+        options.sort_unstable();
+        (options, Proof::Cycle(cycle))
+    });
+    let excluded = excluded.collect();
+    let clause = |clause: &Vec<FactId>| {
+        placed(clause, &place)
+            .filter_map(|edge| Some((orders.binary_search(&edge).ok()?, true)))
             .collect()
     };
-    (
-        edges,
-        Proof::Clauses {
-            lemmas: placed(&log.lemmas),
-            clauses: placed(&log.clauses),
-        },
-    )
+    let proof = Proof::Log {
+        excluded,
+        clauses: log.clauses.iter().map(clause).collect(),
+        options: orders.iter().map(|&edge| Supposed::Order(edge)).collect(),
+    };
+    (edges, proof)
+}
+
+/// The places of facts among the edges.
+fn placed<'a>(
+    facts: &'a [FactId],
+    place: &'a BTreeMap<FactId, usize>,
+) -> impl Iterator<Item = EdgeIndex> + 'a {
+    facts.iter().filter_map(|id| place.get(id).copied())
 }
 
 /// The edges that a tree needs, and the proof in terms of them.
 fn written_out(history: &History, facts: &Facts<'_>, tree: &Tree) -> (Vec<Edge>, Proof) {
     let (edges, place) = edges_of(history, facts, tree.facts());
-    (edges, proof(facts, tree, &place))
+    let proof = proof(facts, tree, (&edges, &place));
+    (edges, proof)
 }
 
 /// These facts and all their premises as edges, and the position of each.
@@ -175,24 +201,29 @@ fn edges_of(
 }
 
 /// Recursion is bounded by the depth of the tree, see [`split`].
-fn proof(facts: &Facts<'_>, tree: &Tree, place: &BTreeMap<FactId, usize>) -> Proof {
+fn proof(
+    facts: &Facts<'_>,
+    tree: &Tree,
+    (edges, place): (&[Edge], &BTreeMap<FactId, usize>),
+) -> Proof {
     match tree {
-        Tree::Cycle(cycle) => Proof::Cycle(
-            cycle
-                .iter()
-                .filter_map(|id| place.get(id).copied())
-                .collect(),
-        ),
+        Tree::Cycle(cycle) => Proof::Cycle(placed(cycle, place).collect()),
         Tree::Split { first, second } => {
             let key = facts.all[first.0 as usize].key;
             debug_assert!(key != NONE && facts.all[first.0 as usize].because == Because::Assumed);
-            let branch = |(assumed, tree): &(FactId, Box<Tree>)| {
-                (place[assumed], Box::new(proof(facts, tree, place)))
+            let case = |(assumed, tree): &(FactId, Box<Tree>)| {
+                (
+                    Supposed::Order(place[assumed]),
+                    proof(facts, tree, (edges, place)),
+                )
             };
-            Proof::Split {
-                key: facts.index.key_id(key),
-                first: branch(first),
-                second: branch(second),
+            let order = &edges[place[&first.0]];
+            Proof::Cases {
+                question: Question::Order {
+                    key: facts.index.key_id(key),
+                    writers: [order.from, order.to],
+                },
+                cases: vec![case(first), case(second)],
             }
         }
     }

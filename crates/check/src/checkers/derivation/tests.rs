@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::checkers::strong::decide;
-use crate::checkers::{Findings, LevelSet, Pattern, Violation, ViolationId};
+use crate::checkers::{Findings, LevelSet, Pattern, Supposed, Violation, ViolationId};
 use crate::report::{self, Report, Settings};
 use isoscope_judge::verify;
 use isoscope_model::history::TransactionId;
@@ -92,13 +92,19 @@ fn is_accepted(history: &History, report: &Report) -> Result<bool, String> {
 fn the_case_split_grid_is_proved_by_a_split_at_every_level() {
     for level in LEVELS {
         let (edges, proof) = proof_of(CASE_SPLIT_GRID, level).expect("violated");
-        let Proof::Split { first, second, .. } = proof else {
+        let Proof::Cases { cases, .. } = &proof else {
             panic!("{proof:?}")
         };
-        assert!(matches!(
-            (*first.1, *second.1),
-            (Proof::Cycle(_), Proof::Cycle(_))
-        ));
+        assert!(
+            matches!(
+                &cases[..],
+                [
+                    (Supposed::Order(_), Proof::Cycle(_)),
+                    (Supposed::Order(_), Proof::Cycle(_))
+                ]
+            ),
+            "{proof:?}"
+        );
         assert!(edges.len() <= 24, "{} edges", edges.len());
     }
 }
@@ -179,7 +185,7 @@ fn the_case_split_grid_is_proved_by_a_log_where_no_tree_is_looked_for() {
     let grid = common::history(CASE_SPLIT_GRID);
     for level in LEVELS {
         let (edges, proof) = proof_within(&grid, level, LOGS_ONLY).expect("violated");
-        let Proof::Clauses { lemmas, .. } = proof else {
+        let Some(lemmas) = proof.cycles_of_orders() else {
             panic!("{proof:?}")
         };
         assert!((2..6).contains(&lemmas.len()), "{lemmas:?}");
@@ -217,7 +223,7 @@ fn logs_exist_exactly_for_violated_levels_of_random_histories() {
                 decision.is_violated(),
                 "{sketch} at {level}"
             );
-            logs += usize::from(matches!(proof, Some((_, Proof::Clauses { .. }))));
+            logs += usize::from(proof.is_some_and(|(_, proof)| proof.is_log_of_orders()));
         }
     }
     assert!(logs > 300, "{logs}");

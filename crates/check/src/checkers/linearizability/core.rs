@@ -341,6 +341,6 @@ fn violation<'a>(history: &History, core: impl Iterator<Item = &'a Op> + Clone) 
         key,
         transactions,
         operations,
-        ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Read)
+        ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Reads(None))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::merge::merged;
 use super::needs::is_impossible_source;
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Question, Supposed, Violation, WrongReads};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Edge, Resolution, Source, last_write};
 
@@ -29,10 +29,10 @@ pub(super) fn contradiction(
     let reads_from = Edge::write_read(history, writer, Some(write), read);
     Some(if intermediate {
         let overwritten_by = last_write(history, writer, key, |_| true);
-        let proof = Proof::Reads {
+        let proof = Proof::Reads(Some(WrongReads {
             pattern: Pattern::IntermediateRead,
             reads: vec![read],
-        };
+        }));
         let operations = overwritten_by.into_iter().collect();
         violation(
             Pattern::IntermediateRead,
@@ -62,10 +62,26 @@ pub(super) fn refutation(
     read: OperationId,
 ) -> Option<Violation> {
     let sources = resolution.multiple_sources(read)?.sources();
-    let mut cases = sources
-        .iter()
-        .filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
-    Some(merged(read, cases.next()?, cases))
+    let mut cases = cases(history, read, &sources);
+    Some(merged(
+        history,
+        Question::Writer { read },
+        cases.next()?,
+        cases,
+    ))
+}
+
+/// What follows from each of these sources of a read.
+fn cases<'a>(
+    history: &'a History,
+    read: OperationId,
+    sources: &'a [Source],
+) -> impl Iterator<Item = (Supposed, Violation)> + 'a {
+    sources.iter().filter_map(move |&source| {
+        let writer = source.writer()?;
+        let supposed = Supposed::Writer { read, writer };
+        Some((supposed, contradiction(history, read, source)?))
+    })
 }
 
 /// What follows from the first source of a read all of whose sources are impossible, next to the other cases.
@@ -84,15 +100,14 @@ pub(super) fn with_other_writers(
     else {
         return first;
     };
-    let others = others
-        .iter()
-        .filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
-    let (implied, group, place) = (first.implied, first.group, first.place);
+    let others = cases(history, read, others);
+    let first = (Supposed::Writer { read, writer }, first);
+    let (implied, group, place) = (first.1.implied, first.1.group, first.1.place);
     Violation {
         implied,
         group,
         place,
-        ..merged(read, (writer, first), others)
+        ..merged(history, Question::Writer { read }, first, others)
     }
 }
 

@@ -2,58 +2,49 @@
 
 use super::needs::{is_open, rests_on_writers};
 use crate::checkers::strong_patterns::{key_of, named_by};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Supposed, Violation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Question, Supposed, Violation, WrongReads};
 use isoscope_model::history::{History, OperationId, OperationKind, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Relation, Resolution, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// One violation for all writers of a read, described by that of the first.
+/// One violation for all answers to a question, described by that of the first.
 pub(in crate::checkers) fn merged(
-    read: OperationId,
-    first: (TransactionId, Violation),
-    others: impl Iterator<Item = (TransactionId, Violation)>,
+    history: &History,
+    question: Question,
+    first: (Supposed, Violation),
+    others: impl Iterator<Item = (Supposed, Violation)>,
 ) -> Violation {
     let (mut whole, cases) = joined(first, others);
-    add_new(&mut whole.operations, vec![read]);
-    whole.proof = Proof::Writers { read, cases };
+    let appends = cases.iter().filter_map(|(answer, _)| match answer {
+        Supposed::Append { append, .. } => Some(*append),
+        _ => None,
+    });
+    let appends: Vec<OperationId> = appends.collect();
+    let mut transactions: Vec<TransactionId> = appends
+        .iter()
+        .map(|&append| history.transaction_of(append))
+        .collect();
+    match question {
+        Question::Append { read, .. } => transactions.push(history.transaction_of(read)),
+        Question::Outcome { transaction } => transactions.push(transaction),
+        Question::Order { .. } | Question::Writer { .. } => {}
+    }
+    add_new(&mut whole.transactions, transactions);
+    add_new(&mut whole.operations, appends);
+    add_new(&mut whole.operations, question.read().into_iter().collect());
+    whole.proof = Proof::Cases { question, cases };
     whole
 }
 
-/// One violation for all appends that may have made the element at a place of a list, described by the first of those
-/// whose weakest level is the strongest. `None` without cases.
-pub(in crate::checkers) fn merged_by_appends(
+/// [`merged`], described by the first of the cases whose weakest level is the strongest: the whole violates no weaker
+/// one, so the letters of the other cases would claim too much. `None` without cases.
+pub(in crate::checkers) fn merged_by_strongest(
     history: &History,
-    (read, place): (OperationId, usize),
-    mut cases: Vec<(OperationId, Violation)>,
+    question: Question,
+    mut cases: Vec<(Supposed, Violation)>,
 ) -> Option<Violation> {
     let first = strongest_first(&mut cases)?;
-    let (mut whole, cases) = joined(first, cases.into_iter());
-    let appends: Vec<OperationId> = cases.iter().map(|(append, _)| *append).collect();
-    add_new(
-        &mut whole.transactions,
-        appends
-            .iter()
-            .map(|&append| history.transaction_of(append))
-            .collect(),
-    );
-    add_new(&mut whole.transactions, vec![history.transaction_of(read)]);
-    add_new(&mut whole.operations, appends);
-    add_new(&mut whole.operations, vec![read]);
-    whole.proof = Proof::Appends { read, place, cases };
-    Some(whole)
-}
-
-/// One violation for both outcomes of a transaction, described by the first of those whose weakest level is the
-/// strongest. `None` without cases.
-pub(in crate::checkers) fn merged_by_outcomes(
-    transaction: TransactionId,
-    mut cases: Vec<(bool, Violation)>,
-) -> Option<Violation> {
-    let first = strongest_first(&mut cases)?;
-    let (mut whole, cases) = joined(first, cases.into_iter());
-    add_new(&mut whole.transactions, vec![transaction]);
-    whole.proof = Proof::Outcomes { transaction, cases };
-    Some(whole)
+    Some(merged(history, question, first, cases.into_iter()))
 }
 
 /// The violation of the first case, extended by everything the others are about, and the proof of each.
@@ -62,7 +53,7 @@ fn joined<C>(
     (case, mut whole): (C, Violation),
     others: impl Iterator<Item = (C, Violation)>,
 ) -> (Violation, Vec<(C, Proof)>) {
-    let first = std::mem::replace(&mut whole.proof, Proof::Read);
+    let first = std::mem::replace(&mut whole.proof, Proof::Reads(None));
     let of_first = whole.levels.weakest();
     let mut between: Between = FxHashMap::default();
     for (place, edge) in whole.edges.iter().enumerate() {
@@ -121,16 +112,6 @@ fn name_by_common_levels(whole: &mut Violation, first: &Proof, of_first: Option<
     }
 }
 
-/// [`merged`], described by the first of the cases whose weakest level is the strongest: the whole violates no weaker
-/// one, so the letters of the other cases would claim too much. `None` without cases.
-pub(super) fn merged_by_strongest(
-    read: OperationId,
-    mut cases: Vec<(TransactionId, Violation)>,
-) -> Option<Violation> {
-    let first = strongest_first(&mut cases)?;
-    Some(merged(read, first, cases.into_iter()))
-}
-
 fn add_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     for item in more {
         if !list.contains(&item) {
@@ -163,22 +144,7 @@ fn graft(edges: &mut Vec<Edge>, between: &mut Between, more: Vec<Edge>, mut proo
                 }),
         );
     }
-    let mut open = vec![&mut proof];
-    while let Some(part) = open.pop() {
-        let renumber =
-            |list: &mut Vec<EdgeIndex>| list.iter_mut().for_each(|edge| *edge = place[*edge]);
-        match part {
-            Proof::Cycle(cycle) => renumber(cycle),
-            Proof::Split { first, second, .. } => {
-                (first.0, second.0) = (place[first.0], place[second.0])
-            }
-            Proof::Clauses { lemmas, clauses } => {
-                lemmas.iter_mut().chain(clauses).for_each(renumber)
-            }
-            _ => {}
-        }
-        open.extend(part.inner_mut());
-    }
+    proof.renumber_edges(|edge| place[edge]);
     proof
 }
 
@@ -199,7 +165,7 @@ pub(in crate::checkers) fn merged_by_combinations(
         _ => None,
     });
     Each::new(&whole.transactions).add(&mut whole.transactions, of_outcomes.collect());
-    whole.proof = Proof::Combinations {
+    whole.proof = Proof::Log {
         options,
         excluded,
         clauses,
@@ -227,7 +193,7 @@ pub(in crate::checkers) fn spelled_out(
     resolution: &Resolution,
     mut violation: Violation,
 ) -> Violation {
-    if violation.proof != Proof::Read {
+    if violation.proof != Proof::Reads(None) {
         return violation;
     }
     let pattern = violation.id.pattern;
@@ -257,10 +223,10 @@ pub(in crate::checkers) fn spelled_out(
             1
         },
     );
-    violation.proof = Proof::Reads {
+    violation.proof = Proof::Reads(Some(WrongReads {
         pattern,
         reads: reads.clone(),
-    };
+    }));
     if rests_on_writers(resolution, &violation.proof) {
         return violation;
     }

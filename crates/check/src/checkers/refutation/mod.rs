@@ -18,18 +18,18 @@ use super::decision::Decision;
 use super::facts::Facts;
 use super::rest::Sought;
 use super::weak::BaseOrder;
-use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};
+use super::{
+    Instances, Level, LevelSet, Pattern, Question, Supposed, Violation, evidence, read_consistency,
+};
 use isoscope_model::control::{Control, Interrupt};
-use isoscope_model::history::{History, OperationId, TransactionId};
+use isoscope_model::history::{History, OperationId};
 use isoscope_model::relations::{Choice, Index, Resolution, Standing};
-use merge::merged_by_strongest;
 use needs::{Promotions, needs};
 use std::collections::BTreeSet;
 
 pub(super) use combinations::{Searched, refute_by, search};
 pub(super) use merge::{
-    merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes,
-    spelled_out,
+    merged, merged_by_combinations, merged_by_strongest, possible_writes, spelled_out,
 };
 pub(super) use needs::is_impossible_read;
 
@@ -273,7 +273,7 @@ impl<'a> Refuter<'a> {
             return Ok(None);
         };
         let sources = multiple.sources();
-        let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(sources.len());
+        let mut cases: Vec<(Supposed, Violation)> = Vec::with_capacity(sources.len());
         let mut needed = BTreeSet::new();
         for (candidate, &source) in sources.iter().enumerate() {
             let part = if candidate < multiple.kept {
@@ -295,15 +295,17 @@ impl<'a> Refuter<'a> {
                 return Ok(Some(part));
             }
             needed.extend(part.needs);
-            cases.push((writer, part.violation));
+            cases.push((Supposed::Writer { read, writer }, part.violation));
         }
         needed.remove(&read);
         promotions.add_reads(self.history.transaction_of(read), &mut needed);
         needed.retain(|read| self.reads.binary_search(read).is_ok());
         Ok(
-            merged_by_strongest(read, cases).map(|violation| Contradiction {
-                violation,
-                needs: needed,
+            merged_by_strongest(self.history, Question::Writer { read }, cases).map(|violation| {
+                Contradiction {
+                    violation,
+                    needs: needed,
+                }
             }),
         )
     }

@@ -1,6 +1,6 @@
 //! Which reads with several possible writers a violation rests on.
 
-use crate::checkers::{Pattern, Proof, Violation};
+use crate::checkers::{Pattern, Proof, Violation, WrongReads};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::{
     Choice, EdgeIndex, Reason, Resolution, Source, Standing, appenders,
@@ -115,7 +115,7 @@ pub(super) fn needs(
             _ => {}
         }
     }
-    if let Proof::Reads { reads: wrong, .. } = &violation.proof {
+    if let Proof::Reads(Some(WrongReads { reads: wrong, .. })) = &violation.proof {
         transactions.extend(wrong.iter().map(|&read| history.transaction_of(read)));
         if rests_on_writers(resolution, &violation.proof) {
             reads.extend(wrong);
@@ -276,18 +276,15 @@ pub(super) fn is_open(history: &History, resolution: &Resolution, read: Operatio
 /// Whether the writers of its reads matter to a contradiction by single reads.
 pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
     match proof {
-        Proof::Reads {
-            pattern: Pattern::IntermediateRead,
-            ..
-        } => true,
-        Proof::Reads {
-            pattern: Pattern::NonRepeatableRead,
-            reads,
-        } => match reads.as_slice() {
-            &[first, second] => resolution.may_share_source(first, second),
-            _ => true,
+        Proof::Reads(Some(wrong)) => match (wrong.pattern, wrong.reads.as_slice()) {
+            (Pattern::NonRepeatableRead, &[first, second]) => {
+                resolution.may_share_source(first, second)
+            }
+            (pattern, _) => matches!(
+                pattern,
+                Pattern::IntermediateRead | Pattern::NonRepeatableRead
+            ),
         },
-        Proof::Reads { .. } => false,
         _ => true,
     }
 }

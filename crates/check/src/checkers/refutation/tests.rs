@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::checkers::{LevelSet, Proof};
+use isoscope_model::history::TransactionId;
 use isoscope_model::relations::resolve;
 use isoscope_testing::history;
 
@@ -16,9 +17,7 @@ fn refuted(text: &str, level: Level) -> Option<Violation> {
 fn told(text: &str, violation: &Violation) -> Vec<String> {
     let history = history(text);
     let writers = |proof: &Proof| match proof {
-        Proof::Writers { cases, .. } => {
-            Some(cases.iter().map(|(writer, _)| *writer).collect::<Vec<_>>())
-        }
+        Proof::Cases { .. } => Some(proof.writers().collect::<Vec<_>>()),
         _ => None,
     };
     let name = |t: TransactionId| {

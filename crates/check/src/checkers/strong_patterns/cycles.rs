@@ -280,12 +280,12 @@ fn used_by_log(
             None,
             &[],
             edges,
-            Proof::Read,
+            Proof::Reads(None),
         );
         let of_whole = named.transactions.iter().filter(|t| !t.is_initial());
         let mut used: Vec<Node> = of_whole.map(|t| index.node[t.index()]).collect();
         used.sort_unstable();
-        let is_hard = matches!(&proof, Proof::Clauses { clauses, .. } if clauses.len() > HARD);
+        let is_hard = matches!(&proof, Proof::Log { clauses, .. } if clauses.len() > HARD);
         let is_last = used.len() == nodes.len();
         nodes = used;
         if !is_hard || is_last || nodes.len() <= SMALL {

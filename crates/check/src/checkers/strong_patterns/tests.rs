@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::checkers::Findings;
-use crate::checkers::Level;
 use crate::checkers::strong::decide;
 use crate::checkers::weak;
+use crate::checkers::{Level, Question};
 use crate::report;
 use isoscope_judge::verify;
 use isoscope_model::relations::{INITIAL_SLOT, Node, Reason, Slot};
@@ -206,7 +206,13 @@ fn long_forks_are_counted_by_readers() {
 fn a_case_split_is_listed_as_a_case_tree() {
     let found = found(CASE_SPLIT_GRID);
     assert_eq!(found.violations.len(), 1);
-    assert!(matches!(found.violations[0].proof, Proof::Split { .. }));
+    assert!(matches!(
+        found.violations[0].proof,
+        Proof::Cases {
+            question: Question::Order { .. },
+            ..
+        }
+    ));
     assert!(
         STRONG
             .iter()

@@ -116,7 +116,7 @@ impl Cutter<'_> {
         violation.transactions.retain(|t| !t.is_initial());
         violation.levels = LevelSet::upward(Level::CutIsolation);
         violation.also.retain(|name| name != "G-monotonic");
-        violation.proof = Proof::Read;
+        violation.proof = Proof::Reads(None);
         ViolatingPart { violation, ..found }
     }
 

@@ -2,7 +2,7 @@
 
 use super::cutter::ViolatingPart;
 use crate::counterexample::{Claim, MOST_TOLD, claim, involved_operations};
-use isoscope_check::checkers::{Pattern, Proof, Violation};
+use isoscope_check::checkers::{Pattern, Proof, Violation, WrongReads};
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::{self, Edge, Reason, Relation, Resolution, Source};
@@ -186,7 +186,7 @@ fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violati
         edge.to_operation
             .is_some_and(|read| resolution.multiple_sources(read).is_some() || !is_certain(read))
     };
-    if violation.proof != Proof::Read
+    if violation.proof != Proof::Reads(None)
         || pattern == Pattern::AbortedRead
         || violation.edges.iter().any(is_open)
     {
@@ -199,7 +199,7 @@ fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violati
             reads.push(read);
         }
     }
-    violation.proof = Proof::Reads { pattern, reads };
+    violation.proof = Proof::Reads(Some(WrongReads { pattern, reads }));
 }
 
 /// The operations that are not among these, which are in ascending order.

@@ -3,7 +3,7 @@
 use super::speaker::Speaker;
 use super::words::Words;
 use crate::counterexample::sentence::{Sentence, say};
-use isoscope_check::checkers::{Level, Proof};
+use isoscope_check::checkers::{Level, Proof, Question};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason};
 
 /// Where orders are left that no cycle excludes.
@@ -17,36 +17,36 @@ impl Speaker<'_> {
             Proof::Cycle(cycle) => {
                 say!("Each of these transactions would have to come before the next: {}.", words.path(cycle))
             }
-            Proof::Split { first, .. } => match self.edge(first.0) {
-                Some(edge) => say!(
+            Proof::Reads(_) => "What was read contradicts the level by itself.".into(),
+            Proof::Cases { question, .. } => match *question {
+                Question::Order {
+                    key,
+                    writers: [a, b],
+                } => say!(
                     "{} and {} both write {}, and whichever of them came first, a cycle closes.",
-                    words.transaction(edge.from),
-                    words.transaction(edge.to),
-                    words.key(edge.key)
+                    words.transaction(a),
+                    words.transaction(b),
+                    words.key(Some(key))
                 ),
-                None => "Two transactions write a key, and whichever came first, a cycle closes.".into(),
+                Question::Writer { .. } => {
+                    "Several transactions may have written what was read, and each of them leads to a contradiction.".into()
+                }
+                Question::Append { .. } => {
+                    "An element of a list was appended more than once, and whichever append made it leads to a contradiction.".into()
+                }
+                Question::Outcome { transaction } => say!(
+                    "It is unknown whether {} committed, and either leads to a contradiction.",
+                    words.transaction(transaction)
+                ),
             },
-            Proof::Writers { .. } => {
-                "Several transactions may have written what was read, and each of them leads to a contradiction.".into()
+            proof @ Proof::Log { excluded, .. } if proof.is_log_of_orders() => {
+                say!("One of {} cycles closes, whatever the order of the writers of each key.", excluded.len())
             }
-            Proof::Appends { .. } => {
-                "An element of a list was appended more than once, and whichever append made it leads to a contradiction.".into()
-            }
-            Proof::Outcomes { transaction, .. } => say!(
-                "It is unknown whether {} committed, and either leads to a contradiction.",
-                words.transaction(*transaction)
-            ),
-            Proof::Combinations { excluded, .. } => {
+            Proof::Log { excluded, .. } => {
                 say!(
                     "It is open who wrote what many reads returned, and one of {} combinations that contradict is always there.",
                     excluded.len()
                 )
-            }
-            Proof::Clauses { lemmas, .. } => {
-                say!("One of {} cycles closes, whatever the order of the writers of each key.", lemmas.len())
-            }
-            Proof::Read | Proof::Reads { .. } => {
-                "What was read contradicts the level by itself.".into()
             }
         }
     }

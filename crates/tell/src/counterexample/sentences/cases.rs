@@ -2,9 +2,8 @@
 
 use super::speaker::Speaker;
 use super::words::Words;
-use crate::counterexample::case_tree::{Question, Supposition};
 use crate::counterexample::sentence::{Sentence, say};
-use isoscope_check::checkers::Proof;
+use isoscope_check::checkers::{Case, Proof, Question, Supposed};
 use isoscope_model::history::{OperationId, TransactionId};
 use isoscope_model::relations::EdgeIndex;
 use std::collections::BTreeSet;
@@ -12,14 +11,62 @@ use std::collections::BTreeSet;
 impl Speaker<'_> {
     /// The sentence of such a claim.
     pub(super) fn cases(&self) -> Sentence {
-        let words = self.words;
         match &self.violation.proof {
-            Proof::Writers { read, cases } => {
-                let names: Vec<Sentence> = cases
-                    .iter()
-                    .map(|(writer, _)| words.transaction(*writer))
+            Proof::Reads(_) | Proof::Cycle(_) => Sentence::default(),
+            Proof::Cases { question, cases } => self.cases_of(*question, cases),
+            proof @ Proof::Log {
+                options, excluded, ..
+            } => {
+                let n = excluded.len();
+                if proof.is_log_of_orders() {
+                    let transactions = self.violation.size();
+                    return say!(
+                        "In whatever order these {transactions} transactions wrote their keys, one of {n} cycles closes."
+                    );
+                }
+                let reads: BTreeSet<OperationId> =
+                    options.iter().filter_map(|option| option.read()).collect();
+                let of = if reads.is_empty() {
+                    Sentence::default()
+                } else {
+                    say!(" what {} reads returned,", reads.len())
+                };
+                say!(
+                    "However one explains{of} one of {n} combinations is there, and each contradicts."
+                )
+            }
+        }
+    }
+
+    fn cases_of(&self, question: Question, cases: &[Case]) -> Sentence {
+        let words = self.words;
+        let answers = cases.iter().map(|(answer, _)| *answer);
+        match question {
+            Question::Order {
+                key,
+                writers: [one, other],
+            } => {
+                let closes = match self.same_two(cases) {
+                    Some([a, b]) => {
+                        say!("each of {a} and {b} would have to commit before the other")
+                    }
+                    None => "a cycle closes".into(),
+                };
+                say!(
+                    "Whichever of {} and {} wrote {} first, {closes}.",
+                    self.transaction(one),
+                    self.transaction(other),
+                    words.key(Some(key))
+                )
+            }
+            Question::Writer { read } => {
+                let names: Vec<Sentence> = self
+                    .violation
+                    .proof
+                    .writers()
+                    .map(|writer| words.transaction(writer))
                     .collect();
-                let wrote = words.value_read(*read);
+                let wrote = words.value_read(read);
                 match names.as_slice() {
                     [one] => say!(
                         "Only {one} can have written the {wrote}, and then a contradiction follows."
@@ -30,80 +77,36 @@ impl Speaker<'_> {
                     ),
                 }
             }
-            Proof::Appends { read, place, cases } => {
-                let names: Vec<Sentence> = cases
-                    .iter()
-                    .map(|(append, _)| words.appender(*append))
-                    .collect();
-                let element = words.element_read(*read, *place);
+            Question::Append { read, place } => {
+                let appends = answers.filter_map(|answer| match answer {
+                    Supposed::Append { append, .. } => Some(words.appender(append)),
+                    _ => None,
+                });
+                let names: Vec<Sentence> = appends.collect();
+                let element = words.element_read(read, place);
                 match names.as_slice() {
                     [] => say!("No append can have made the {element}."),
                     [one] => say!(
                         "Only {one} can have appended the {element}, and then a contradiction follows."
                     ),
-                    _ => {
-                        say!(
-                            "Whichever of {} appended the {element}, a contradiction follows.",
-                            Words::list(&names)
-                        )
-                    }
+                    _ => say!(
+                        "Whichever of {} appended the {element}, a contradiction follows.",
+                        Words::list(&names)
+                    ),
                 }
             }
-            Proof::Outcomes { transaction, .. } => {
-                say!(
-                    "Whether {} committed or not, a contradiction follows.",
-                    words.transaction(*transaction)
-                )
-            }
-            Proof::Combinations {
-                options, excluded, ..
-            } => {
-                let reads: BTreeSet<OperationId> =
-                    options.iter().filter_map(|option| option.read()).collect();
-                let of = if reads.is_empty() {
-                    Sentence::default()
-                } else {
-                    say!(" what {} reads returned,", reads.len())
-                };
-                say!(
-                    "However one explains{of} one of {} combinations is there, and each contradicts.",
-                    excluded.len()
-                )
-            }
-            Proof::Clauses { lemmas, .. } => {
-                let n = self
-                    .violation
-                    .transactions
-                    .iter()
-                    .filter(|t| !t.is_initial())
-                    .count();
-                say!(
-                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
-                    lemmas.len()
-                )
-            }
-            Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
-                Some(edge) => {
-                    let closes = match self.same_two(&first.1, &second.1) {
-                        Some([a, b]) => {
-                            say!("each of {a} and {b} would have to commit before the other")
-                        }
-                        None => "a cycle closes".into(),
-                    };
-                    let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
-                    say!(
-                        "Whichever of {one} and {other} wrote {} first, {closes}.",
-                        words.key(edge.key)
-                    )
-                }
-                None => Sentence::default(),
-            },
-            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => Sentence::default(),
+            Question::Outcome { transaction } => say!(
+                "Whether {} committed or not, a contradiction follows.",
+                words.transaction(transaction)
+            ),
         }
     }
 
     /// The two transactions between which both cases close a cycle.
-    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[Sentence; 2]> {
+    fn same_two(&self, cases: &[Case]) -> Option<[Sentence; 2]> {
+        let [(_, first), (_, second)] = cases else {
+            return None;
+        };
         let two = |proof: &Proof| {
             let Proof::Cycle(cycle) = proof else {
                 return None;
@@ -120,18 +123,9 @@ impl Speaker<'_> {
             .map(|both| both.map(|t| self.transaction(t)))
     }
 
-    /// "Suppose that T1's version of key 4 is older than T2's."; empty where nothing is supposed.
-    pub(in crate::counterexample) fn supposition(&self, supposes: Supposition) -> Sentence {
-        match supposes {
-            Supposition::Nothing => Sentence::default(),
-            Supposition::Order(edge) => {
-                let older = self.edge(edge).map(|edge| self.words.older(edge));
-                say!("Suppose that {}.", older.unwrap_or_default())
-            }
-            Supposition::Answer(supposed) => {
-                say!("Suppose that {}.", self.words.supposed(supposed))
-            }
-        }
+    /// "Suppose that T1's version of key 4 is older than T2's."
+    pub(in crate::counterexample) fn supposition(&self, supposed: Supposed) -> Sentence {
+        say!("Suppose that {}.", self.words.supposed(supposed))
     }
 
     /// "It is open which of T1 and T2 wrote key 4 first."
@@ -140,12 +134,12 @@ impl Speaker<'_> {
         match question {
             Question::Order {
                 key,
-                transactions: [a, b],
+                writers: [a, b],
             } => say!(
                 "It is open which of {} and {} wrote {} first.",
                 words.transaction(a),
                 words.transaction(b),
-                words.key(key)
+                words.key(Some(key))
             ),
             Question::Writer { read } => {
                 say!("It is open who wrote the {}.", words.value_read(read))

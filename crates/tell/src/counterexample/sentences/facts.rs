@@ -368,10 +368,7 @@ fn rests_on_program_order(violation: &Violation) -> bool {
 
 /// Whether the argument may use which transaction of a session came first.
 fn rests_on_sessions(violation: &Violation) -> bool {
-    let is_simple = matches!(
-        violation.proof,
-        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_)
-    );
+    let is_simple = matches!(violation.proof, Proof::Reads(_) | Proof::Cycle(_));
     !is_simple
         || violation
             .edges
@@ -420,19 +417,13 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let is_repeated =
         !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
     let one_writer = if is_repeated { ANY_APPEND } else { ONE_WRITER };
-    let written = match example.violation.proof {
-        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => {
-            Some(one_writer)
-        }
+    let written = match &example.violation.proof {
         // Such a read is wrong because of its writer.
-        Proof::Read | Proof::Reads { .. } => None,
-        Proof::Writers { .. }
-        | Proof::Appends { .. }
-        | Proof::Outcomes { .. }
-        | Proof::Combinations { .. } => {
+        Proof::Reads(_) if !rests_on_writer(example.violation.id.pattern) => None,
+        proof if proof.is_about_answers() => {
             Some("a read with several possible writers has a case for each")
         }
-        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(one_writer),
+        _ => Some(one_writer),
     };
     let violation = &example.violation;
     let initial = initial_values(example);

@@ -191,11 +191,11 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             "A value was read that had been overwritten before the read began"
         }
         Claim::AgainstTheClock { .. } => "Reads contradict real time",
-        Claim::Cases => match supposed(&violation.proof) {
+        Claim::Cases => match violation.proof.answers().next() {
             Some(Supposed::Writer { .. }) => "Reads that no choice of writers explains",
             Some(Supposed::Append { .. }) => "A list that no possible appends explain",
             Some(Supposed::Outcome { .. }) => "Reads that neither commit nor abort explains",
-            None => "Reads that no order of the writes explains",
+            Some(Supposed::Order(_)) | None => "Reads that no order of the writes explains",
         },
     }
 }
@@ -250,29 +250,6 @@ fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
         matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge)
     };
     violation.edges.get(e).is_some_and(is)
-}
-
-/// What the first question of a proof is about; none where it is about the order of writes.
-fn supposed(proof: &Proof) -> Option<Supposed> {
-    match proof {
-        Proof::Writers { read, cases } => cases.first().map(|(writer, _)| Supposed::Writer {
-            read: *read,
-            writer: *writer,
-        }),
-        Proof::Appends { read, place, cases } => {
-            cases.first().map(|(append, _)| Supposed::Append {
-                read: *read,
-                place: *place,
-                append: *append,
-            })
-        }
-        Proof::Outcomes { transaction, .. } => Some(Supposed::Outcome {
-            transaction: *transaction,
-            committed: true,
-        }),
-        Proof::Combinations { options, .. } => options.first().copied(),
-        _ => None,
-    }
 }
 
 impl Speaker<'_> {

@@ -2,7 +2,7 @@
 
 use super::words::counted;
 use crate::counterexample::{Counterexample, Minimality};
-use isoscope_check::checkers::{Pattern, Proof};
+use isoscope_check::checkers::{Pattern, Proof, Question};
 use isoscope_model::history::{
     History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value, grouped,
 };
@@ -127,10 +127,11 @@ pub fn size(example: &Counterexample) -> String {
             "Minimal: without one of the two reads, the other operations shown satisfy {level}{left_out}."
         );
     }
-    if matches!(
-        example.violation.proof,
-        Proof::Writers { .. } | Proof::Combinations { .. }
-    ) {
+    let is_about_writers = match &example.violation.proof {
+        Proof::Cases { question, .. } => matches!(question, Question::Writer { .. }),
+        proof => matches!(proof, Proof::Log { .. }) && !proof.is_log_of_orders(),
+    };
+    if is_about_writers {
         // Without a possible writer the read goes, too, so that each is needed says nothing.
         return format!(
             "Reduced to {n} of {whole} transactions: {}.",

@@ -400,6 +400,7 @@ impl Speaker<'_> {
             }
         };
         match supposed {
+            Supposed::Order(_) => Sentence::default(),
             Supposed::Writer { writer, .. } => must_have_committed(writer),
             Supposed::Append { append, .. } => must_have_committed(history.transaction_of(append)),
             Supposed::Outcome {

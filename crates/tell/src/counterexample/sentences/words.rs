@@ -226,6 +226,10 @@ impl<'a> Words<'a> {
     /// A supposition about what was read or what committed: "T1 wrote the 1 that T3 read of key 4".
     pub(in crate::counterexample) fn supposed(&self, supposed: Supposed) -> Sentence {
         match supposed {
+            Supposed::Order(edge) => {
+                let older = self.edges.get(edge).map(|edge| self.older(edge));
+                older.unwrap_or_default()
+            }
             Supposed::Writer { read, writer } => {
                 say!(
                     "{} wrote the {}",

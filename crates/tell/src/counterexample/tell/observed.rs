@@ -71,8 +71,8 @@ impl Teller<'_> {
     fn late(&self) -> Vec<Vec<EdgeIndex>> {
         let edges = &self.violation.edges;
         let of_read = |part: &Proof| match part {
-            Proof::Writers { read, cases } => {
-                let (_, late) = late_writers::divided(edges, *read, cases);
+            Proof::Cases { question, cases } => {
+                let (_, late) = late_writers::divided(edges, *question, cases);
                 late.into_iter().map(|(_, late)| late.clock).collect()
             }
             _ => Vec::new(),
@@ -137,27 +137,13 @@ impl Teller<'_> {
         let (mut cycles, mut reads) = (Vec::new(), Vec::new());
         let mut open = vec![&self.violation.proof];
         while let Some(proof) = open.pop() {
+            reads.extend(proof.open_reads());
             match proof {
-                Proof::Read | Proof::Reads { .. } => {}
+                Proof::Reads(_) => {}
                 Proof::Cycle(cycle) => cycles.extend(cycle),
-                Proof::Split { first, second, .. } => open.extend([&*first.1, &*second.1]),
-                Proof::Writers { read, cases } => {
-                    reads.push(*read);
-                    open.extend(cases.iter().map(|(_, proof)| proof));
-                }
-                Proof::Appends { read, cases, .. } => {
-                    reads.push(*read);
-                    open.extend(cases.iter().map(|(_, proof)| proof));
-                }
-                Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
-                Proof::Clauses { lemmas, .. } => {
-                    cycles.extend(lemmas.first().into_iter().flatten())
-                }
-                Proof::Combinations {
-                    options, excluded, ..
-                } => {
-                    reads.extend(options.iter().filter_map(|option| option.read()));
-                    open.extend(excluded.first().map(|(_, proof)| proof));
+                Proof::Cases { .. } => open.extend(proof.inner()),
+                Proof::Log { excluded, .. } => {
+                    open.extend(excluded.first().map(|(_, proof)| proof))
                 }
             }
         }

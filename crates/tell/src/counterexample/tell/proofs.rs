@@ -1,11 +1,11 @@
 //! Proofs, case by case.
 
 use super::Teller;
-use crate::counterexample::late_writers::{self, Case, Late};
+use crate::counterexample::late_writers::{self, Late};
 use crate::counterexample::rests_on::closure;
 use crate::counterexample::statement::{CaseLabel, Statement, Step, StepRole};
 use crate::counterexample::writes_of_value;
-use isoscope_check::checkers::{Proof, Supposed};
+use isoscope_check::checkers::{Case, Proof, Question, Supposed};
 use isoscope_model::history::{OperationId, TransactionId};
 use isoscope_model::relations::{EdgeIndex, Reason};
 
@@ -105,102 +105,66 @@ impl Teller<'_> {
         };
         let mut answers: Vec<(Supposed, &'p Proof)> = Vec::new();
         match proof {
-            Proof::Read => self.tell_read(),
-            Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
+            Proof::Reads(None) => self.tell_read(),
+            Proof::Reads(Some(wrong)) => self.tell_reads(wrong.pattern, &wrong.reads),
             Proof::Cycle(_) if self.level.is_of_reads() => self.tell_read(),
             Proof::Cycle(cycle) => {
                 self.rule(cycle);
                 self.tell_needed(cycle, assumed);
                 self.contradiction(cycle);
             }
-            Proof::Clauses { lemmas, clauses } => self.tell_clauses(lemmas, clauses.len(), assumed),
-            Proof::Combinations {
+            Proof::Log {
                 options,
                 excluded,
                 clauses,
             } => {
+                if let Some(cycles) = proof.cycles_of_orders() {
+                    return self.tell_clauses(&cycles, clauses.len(), assumed);
+                }
                 self.begin_combinations(options);
                 let one = label.inner(1);
                 stack.push(task(
                     What::Others(excluded.len(), clauses.len()),
                     label.clone(),
                 ));
-                if let Some((together, proof)) = excluded.first() {
+                if let Some((together, proof)) = proof.first_case() {
                     self.case = one.clone();
-                    self.tell_combination(options, together);
+                    self.tell_combination(&together);
                     stack.push(task(What::Prove(proof), one));
                 }
             }
-            Proof::Split { first, second, .. } => {
+            Proof::Cases {
+                question: Question::Order { .. },
+                cases,
+            } => {
                 self.rule(&[]);
                 stack.push(task(What::Closed, label.clone()));
-                stack.push(task(What::Order(second.0, &second.1), label.inner(2)));
-                stack.push(task(What::Order(first.0, &first.1), label.inner(1)));
+                for (number, (answer, proof)) in cases.iter().enumerate().rev() {
+                    let inside = label.inner(number + 1);
+                    stack.extend(
+                        answer
+                            .order()
+                            .map(|edge| task(What::Order(edge, proof), inside)),
+                    );
+                }
             }
-            Proof::Writers { read, cases } => {
-                let read = *read;
-                let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
-                let mut operations = self.writes_read_by(read, &writers);
-                operations.push(read);
-                self.say(
-                    StepRole::Supposed,
-                    Statement::OpenWriter { read, writers },
-                    operations,
-                );
-                let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
-                self.tell_late(&late);
-                answers = cases
-                    .into_iter()
-                    .map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p))
-                    .collect();
-            }
-            Proof::Appends { read, place, cases } if cases.is_empty() => {
+            Proof::Cases {
+                question: Question::Append { read, place },
+                cases,
+            } if cases.is_empty() => {
                 let says = Statement::NoAppend {
                     read: *read,
                     place: *place,
                 };
                 self.say(StepRole::Contradiction, says, vec![*read]);
             }
-            Proof::Appends { read, place, cases } => {
-                let (read, place) = (*read, *place);
-                let appends = cases.iter().map(|(append, _)| *append).collect();
-                self.say(
-                    StepRole::Supposed,
-                    Statement::OpenAppend {
-                        read,
-                        place,
-                        appends,
-                    },
-                    vec![read],
-                );
+            Proof::Cases { question, cases } => {
+                self.tell_question(*question, proof);
+                let (cases, late) = late_writers::divided(&self.violation.edges, *question, cases);
+                self.tell_late(&late);
                 answers = cases
-                    .iter()
-                    .map(|&(append, ref p)| {
-                        (
-                            Supposed::Append {
-                                read,
-                                place,
-                                append,
-                            },
-                            p,
-                        )
-                    })
-                    .collect();
-            }
-            Proof::Outcomes { transaction, cases } => {
-                let transaction = *transaction;
-                self.say(
-                    StepRole::Supposed,
-                    Statement::OpenOutcome { transaction },
-                    Vec::new(),
-                );
-                let supposed = |committed| Supposed::Outcome {
-                    transaction,
-                    committed,
-                };
-                answers = cases
-                    .iter()
-                    .map(|&(committed, ref p)| (supposed(committed), p))
+                    .into_iter()
+                    .map(|(answer, proof)| (*answer, proof))
                     .collect();
             }
         }
@@ -222,6 +186,37 @@ impl Teller<'_> {
         }
     }
 
+    /// What is open, about a part of the proof.
+    fn tell_question(&mut self, question: Question, part: &Proof) {
+        let (says, operations) = match question {
+            // Its two cases speak for themselves.
+            Question::Order { .. } => return,
+            Question::Writer { read } => {
+                let writers: Vec<TransactionId> = part.writers().collect();
+                let mut operations = self.writes_read_by(read, &writers);
+                operations.push(read);
+                (Statement::OpenWriter { read, writers }, operations)
+            }
+            Question::Append { read, place } => {
+                let appends = part.answers().filter_map(|answer| match answer {
+                    Supposed::Append { append, .. } => Some(append),
+                    _ => None,
+                });
+                let appends = appends.collect();
+                let says = Statement::OpenAppend {
+                    read,
+                    place,
+                    appends,
+                };
+                (says, vec![read])
+            }
+            Question::Outcome { transaction } => {
+                (Statement::OpenOutcome { transaction }, Vec::new())
+            }
+        };
+        self.say(StepRole::Supposed, says, operations);
+    }
+
     /// The writes of these transactions that may have been read; none where they are too many to give their places.
     fn writes_read_by(&self, read: OperationId, writers: &[TransactionId]) -> Vec<OperationId> {
         const MOST: usize = 4;
@@ -236,7 +231,13 @@ impl Teller<'_> {
     fn tell_late(&mut self, late: &[(&Case, Late)]) {
         if !late.is_empty() {
             let says = Statement::NotWritten {
-                by: late.iter().map(|(case, _)| case.0).collect(),
+                by: late
+                    .iter()
+                    .filter_map(|((answer, _), _)| match answer {
+                        Supposed::Writer { writer, .. } => Some(*writer),
+                        _ => None,
+                    })
+                    .collect(),
             };
             let reads = late.iter().map(|(_, late)| late.reads).collect();
             let clocks = late.iter().map(|(_, late)| late.clock).collect();
@@ -254,7 +255,7 @@ impl Teller<'_> {
                 operations
             }
             Supposed::Append { read, append, .. } => vec![read, append],
-            Supposed::Outcome { .. } => Vec::new(),
+            Supposed::Order(_) | Supposed::Outcome { .. } => Vec::new(),
         };
         let says = Statement::Suppose {
             supposed,
@@ -329,12 +330,8 @@ impl Teller<'_> {
     }
 
     /// What is supposed together.
-    fn tell_combination(&mut self, options: &[Supposed], together: &[usize]) {
-        for (place, &supposed) in together
-            .iter()
-            .filter_map(|&option| options.get(option))
-            .enumerate()
-        {
+    fn tell_combination(&mut self, together: &[Supposed]) {
+        for (place, &supposed) in together.iter().enumerate() {
             let says = Statement::Suppose {
                 supposed,
                 is_first: place == 0,
@@ -361,8 +358,8 @@ impl Teller<'_> {
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
     /// cycle is explained, the others are counted.
-    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex]) {
-        let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
+    fn tell_clauses(&mut self, lemmas: &[&[EdgeIndex]], n_clauses: usize, assumed: &[EdgeIndex]) {
+        let open = self.assumptions(lemmas.iter().copied().flatten().copied(), assumed);
         let mut pairs: Vec<(TransactionId, TransactionId)> = open
             .iter()
             .filter_map(|&e| self.edge(e))
@@ -378,7 +375,9 @@ impl Teller<'_> {
             },
             Vec::new(),
         );
-        let Some(shown) = lemmas.first() else { return };
+        let Some(&shown) = lemmas.first() else {
+            return;
+        };
         let one = self.case.inner(1);
         let outside = std::mem::replace(&mut self.case, one);
         let mut within = assumed.to_vec();

@@ -7,8 +7,8 @@ use super::super::{CheckMode, Request, has_repeated_elements, set_up};
 use super::named;
 use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
-    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation,
-    ViolationId, strong_patterns,
+    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Question, Shows, Verdict,
+    Violation, ViolationId, strong_patterns,
 };
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
@@ -400,7 +400,7 @@ fn add_violation(
     let shows = violation.id.pattern.row().shows;
     let mut is_told_alike = !has_choices;
     if matches!(shows, Shows::CausalOrder | Shows::Reads)
-        && matches!(violation.proof, Proof::Cycle(_) | Proof::Read)
+        && matches!(violation.proof, Proof::Cycle(_) | Proof::Reads(None))
     {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
         let form = plain
@@ -552,8 +552,13 @@ fn is_of_wrong_reads(violation: &Violation) -> bool {
     let mut open = vec![&violation.proof];
     while let Some(proof) = open.pop() {
         match proof {
-            Proof::Cycle(_) | Proof::Clauses { .. } | Proof::Split { .. } => return false,
-            Proof::Reads { pattern, .. } if !is_wrong(*pattern) => return false,
+            Proof::Cycle(_)
+            | Proof::Cases {
+                question: Question::Order { .. },
+                ..
+            } => return false,
+            Proof::Reads(Some(wrong)) if !is_wrong(wrong.pattern) => return false,
+            _ if proof.cycles_of_orders().is_some() => return false,
             _ => open.extend(proof.inner()),
         }
     }

@@ -6,11 +6,11 @@
 //! however many questions are open: memory grows only with what is learnt. Exponential in the worst case, since the
 //! levels are NP-complete to decide if elements repeat.
 
-use super::questions::{Open, Question};
+use super::questions::{Open, answers};
 use super::search::{Answer, AppendSearch, never_appended};
 use super::world::ElementAssignment;
 use crate::checkers::refutation::merged_by_combinations;
-use crate::checkers::{Supposed, Verdict, Violation};
+use crate::checkers::{Question, Supposed, Verdict, Violation};
 use crate::sat::{NoPick, OptionId, Picks};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{OperationId, Outcome};
@@ -92,7 +92,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         if let Some(&first) = self.asked.get(&question) {
             return (first, false);
         }
-        let answers = question.answers(&self.root.history);
+        let answers = answers(question, &self.root.history);
         let first = self.picks.ask(answers.len()).start;
         self.options
             .extend(answers.into_iter().map(|answer| (question, answer)));
@@ -141,7 +141,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
             if world.open.is_empty() {
                 return Ok((supposed, Some(world)));
             }
-            let is_outcome = |open: &&Open| matches!(open.question, Question::Outcome(_));
+            let is_outcome = |open: &&Open| matches!(open.question, Question::Outcome { .. });
             let n_at_once = world.open.iter().take_while(is_outcome).count().max(1);
             let begin = supposed.len();
             for open in &world.open[..n_at_once] {
@@ -165,21 +165,29 @@ impl<'s, 'a> Combinations<'s, 'a> {
         for &option in supposed {
             let (question, answer) = self.options[option as usize];
             let is_open = match question {
-                Question::Place(read, _) if !world.takes_part(read) => return Ok(Leads::Unasked),
-                Question::Place(read, place)
-                    if !question.answers(&world.history).contains(&answer) =>
+                Question::Append { read, .. } if !world.takes_part(read) => {
+                    return Ok(Leads::Unasked);
+                }
+                Question::Append { read, place }
+                    if !answers(question, &world.history).contains(&answer) =>
                 {
                     return Ok(Leads::Nowhere((read, place)));
                 }
-                Question::Place(read, place) => {
+                Question::Append { read, place } => {
                     let key = |read: OperationId| world.history.keys()[read.index()];
                     let is_same = |open: &Open| match open.question {
-                        Question::Place(other, at) => at == place && key(other) == key(read),
-                        Question::Outcome(_) => false,
+                        Question::Append {
+                            read: other,
+                            place: at,
+                        } => at == place && key(other) == key(read),
+                        _ => false,
                     };
                     world.open.iter().any(is_same)
                 }
-                Question::Outcome(t) => world.history.outcome(t) == Outcome::Unknown,
+                Question::Outcome { transaction } => {
+                    world.history.outcome(transaction) == Outcome::Unknown
+                }
+                Question::Order { .. } | Question::Writer { .. } => false,
             };
             if is_open {
                 world = world.with(&[answer], self.control)?;

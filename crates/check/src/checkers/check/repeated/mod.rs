@@ -17,14 +17,13 @@ mod world;
 use super::{CheckMode, Elements, Request, add};
 use crate::checkers::rest::Counted;
 use crate::checkers::{
-    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
-    Witness, evidence,
+    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Question, Verdict,
+    Violation, Witness, evidence,
 };
 use combinations::Combinations;
 use isoscope_model::control::Interrupt;
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::Resolution;
-use questions::Question;
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Answer, AppendSearch, Guess, guess, never_appended};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +137,7 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
     let places = world
         .open
         .iter()
-        .filter(|open| matches!(open.question, Question::Place(..)))
+        .filter(|open| matches!(open.question, Question::Append { .. }))
         .count();
     if places > 0 {
         let subject = if places == 1 {

@@ -1,42 +1,30 @@
 //! What is open about the elements of lists that were appended more than once.
 
-use crate::checkers::Supposed;
+use crate::checkers::{Question, Supposed};
 use isoscope_model::history::{
     History, OperationId, OperationKind, Outcome, Repeated, TransactionId, Value,
 };
 use isoscope_model::relations::list_from_outside;
 
-/// A question that may be open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Question {
-    /// Which append made the element at a place of a list, counted from 0, before the reader's own appends. The reader
-    /// counts as committed.
-    Place(OperationId, usize),
-    /// Whether a transaction of unknown outcome committed.
-    Outcome(TransactionId),
-}
-
-impl Question {
-    /// All answers, however many, ascending. O(operations).
-    pub(super) fn answers(self, history: &History) -> Vec<Supposed> {
-        match self {
-            Question::Place(read, place) => {
-                let appends = appends_at(history, read, place).into_iter();
-                appends
-                    .map(|append| Supposed::Append {
-                        read,
-                        place,
-                        append,
-                    })
-                    .collect()
-            }
-            Question::Outcome(transaction) => [false, true]
-                .map(|committed| Supposed::Outcome {
-                    transaction,
-                    committed,
-                })
-                .to_vec(),
-        }
+/// All answers to the question which append made an element, or what the outcome of a transaction was, however many,
+/// ascending. Other questions are not asked here and have none. O(operations).
+pub(super) fn answers(question: Question, history: &History) -> Vec<Supposed> {
+    match question {
+        Question::Append { read, place } => appends_at(history, read, place)
+            .into_iter()
+            .map(|append| Supposed::Append {
+                read,
+                place,
+                append,
+            })
+            .collect(),
+        Question::Outcome { transaction } => [false, true]
+            .map(|committed| Supposed::Outcome {
+                transaction,
+                committed,
+            })
+            .to_vec(),
+        Question::Order { .. } | Question::Writer { .. } => Vec::new(),
     }
 }
 
@@ -90,7 +78,7 @@ pub(super) fn open_places(
                 })
                 .collect();
             places.push(Open {
-                question: Question::Place(read, place),
+                question: Question::Append { read, place },
                 answers,
             });
         }
@@ -160,12 +148,12 @@ fn appends_at(history: &History, read: OperationId, place: usize) -> Vec<Operati
 /// Of the places of one key in several lists, those of the longest list, in order.
 pub(super) fn each_once(history: &History, mut places: Vec<Open>) -> Vec<Open> {
     let of_key = |open: &Open| match open.question {
-        Question::Place(read, place) => Some((history.keys()[read.index()], place)),
-        Question::Outcome(_) => None,
+        Question::Append { read, place } => Some((history.keys()[read.index()], place)),
+        _ => None,
     };
     let length = |open: &Open| match open.question {
-        Question::Place(read, _) => history.lists().read_by(read).map_or(0, <[Value]>::len),
-        Question::Outcome(_) => 0,
+        Question::Append { read, .. } => history.lists().read_by(read).map_or(0, <[Value]>::len),
+        _ => 0,
     };
     places.sort_by_key(|open| (of_key(open), std::cmp::Reverse(length(open)), open.question));
     places.dedup_by_key(|open| of_key(open));

@@ -5,12 +5,12 @@
 //! their answers, so whole branches are skipped, and questions that no contradiction needs are never asked: the next
 //! one is the question with the fewest answers that do not contradict the level at once.
 
-use super::questions::{Open, Question};
+use super::questions::Open;
 use super::world::ElementAssignment;
 use super::{CheckMode, Elements, Request};
-use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
+use crate::checkers::refutation::{merged_by_strongest, spelled_out};
 use crate::checkers::{
-    Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation,
+    Findings, Level, LevelSet, Options, Pattern, Proof, Question, Supposed, Verdict, Violation,
 };
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, KeyId, OperationId};
@@ -106,7 +106,7 @@ impl<'a> AppendSearch<'a> {
                 satisfied_or_unknown => return Ok(satisfied_or_unknown),
             }
         }
-        let violation = merged(&world.history, next.question, cases);
+        let violation = merged_by_strongest(&world.history, next.question, cases);
         Ok(violation.map_or(Answer::Unknown, |violation| {
             Answer::Violated(Some(Box::new(violation)))
         }))
@@ -163,7 +163,7 @@ impl<'a> AppendSearch<'a> {
         let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) = world
             .open
             .iter()
-            .partition(|open| matches!(open.question, Question::Outcome(_)));
+            .partition(|open| matches!(open.question, Question::Outcome { .. }));
         places.sort_by_key(|open| open.answers.len());
         let mut best: Option<(usize, &Open)> = None;
         for next in outcomes
@@ -206,34 +206,6 @@ impl<'a> AppendSearch<'a> {
         // At cut isolation an element counts as that of every transaction that appended it.
         violation.levels = violation.levels.without(Level::CutIsolation);
         Some(violation)
-    }
-}
-
-/// One violation from the cases of a question.
-fn merged(
-    history: &History,
-    question: Question,
-    cases: Vec<(Supposed, Violation)>,
-) -> Option<Violation> {
-    match question {
-        Question::Place(read, place) => {
-            let append = |(supposed, violation)| match supposed {
-                Supposed::Append { append, .. } => Some((append, violation)),
-                _ => None,
-            };
-            merged_by_appends(
-                history,
-                (read, place),
-                cases.into_iter().filter_map(append).collect(),
-            )
-        }
-        Question::Outcome(t) => {
-            let outcome = |(supposed, violation)| match supposed {
-                Supposed::Outcome { committed, .. } => Some((committed, violation)),
-                _ => None,
-            };
-            merged_by_outcomes(t, cases.into_iter().filter_map(outcome).collect())
-        }
     }
 }
 
@@ -283,16 +255,16 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
     let mut appends: Vec<Supposed> = Vec::new();
     for open in &world.open {
         match open.question {
-            Question::Place(read, _) if keys.insert(history.keys()[read.index()]) => {
+            Question::Append { read, .. } if keys.insert(history.keys()[read.index()]) => {
                 appends.extend(open.answers.iter().copied().min_by_key(began));
             }
-            Question::Place(..) => {}
-            Question::Outcome(transaction) => {
+            Question::Outcome { transaction } => {
                 outcomes.push(Supposed::Outcome {
                     transaction,
                     committed: how.committed,
                 });
             }
+            _ => {}
         }
     }
     if appends.is_empty() {
@@ -304,9 +276,8 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
 
 /// The violation that no append can have made an element at its place.
 pub(super) fn never_appended(history: &History, (read, place): (OperationId, usize)) -> Violation {
-    let proof = Proof::Appends {
-        read,
-        place,
+    let proof = Proof::Cases {
+        question: Question::Append { read, place },
         cases: Vec::new(),
     };
     Violation {

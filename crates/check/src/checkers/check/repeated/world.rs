@@ -1,8 +1,8 @@
 //! Histories in which repeated elements are distinguished as far as it is known which append made them.
 
 use super::participants::{in_doubt, participants};
-use super::questions::{Open, Question, block, each_once, open_places};
-use crate::checkers::Supposed;
+use super::questions::{Open, answers, block, each_once, open_places};
+use crate::checkers::{Question, Supposed};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, KeyId, OperationId, Value};
 use isoscope_model::relations::{Resolution, list_from_outside, resolve};
@@ -45,7 +45,7 @@ impl ElementAssignment {
             let repeated = history.appends_of_repeated_elements();
             let places = open_places(&history, &participants, &repeated);
             let impossible = places.iter().find_map(|open| match open.question {
-                Question::Place(read, place) if open.answers.is_empty() => Some((read, place)),
+                Question::Append { read, place } if open.answers.is_empty() => Some((read, place)),
                 _ => None,
             });
             if impossible.is_some() {
@@ -62,10 +62,10 @@ impl ElementAssignment {
             if forced.is_empty() {
                 let outcomes = in_doubt(&history, &resolution, &repeated)
                     .into_iter()
-                    .map(Question::Outcome);
+                    .map(|transaction| Question::Outcome { transaction });
                 let outcomes = outcomes.map(|question| Open {
                     question,
-                    answers: question.answers(&history),
+                    answers: answers(question, &history),
                 });
                 let open = outcomes.chain(each_once(&history, places)).collect();
                 return Ok(ElementAssignment {
@@ -110,7 +110,7 @@ fn with(history: &History, supposed: &[Supposed]) -> History {
                 committed,
             } => outcomes.push((transaction, committed)),
             // Writers of reads are not chosen here: a world leaves them open.
-            Supposed::Writer { .. } => {}
+            Supposed::Order(_) | Supposed::Writer { .. } => {}
         }
     }
     match (outcomes.is_empty(), made.is_empty()) {

@@ -1,4 +1,5 @@
-//! Violations shown by combinations of suppositions, each contradictory, one of which always holds.
+//! What is open, and what may be supposed of it: in the cases of a question, and in contradictory combinations of answers
+//! to many questions, one of which always holds.
 
 use super::argument::Argument;
 use super::basis::Basis;
@@ -7,7 +8,8 @@ use super::propagation::Propagation;
 use super::resolution::Resolution;
 use super::setting::Setting;
 use crate::report::{
-    CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry,
+    AppendEntry, CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, OutcomeEntry,
+    ProofEntry, ReasonEntry, WriterEntry,
 };
 use isoscope_model::control::Control;
 use isoscope_model::history::{ListRule, OperationId, OperationKind, TransactionId};
@@ -23,9 +25,9 @@ pub(super) enum Supposed {
     Outcome(TransactionId, bool),
 }
 
-/// What options are about.
+/// What is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Question {
+pub(super) enum Question {
     /// The writer of what a read returned.
     Writer(OperationId),
     /// The append that made the element at a place of a list.
@@ -34,11 +36,14 @@ enum Question {
     Outcome(TransactionId),
 }
 
+/// The cases of a question, with what follows in each.
+pub(super) type Cases<'p> = Vec<(Supposed, &'p ProofEntry)>;
+
 /// The case in which some suppositions hold.
 pub(super) enum Case<'a> {
     /// Writers are known.
     Of(Setting<'a>),
-    /// Elements are distinguished.
+    /// Elements are distinguished, or outcomes.
     Apart(Box<Apart>),
     /// There is none.
     Impossible,
@@ -75,23 +80,11 @@ impl Questions {
                 .map(|&number| self.literal(number as i64));
             propagation.forbid(&together.collect::<Result<Vec<_>, _>>()?);
         }
-        for (place, clause) in clauses.iter().enumerate() {
-            control.check().map_err(|interrupt| interrupt.to_string())?;
-            let together = clause
-                .iter()
-                .map(|&number| self.literal(number))
-                .collect::<Result<Vec<_>, _>>()?;
-            if !propagation.excludes(&together) {
-                return Err(format!(
-                    "clause {place}: it does not follow from the combinations and the clauses before it"
-                ));
-            }
-            propagation.forbid(&together);
-        }
-        require!(
-            propagation.is_contradictory(),
-            "the combinations leave a choice"
-        )
+        let clauses = clauses.iter().map(|clause| {
+            let literals = clause.iter().map(|&number| self.literal(number));
+            literals.collect()
+        });
+        propagation.is_refuted_by(clauses, control)
     }
 
     /// The literal of a number from 1, negative where the option does not hold.
@@ -120,6 +113,90 @@ impl Questions {
 }
 
 impl Argument<'_> {
+    /// The question of a proof by cases, unless it is about an order, and its cases. There must be one for each answer, and
+    /// no other.
+    pub(super) fn cases<'p>(
+        &self,
+        proof: &'p ProofEntry,
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Option<Cases<'p>>, String> {
+        let (question, cases): (Question, Result<Cases<'p>, String>) = match proof {
+            ProofEntry::Writers { read, cases } => {
+                let read = self.entry(read)?;
+                let case = |case: &'p WriterEntry| {
+                    let writer = self.transaction(case.writer)?;
+                    Ok((Supposed::Writer(read, writer), &case.proof))
+                };
+                (Question::Writer(read), cases.iter().map(case).collect())
+            }
+            ProofEntry::Appends { read, place, cases } => {
+                let read = self.entry(read)?;
+                let case = |case: &'p AppendEntry| {
+                    let append = self.entry(&case.append)?;
+                    Ok((Supposed::Append(read, *place, append), &case.proof))
+                };
+                (
+                    Question::Place(read, *place),
+                    cases.iter().map(case).collect(),
+                )
+            }
+            ProofEntry::Outcomes { transaction, cases } => {
+                let t = self.transaction(*transaction)?;
+                let case = |case: &'p OutcomeEntry| {
+                    Ok((Supposed::Outcome(t, case.committed), &case.proof))
+                };
+                (Question::Outcome(t), cases.iter().map(case).collect())
+            }
+            _ => return Ok(None),
+        };
+        let cases = cases?;
+        let answers = match question {
+            // A case also for writers that violate read committed by themselves.
+            Question::Writer(read) => self.writers_of(read, Basis::AllWriters, setting)?,
+            _ => self.answers(question, setting, basis)?,
+        };
+        if let Some(missing) = answers
+            .iter()
+            .find(|answer| cases.iter().all(|(given, _)| given != *answer))
+        {
+            return Err(format!("no case for {}", self.text(*missing)));
+        }
+        let name = self.name(question);
+        require!(
+            cases.len() == answers.len(),
+            "the cases of {name} are not its possible answers"
+        )?;
+        Ok(Some(cases))
+    }
+
+    /// What a question is about, in words.
+    fn name(&self, question: Question) -> String {
+        match question {
+            Question::Writer(read) => self.history.operation_text(read),
+            Question::Place(read, place) => {
+                format!("place {place} of {}", self.history.operation_text(read))
+            }
+            Question::Outcome(t) => format!("the outcome of {}", self.history.transaction_name(t)),
+        }
+    }
+
+    /// A supposition in words.
+    fn text(&self, supposed: Supposed) -> String {
+        let text = |o: OperationId| self.history.operation_text(o);
+        let name = |t: TransactionId| self.history.transaction_name(t);
+        match supposed {
+            Supposed::Writer(read, writer) => {
+                format!("{} having written {}", name(writer), text(read))
+            }
+            Supposed::Append(read, place, append) => {
+                format!("{} in place {place} of {}", text(append), text(read))
+            }
+            Supposed::Outcome(t, true) => format!("{} having committed", name(t)),
+            Supposed::Outcome(t, false) => format!("{} not having committed", name(t)),
+        }
+    }
+
     /// The reads, places and outcomes that options are about. All possible suppositions about each must be there: every
     /// writer of a read (above cut isolation every one that does not violate read committed by itself; a reader from
     /// such a one does not participate), every append that may have made a place, both outcomes of a transaction.
@@ -130,107 +207,100 @@ impl Argument<'_> {
         basis: Basis,
     ) -> Result<Questions, String> {
         let mut ids = Vec::with_capacity(options.len());
-        let mut of_question: Vec<Vec<usize>> = Vec::new();
-        let mut place_of: FxHashMap<Question, usize> = FxHashMap::default();
+        let mut of_question: FxHashMap<Question, Vec<usize>> = FxHashMap::default();
         for (number, option) in options.iter().enumerate() {
-            let (question, supposed) = match option {
-                OptionEntry::Writer { read, writer } => {
-                    let read = self.entry(read)?;
-                    (
-                        Question::Writer(read),
-                        Supposed::Writer(read, self.transaction(*writer)?),
-                    )
-                }
-                OptionEntry::Append {
-                    read,
-                    place,
-                    append,
-                } => {
-                    let read = self.entry(read)?;
-                    (
-                        Question::Place(read, *place),
-                        Supposed::Append(read, *place, self.entry(append)?),
-                    )
-                }
-                OptionEntry::Outcome {
-                    transaction,
-                    committed,
-                } => {
-                    let t = self.transaction(*transaction)?;
-                    (Question::Outcome(t), Supposed::Outcome(t, *committed))
-                }
-            };
+            let (question, supposed) = self.option(option)?;
             ids.push(supposed);
-            let place = *place_of.entry(question).or_insert_with(|| {
-                of_question.push(Vec::new());
-                of_question.len() - 1
-            });
-            of_question[place].push(number);
+            of_question.entry(question).or_default().push(number);
         }
-        for (&question, &place) in &place_of {
-            let told: FxHashSet<Supposed> = of_question[place]
-                .iter()
-                .map(|&option| ids[option])
-                .collect();
+        for (&question, places) in &of_question {
+            let given: FxHashSet<Supposed> = places.iter().map(|&option| ids[option]).collect();
             let all = self.answers(question, setting, basis)?;
-            if told.len() != of_question[place].len()
-                || !all.iter().all(|answer| told.contains(answer))
-            {
-                let text = match question {
-                    Question::Writer(read) | Question::Place(read, _) => {
-                        self.history.operation_text(read)
-                    }
-                    Question::Outcome(t) => self.history.transaction_name(t),
-                };
+            if given.len() != places.len() || !all.iter().all(|answer| given.contains(answer)) {
                 return Err(format!(
-                    "the options of {text} are not all that may be supposed, each once"
+                    "the options of {} are not all that may be supposed, each once",
+                    self.name(question)
                 ));
             }
         }
         Ok(Questions {
             options: ids,
-            of_question,
+            of_question: of_question.into_values().collect(),
         })
     }
 
-    /// Everything that may be supposed about a read, a place of a list or a transaction.
+    /// An option in ids, and the question that it answers.
+    fn option(&self, option: &OptionEntry) -> Result<(Question, Supposed), String> {
+        Ok(match option {
+            OptionEntry::Writer { read, writer } => {
+                let read = self.entry(read)?;
+                let writer = self.transaction(*writer)?;
+                (Question::Writer(read), Supposed::Writer(read, writer))
+            }
+            OptionEntry::Append {
+                read,
+                place,
+                append,
+            } => {
+                let (read, append) = (self.entry(read)?, self.entry(append)?);
+                (
+                    Question::Place(read, *place),
+                    Supposed::Append(read, *place, append),
+                )
+            }
+            OptionEntry::Outcome {
+                transaction,
+                committed,
+            } => {
+                let t = self.transaction(*transaction)?;
+                (Question::Outcome(t), Supposed::Outcome(t, *committed))
+            }
+        })
+    }
+
+    /// Everything that must be supposed about a read, a place of a list or a transaction, each once.
     fn answers(
         &self,
         question: Question,
         setting: &Setting<'_>,
         basis: Basis,
     ) -> Result<Vec<Supposed>, String> {
-        let (read, place) = match question {
-            Question::Writer(read) => (read, None),
-            Question::Place(read, place) => (read, Some(place)),
+        match question {
+            Question::Writer(read) => self.writers_of(read, basis, setting),
+            Question::Place(read, place) => {
+                self.may_be_told_apart(setting, basis)?;
+                let makers = elements::makers(self.history, self.resolution, read, place)?;
+                let supposed = |append| Supposed::Append(read, place, append);
+                Ok(makers.into_iter().map(supposed).collect())
+            }
             Question::Outcome(t) => {
                 self.may_be_told_apart(setting, basis)?;
-                return Ok([false, true]
+                Ok([false, true]
                     .map(|committed| Supposed::Outcome(t, committed))
-                    .to_vec());
+                    .to_vec())
             }
-        };
-        let text = || self.history.operation_text(read);
-        if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
-            return Err(format!("of {} nothing is open", text()));
         }
-        if let Some(place) = place {
-            self.may_be_told_apart(setting, basis)?;
-            let makers = elements::makers(self.history, self.resolution, read, place)?;
-            return Ok(makers
-                .into_iter()
-                .map(|append| Supposed::Append(read, place, append))
-                .collect());
-        }
-        let writers = self.resolution.writers_on(read, basis);
-        if writers.is_empty() {
-            Err(format!("{} has no writers to distinguish", text()))
+    }
+
+    /// The writers that must be supposed for a read; at least one.
+    fn writers_of(
+        &self,
+        read: OperationId,
+        basis: Basis,
+        setting: &Setting<'_>,
+    ) -> Result<Vec<Supposed>, String> {
+        let is_read = self.history.operation(read).kind == OperationKind::Read;
+        let writers = if is_read && !setting.is_fixed(read) {
+            self.resolution.writers_on(read, basis)
         } else {
-            Ok(writers
-                .into_iter()
-                .map(|writer| Supposed::Writer(read, writer))
-                .collect())
-        }
+            Vec::new()
+        };
+        let text = self.history.operation_text(read);
+        require!(!writers.is_empty(), "{text} has no writers to distinguish")?;
+        Ok(writers
+            .into_iter()
+            .map(|writer| Supposed::Writer(read, writer))
+            .collect())
     }
 
     /// Whether elements and outcomes may be distinguished in a case.
@@ -287,24 +357,22 @@ impl Argument<'_> {
                     }
                     let next = elements::with(history, read, place, append);
                     drop(own);
-                    if next.is_impossible {
-                        return Ok(Case::Impossible);
-                    }
                     apart = Some(next);
                 }
                 Supposed::Outcome(t, committed) if !inner.has_cases() => {
                     let next = elements::with_outcome(history, t, committed)?;
                     drop(own);
-                    if next.is_impossible {
-                        return Ok(Case::Impossible);
-                    }
                     apart = Some(next);
                 }
                 _ => {
                     return Err(
-                        "a combination supposes two things of one read, or of reads and lists at once".to_owned()
+                        "it supposes two things of one read, or of reads and lists at once"
+                            .to_owned(),
                     );
                 }
+            }
+            if apart.as_ref().is_some_and(|apart| apart.is_impossible) {
+                break;
             }
         }
         Ok(match apart {
