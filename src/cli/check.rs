@@ -405,11 +405,7 @@ impl Job<'_> {
             .promise()
             .map(|promise| claims::entry(promise, findings));
         if let Some(share) = self.share {
-            let levels = report
-                .levels
-                .iter()
-                .map(|entry| entry.level.clone())
-                .collect();
+            let levels = report.levels.iter().map(|entry| entry.level).collect();
             report.part = Some(share.entry(levels));
         }
         self.document(&Document::Report(Box::new(report)), target)

@@ -119,9 +119,6 @@ pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
         level: promise.level().unwrap_or_default().to_owned(),
         note: promise.note.to_owned(),
         kept: promise.is_kept(&findings.levels),
-        holds: strongest_satisfied(&findings.levels)
-            .into_iter()
-            .map(|level| level.code().to_owned())
-            .collect(),
+        holds: strongest_satisfied(&findings.levels),
     }
 }

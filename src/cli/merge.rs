@@ -59,8 +59,8 @@ fn tell_what_is_missing(document: &Document) {
             continue;
         };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, levels)) => levels.push(&entry.level),
-            None => reasons.push((reason, vec![&entry.level])),
+            Some((_, levels)) => levels.push(entry.level.code()),
+            None => reasons.push((reason, vec![entry.level.code()])),
         }
     }
     for (reason, levels) in reasons {

@@ -19,7 +19,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Of a report that this shard made about these levels.
-    pub(super) fn entry(self, levels: Vec<String>) -> PartEntry {
+    pub(super) fn entry(self, levels: Vec<Level>) -> PartEntry {
         PartEntry::new(self.shard, self.shards, levels)
     }
 }
@@ -70,7 +70,6 @@ pub(super) fn elsewhere(
     if arguments.level.is_empty() {
         levels.sort_unstable();
     }
-    let levels = levels.iter().map(|level| level.code().to_owned()).collect();
     let who = Share { shard, ..share };
     Some(Document::Elsewhere(Box::new(Elsewhere::new(
         &path,

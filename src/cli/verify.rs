@@ -2,6 +2,7 @@
 
 use super::output::{Output, Paint};
 use super::{ExitCode, VerifyArguments, input, order};
+use crate::checkers::Level;
 use crate::control::Control;
 use crate::formats;
 use crate::report::{Document, Report};
@@ -30,23 +31,31 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
     match verify::verify_within(&history, &report, &control) {
         Ok(verified) => {
             let mut text = String::new();
-            let mut row = |name: &str, values: &[String], note: &str| {
+            let mut row = |name: &str, values: String, note: &str| {
                 if !values.is_empty() {
-                    text += &format!("{name:18}{}{note}\n", values.join(", "));
+                    text += &format!("{name:18}{values}{note}\n");
                 }
             };
-            row("satisfied", &verified.satisfied, " (every read replayed)");
+            let codes = |levels: &[Level]| {
+                let codes: Vec<&str> = levels.iter().map(|level| level.code()).collect();
+                codes.join(", ")
+            };
+            row(
+                "satisfied",
+                codes(&verified.satisfied),
+                " (every read replayed)",
+            );
             row(
                 "violated",
-                &verified.violated,
+                codes(&verified.violated),
                 " (each shown by a violation below)",
             );
             row(
                 "violations",
-                &[format!("{} confirmed", verified.violations)],
+                format!("{} confirmed", verified.violations),
                 "",
             );
-            row("without evidence", &verified.without_evidence, "");
+            row("without evidence", verified.without_evidence.join(", "), "");
             let is_known = verified.without_evidence.is_empty() && verified.ended.is_none();
             text += &match verified.ended {
                 Some(interrupt) => {

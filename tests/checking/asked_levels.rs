@@ -397,12 +397,12 @@ fn the_verifier_refuses_claims_about_levels_without_an_answer() {
             },
         );
         let mut entry = report.levels[0].clone();
-        (entry.level, entry.verdict) = (level.code().to_owned(), verdict);
+        (entry.level, entry.verdict) = (level, verdict);
         report.levels.push(entry);
         report
             .violations
             .iter_mut()
-            .for_each(|violation| violation.levels.push(level.code().to_owned()));
+            .for_each(|violation| violation.levels.push(level));
         verify::verify(&history, &report).is_err()
     };
     let (strict, linear) = (Level::StrictSerializability, Level::Linearizability);

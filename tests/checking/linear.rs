@@ -170,7 +170,9 @@ fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
             must_fail(&damaged, "an operation is missing")?;
         }
         let mut damaged = report.clone();
-        damaged.violations[place].levels.push("SER".to_owned());
+        damaged.violations[place]
+            .levels
+            .push(Level::Serializability);
         must_fail(&damaged, "another level is named")?;
     }
     Ok(())

@@ -520,7 +520,7 @@ fn elements_that_were_appended_more_than_once_are_no_fault() {
             .filter(|result| result.verdict == Verdict::Violated);
         assert_eq!(
             violated.map(|result| result.level).collect::<Vec<_>>(),
-            [],
+            Vec::<Level>::new(),
             "{text}"
         );
         assert!(findings.violations.is_empty(), "{text}");

@@ -5,10 +5,11 @@ use crate::common;
 use common::random::{Shape, seeds, share, sketch};
 use common::{described, examine, oracle};
 use fastrand::Rng;
-use isoscope::checkers::{Level, Options, Verdict};
+use isoscope::checkers::{Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, OperationKind, TransactionId};
+use isoscope::relations::Relation;
 use isoscope::report::{
     AxiomWord, ClaimEntry, ClaimKind, Document, EdgeEntry, ProofEntry, ReasonEntry, Report,
     Settings, VerdictWord,
@@ -40,13 +41,13 @@ fn is_proved(history: &History, report: &Report) -> bool {
     verify(history, report).is_ok_and(|verified| verified.violations == 1)
 }
 
-fn violated(history: &History) -> Vec<String> {
+fn violated(history: &History) -> Vec<Level> {
     let satisfied = oracle::verdicts(history);
     let codes = oracle::LEVELS
         .iter()
         .zip(satisfied)
         .filter(|(_, satisfied)| !satisfied);
-    codes.map(|(level, _)| level.code().to_owned()).collect()
+    codes.map(|(level, _)| *level).collect()
 }
 
 #[test]
@@ -121,17 +122,17 @@ fn a_violation_is_not_accepted_at_a_level_that_is_satisfied() {
         let history = sketch.history();
         let mut report = report_on(&history);
         report.levels.clear();
-        let false_levels: Vec<String> = oracle::LEVELS
+        let false_levels: Vec<Level> = oracle::LEVELS
             .iter()
             .zip(oracle::verdicts(&history))
             .filter(|(_, s)| *s)
-            .map(|(l, _)| l.code().to_owned())
+            .map(|(&l, _)| l)
             .collect();
         let violations = std::mem::take(&mut report.violations);
         for violation in violations {
-            for level in &false_levels {
+            for &level in &false_levels {
                 let mut forged = violation.clone();
-                forged.levels = vec![level.clone()];
+                forged.levels = vec![level];
                 report.violations = vec![forged];
                 assert!(
                     !is_proved(&history, &report),
@@ -192,7 +193,7 @@ fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
                     .iter_mut()
                     .for_each(|premise| *premise = rng.usize(0..n_edges)),
             },
-            _ => edge.kind = ["SO", "WR", "WW", "RW", "CM", "CO"][rng.usize(0..6)].to_owned(),
+            _ => edge.kind = Relation::ALL[rng.usize(0..6)],
         },
         10 => {
             violation.edges.remove(e);
@@ -234,7 +235,14 @@ fn mutate_proof(proof: &mut ProofEntry, n_transactions: usize, n_edges: usize, r
             }
         },
         ProofEntry::Reads { pattern, reads } => match rng.u8(0..4) {
-            0 => *pattern = ["TAP-a", "TAP-d", "TAP-f", "TAP-j"][rng.usize(0..4)].to_owned(),
+            0 => {
+                *pattern = [
+                    Pattern::ThinAirRead,
+                    Pattern::NotMyOwnWrite,
+                    Pattern::IntermediateRead,
+                    Pattern::NonRepeatableRead,
+                ][rng.usize(0..4)];
+            }
             1 => drop(reads.pop()),
             2 => reads.extend(reads.first().cloned()),
             _ => reads
@@ -413,7 +421,7 @@ fn whatever_is_accepted_after_random_changes_is_true() {
         for violation in std::mem::take(&mut report.violations) {
             for _ in 0..6 {
                 let mut forged = violation.clone();
-                forged.levels = vec![oracle::LEVELS[rng.usize(0..7)].code().to_owned()];
+                forged.levels = vec![oracle::LEVELS[rng.usize(0..7)]];
                 (0..rng.usize(1..4)).for_each(|_| mutate(&mut forged, &mut rng));
                 // ⊥ may have come to another place: only its own name is known there.
                 forged
@@ -541,23 +549,23 @@ fn no_order_is_accepted_for_a_violated_level() {
                 level.sources = Some(sources(&history, &witness, &mut rng));
             }
             let verified = verify(&history, &report);
-            let accepted: Vec<String> = match &verified {
+            let accepted: Vec<Level> = match &verified {
                 Ok(verified) => verified.satisfied.clone(),
                 // Each level has its own problem; those without one would have been accepted.
                 Err(problems) => {
-                    let refused = |level: &String| {
+                    let refused = |level: &Level| {
                         problems.iter().any(|p| p.place == format!("level {level}"))
                     };
                     false_levels
                         .iter()
                         .filter(|level| !refused(level))
-                        .cloned()
+                        .copied()
                         .collect()
                 }
             };
             assert_eq!(
                 accepted,
-                Vec::<String>::new(),
+                Vec::<Level>::new(),
                 "seed {seed}\n{sketch}\n{verified:?}"
             );
         }

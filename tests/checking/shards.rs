@@ -8,6 +8,7 @@ use common::oracle;
 use common::random::{Shape, sketch};
 use common::sketch::{Sketch, Transaction};
 use fastrand::Rng;
+use isoscope::checkers::Level;
 use isoscope::report::{self, Document, Elsewhere, PartEntry, Report, Settings, VerdictWord};
 use rayon::prelude::*;
 
@@ -94,7 +95,7 @@ fn a_patchwork_satisfies_what_all_of_its_patches_satisfy() {
 fn reports_of_shards_are_joined_history_by_history() {
     let history = patchwork(1).1.history();
     let report = report::of_findings(&history, &examine::check(&history), Settings::default());
-    let levels = vec!["SER".to_owned()];
+    let levels = vec![Level::Serializability];
     let path = history.origin().path.clone();
     let part = |shard| PartEntry::new(shard, 2, levels.clone());
     let other = Document::Elsewhere(Box::new(Elsewhere::new(&path, part(1))));

@@ -127,18 +127,21 @@ impl Case {
         {
             let is = self
                 .truth
-                .get(&level.level)
+                .get(level.level.code())
                 .ok_or_else(|| format!("{} was not decided", level.level))?;
             if *is != (level.verdict == VerdictWord::Satisfied) {
                 return Err(format!("{} is {:?}", level.level, level.verdict));
             }
             if let Some(witness) = &level.witness {
-                self.explains(&level.level, witness)?;
+                self.explains(level.level.code(), witness)?;
             }
         }
         for violation in &tampered.violations {
-            let is_violated =
-                |level: &String| self.truth.get(level).is_none_or(|satisfied| !satisfied);
+            let is_violated = |level: &Level| {
+                self.truth
+                    .get(level.code())
+                    .is_none_or(|satisfied| !satisfied)
+            };
             if let Some(level) = violation.levels.iter().find(|level| !is_violated(level)) {
                 return Err(format!("{} at {level}", violation.id));
             }
@@ -206,7 +209,7 @@ impl Case {
         // What lists contradict joins more transactions than those that are told.
         let is_of_lists = |v: &ViolationEntry| {
             matches!(
-                v.pattern.as_str(),
+                v.pattern.id(),
                 "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle"
             )
         };
@@ -342,12 +345,14 @@ impl Case {
                 self.follows(
                     &new_violation.transactions[new.from],
                     &new_violation.transactions[new.to],
-                    &new.kind,
+                    new.kind.code(),
                 )
             };
             same(
                 "kind",
-                new.kind == old.kind || of_initial(&new.kind) && of_initial(&old.kind) || follows(),
+                new.kind == old.kind
+                    || of_initial(new.kind.code()) && of_initial(old.kind.code())
+                    || follows(),
             )?;
             same("edge's key", new.key == old.key)?;
             let text = |place: usize, index: Option<usize>| {

@@ -34,7 +34,7 @@ pub(crate) fn refused(
             .zip(verdicts)
             .skip(1)
             .filter(move |(_, verdict)| *verdict == Some(wanted));
-        of_levels.map(|(level, _)| level.code().to_owned())
+        of_levels.map(|(level, _)| *level)
     };
     for violation in &report.violations {
         let mut forged: Vec<ViolationEntry> = is(true)
@@ -61,7 +61,7 @@ pub(crate) fn refused(
     }
     for entry in report.levels.iter().filter(|entry| entry.witness.is_some()) {
         for level in is(false)
-            .filter(|level| matches!(level.as_str(), "PC" | "SI") == entry.snapshots.is_some())
+            .filter(|level| matches!(level.code(), "PC" | "SI") == entry.snapshots.is_some())
         {
             let what = format!("the witness of {} is accepted for {level}", entry.level);
             let forged = LevelEntry {
@@ -159,6 +159,7 @@ pub(crate) fn accepted_reads(history: &History, levels: &[Level]) -> Vec<String>
         .iter()
         .filter(|violation| !refused.contains(violation.id.as_str()));
     let told = |violation: &ViolationEntry| {
+        let levels: Vec<&str> = violation.levels.iter().map(|level| level.code()).collect();
         let reads: Vec<&str> = violation
             .operations
             .iter()
@@ -167,7 +168,7 @@ pub(crate) fn accepted_reads(history: &History, levels: &[Level]) -> Vec<String>
         format!(
             "{} {} {}",
             violation.pattern,
-            violation.levels.join(" "),
+            levels.join(" "),
             reads.join(" ")
         )
     };

@@ -1,7 +1,9 @@
 //! Ways to change a report so that something in it is no longer what the checkers said.
 
 use fastrand::Rng;
+use isoscope::checkers::{Level, Pattern};
 use isoscope::history::History;
+use isoscope::relations::Relation;
 use isoscope::report::{
     AxiomWord, ClaimKind, EdgeEntry, LevelEntry, MissedEntry, OperationEntry, ProofEntry,
     ReasonEntry, Report, SightWord, TransactionEntry, VerdictWord, ViolationEntry,
@@ -177,7 +179,7 @@ fn swap_verdict(report: &mut Report, rng: &mut Rng, bare: bool) -> Option<()> {
             .levels
             .iter_mut()
             .for_each(|level| level.witness = None);
-        let code = report.levels[place].level.clone();
+        let code = report.levels[place].level;
         report
             .violations
             .retain(|violation| !violation.levels.contains(&code));
@@ -191,7 +193,7 @@ fn lend(donor: &LevelEntry, level: &mut LevelEntry) {
     level.witness.clone_from(&donor.witness);
     level.sources.clone_from(&donor.sources);
     level.snapshots.clone_from(&donor.snapshots);
-    if matches!(level.level.as_str(), "PC" | "SI") && level.snapshots.is_none() {
+    if matches!(level.level.code(), "PC" | "SI") && level.snapshots.is_none() {
         level.snapshots = level
             .witness
             .as_ref()
@@ -264,7 +266,7 @@ fn of_violation(
     match change {
         Change::Pattern => {
             let (pattern, name) = one_of(&NAMES, rng);
-            if pattern == violation.pattern {
+            if violation.pattern == pattern {
                 return None;
             }
             let number = violation
@@ -272,7 +274,7 @@ fn of_violation(
                 .rsplit_once('/')
                 .map_or("1", |(_, number)| number)
                 .to_owned();
-            violation.pattern = pattern.to_owned();
+            violation.pattern = Pattern::parse(pattern)?;
             violation.id = format!("{pattern}/{number}");
             violation.name = name.to_owned();
             if let (ProofEntry::Reads { pattern, .. }, true) = (&mut violation.proof, rng.bool()) {
@@ -282,7 +284,7 @@ fn of_violation(
         Change::Names => {
             let (pattern, name) = one_of(&NAMES, rng);
             match rng.u8(0..3) {
-                0 => violation.pattern = pattern.to_owned(),
+                0 => violation.pattern = Pattern::parse(pattern)?,
                 1 => violation.name = name.to_owned(),
                 _ => violation.id = format!("{pattern}/1"),
             }
@@ -319,9 +321,11 @@ fn of_violation(
             .push(another_transaction(history, rng)),
         Change::ViolationLevels => {
             if rng.bool() {
-                violation.levels.insert(0, one_of(&LEVELS, rng).to_owned())
+                violation
+                    .levels
+                    .insert(0, Level::with_code(one_of(&LEVELS, rng))?)
             } else {
-                *any(&mut violation.levels, rng)? = one_of(&LEVELS, rng).to_owned()
+                *any(&mut violation.levels, rng)? = Level::with_code(one_of(&LEVELS, rng))?
             }
         }
         Change::ViolationKey => violation.key = another_key(history, &violation.key, rng),
@@ -464,9 +468,7 @@ fn edge(
     rng: &mut Rng,
 ) -> Option<()> {
     match change {
-        Change::EdgeKind => {
-            edge.kind = one_of(&["SO", "WR", "WW", "RW", "CO", "CM", "RT"], rng).to_owned()
-        }
+        Change::EdgeKind => edge.kind = one_of(&Relation::ALL, rng),
         Change::EdgeKey => edge.key = another_key(history, &edge.key, rng),
         Change::EdgeOperation => {
             let end = if rng.bool() {

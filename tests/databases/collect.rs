@@ -855,7 +855,7 @@ fn store_models_are_recorded_like_databases() {
             let found: u64 = findings
                 .patterns
                 .iter()
-                .filter(|(p, _)| p.to_string() == *pattern)
+                .filter(|(p, _)| *p == *pattern)
                 .map(|(_, n)| n)
                 .sum();
             assert!(found >= *n, "{}: {found} {pattern}", fault.name);

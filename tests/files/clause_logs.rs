@@ -366,7 +366,7 @@ fn a_log_says_nothing_about_weaker_levels() {
     let report = report_of(&history, edges, proof, Level::PrefixConsistency);
     for level in ["CI", "RC", "RA", "TCC"] {
         let mut forged = report.clone();
-        forged.violations[0].levels = vec![level.to_owned()];
+        forged.violations[0].levels = vec![Level::with_code(level).expect("a level")];
         assert!(is_accepted(&history, &forged).is_err(), "{level}");
     }
 }
@@ -426,15 +426,15 @@ fn whatever_log_is_accepted_after_random_changes_is_true() {
     let mut rng = Rng::with_seed(3);
     let (mut tried, mut accepted) = (0, 0);
     for (history, report) in small_logs() {
-        let violated: Vec<String> = oracle::LEVELS
+        let violated: Vec<Level> = oracle::LEVELS
             .iter()
             .filter(|level| is_violated(&history, **level))
-            .map(|l| l.code().to_owned())
+            .copied()
             .collect();
         for _ in 0..30 {
             let mut forged = report.clone();
             let violation = &mut forged.violations[0];
-            violation.levels = vec![oracle::LEVELS[rng.usize(0..7)].code().to_owned()];
+            violation.levels = vec![oracle::LEVELS[rng.usize(0..7)]];
             (0..rng.usize(0..4)).for_each(|_| mutate(violation, &mut rng));
             tried += 1;
             if is_accepted(&history, &forged).is_ok() {

@@ -1,11 +1,11 @@
 //! Verdicts for test pipelines: JUnit XML, where each level of a history is a test case, and SARIF 2.1.0 for code
 //! scanning, where each anomaly is a result with its line in the history.
 
-use isoscope_check::checkers::Pattern;
+use isoscope_check::checkers::{Level, Pattern};
 use isoscope_tell::report::{Document, LevelEntry, Report, VerdictWord, ViolationEntry};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ pub struct Tested {
 #[derive(Clone, Debug)]
 struct ReportedViolation {
     id: String,
-    pattern: String,
-    levels: Vec<String>,
+    pattern: Pattern,
+    levels: Vec<Level>,
     title: String,
     text: String,
     line: Option<u32>,
@@ -90,7 +90,7 @@ impl ReportedViolation {
             .find_map(|o| o.line);
         ReportedViolation {
             id: violation.id.clone(),
-            pattern: violation.pattern.clone(),
+            pattern: violation.pattern,
             levels: violation.levels.clone(),
             title,
             text,
@@ -139,7 +139,7 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
                 Some(first) => format!("{} is violated: {}", level.level, first.title),
                 None => format!("{} is violated", level.level),
             });
-            status.set_type(found.first().map_or("violated", |first| &first.pattern));
+            status.set_type(found.first().map_or("violated", |first| first.pattern.id()));
             let mut text = String::new();
             for ReportedViolation {
                 id,
@@ -162,7 +162,7 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
             status
         }
     };
-    let mut case = TestCase::new(level.level.as_str(), status);
+    let mut case = TestCase::new(level.level.code(), status);
     case.set_classname(history.path.as_str());
     case.set_time(Duration::try_from_secs_f64(level.seconds).unwrap_or_default());
     case
@@ -171,7 +171,7 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
 /// One run whose rules are the patterns found and whose results are the anomalies; what is undecided or unreadable is a
 /// notification.
 pub fn sarif(tested: &[Tested]) -> Value {
-    let mut rules: BTreeSet<&str> = BTreeSet::new();
+    let mut rules: BTreeMap<&str, Pattern> = BTreeMap::new();
     let (mut results, mut notifications) = (Vec::new(), Vec::new());
     let mut is_read = true;
     for history in tested {
@@ -195,24 +195,25 @@ pub fn sarif(tested: &[Tested]) -> Value {
             }
         }
         for found in &history.found {
-            rules.insert(&found.pattern);
+            let codes: Vec<&str> = found.levels.iter().map(|level| level.code()).collect();
+            rules.insert(found.pattern.id(), found.pattern);
             results.push(json!({
                 "ruleId": found.pattern,
                 "level": "error",
-                "message": { "text": format!("{}. {} Violates {}.", found.title, found.text, found.levels.join(", ")) },
+                "message": { "text": format!("{}. {} Violates {}.", found.title, found.text, codes.join(", ")) },
                 "locations": [location(&history.path, found.line)],
                 "properties": { "id": found.id, "levels": found.levels },
             }));
         }
     }
-    let rule = |id: &str| match Pattern::parse(id).map(Pattern::row) {
-        Some(row) => json!({
-            "id": id,
+    let rule = |pattern: Pattern| {
+        let row = pattern.row();
+        json!({
+            "id": row.id,
             "name": row.name,
             "shortDescription": { "text": row.title },
             "fullDescription": { "text": row.meaning },
-        }),
-        None => json!({ "id": id }),
+        })
     };
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -221,7 +222,7 @@ pub fn sarif(tested: &[Tested]) -> Value {
             "tool": { "driver": {
                 "name": "IsoScope",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
+                "rules": rules.into_values().map(rule).collect::<Vec<_>>(),
             } },
             "invocations": [{ "executionSuccessful": is_read, "toolExecutionNotifications": notifications }],
             "results": results,

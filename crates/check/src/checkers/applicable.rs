@@ -5,7 +5,6 @@
 //! order anything, it is violated if SER is, since then no serial order exists, and else undecided; likewise the other levels
 //! in real time.
 
-use super::linearizability::objection;
 use super::{Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
 use isoscope_model::history::History;
 use isoscope_model::relations::has_real_time;
@@ -53,7 +52,7 @@ pub(super) fn without_times(level: Level) -> Option<Level> {
 /// Why linearizability means nothing for this history, if so. O(operations).
 pub fn not_linear(history: &History, has_real_time: bool) -> Option<Cause> {
     if has_real_time {
-        objection(history).map(Cause::Unsupported)
+        isoscope_model::history::objection_to_lightweight(history).map(Cause::Unsupported)
     } else {
         Some(Cause::NoTimestamps)
     }

@@ -23,14 +23,12 @@ mod evidence;
 mod facts;
 mod in_real_time;
 pub mod lattice;
-mod level;
 mod linearizability;
 mod list_reads;
 mod mini_transactions;
 mod monotonic_reads;
 mod overwriting;
 mod page;
-mod pattern;
 mod place;
 pub mod read_consistency;
 mod refutation;
@@ -56,9 +54,11 @@ pub use c4_pattern::C4Pattern;
 pub use check::{check, check_resolved, check_without_sessions, count, has_repeated_elements};
 pub use checker::Checker;
 pub use decision::{Decision, Order};
-pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, Respected, WitnessKind};
+pub use isoscope_model::levels::{
+    CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, Pattern, PatternRow, Respected,
+    Shows, WitnessKind,
+};
 pub use page::{Page, add_instances, instances};
-pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
 use rest::Counted;
 pub use rest::Rest;

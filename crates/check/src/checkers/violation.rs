@@ -1,9 +1,8 @@
 //! One violation, with the edges that prove it.
 
-use super::level::{Level, LevelSet};
-use super::pattern::Pattern;
 use super::place::Place;
 use isoscope_model::history::{KeyId, OperationId, TransactionId};
+use isoscope_model::levels::{Level, LevelSet, Pattern};
 use isoscope_model::relations::{Edge, EdgeIndex};
 use std::collections::BTreeMap;
 use std::fmt;

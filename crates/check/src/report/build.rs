@@ -74,11 +74,10 @@ fn strongest(findings: &Findings) -> Vec<StrongestEntry> {
         .others
         .iter()
         .flat_map(|_| StrongestOrder::all(&verdicts));
-    let code = |level: Level| level.code().to_owned();
     let entry = |StrongestOrder { base, holds, open }| StrongestEntry {
-        base: code(base),
-        level: holds.map(code),
-        undecided: open.into_iter().map(code).collect(),
+        base,
+        level: holds,
+        undecided: open,
     };
     bases.map(entry).collect()
 }
@@ -174,7 +173,7 @@ fn published(counts: &BTreeMap<Pattern, u64>) -> Counts {
 
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
     let mut entry = LevelEntry {
-        level: result.level.code().to_owned(),
+        level: result.level,
         verdict: VerdictWord::from(&result.verdict),
         checker: result.checker.to_owned(),
         seconds: rounded(result.seconds),
@@ -329,7 +328,7 @@ impl<'a> Places<'a> {
 
 /// The levels a violation violates. Those that count real time are named only where they were decided: not
 /// every history has times.
-fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
+fn levels_of(findings: &Findings, violation: &Violation) -> Vec<Level> {
     let is_decided = |level| {
         findings
             .level(level)
@@ -339,7 +338,7 @@ fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
         .levels
         .iter()
         .filter(|&level| !level.counts_real_time() || is_decided(level));
-    named.map(|level| level.code().to_owned()).collect()
+    named.collect()
 }
 
 /// The entry of one instance, without sentences and without its component, and the places of the transactions that it
@@ -362,7 +361,7 @@ pub fn scenario<'a>(
     let row = violation.id.pattern.row();
     let entry = ViolationEntry {
         id: violation.id.to_string(),
-        pattern: row.id.to_owned(),
+        pattern: row.pattern,
         name: row.name.to_owned(),
         also: violation.also.clone(),
         levels: levels_of(findings, violation),
@@ -386,7 +385,7 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
     EdgeEntry {
         from: places.of(edge.from),
         to: places.of(edge.to),
-        kind: edge.relation.code().to_owned(),
+        kind: edge.relation,
         key: edge.key.map(|key| places.key(key)),
         why: String::new(),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
@@ -443,7 +442,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
     match proof {
         Proof::Reads(None) => ProofEntry::Read,
         Proof::Reads(Some(wrong)) => ProofEntry::Reads {
-            pattern: wrong.pattern.id().to_owned(),
+            pattern: wrong.pattern,
             reads: wrong
                 .reads
                 .iter()

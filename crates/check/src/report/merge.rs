@@ -1,6 +1,7 @@
 //! Reports of several shards joined, one for each history.
 
 use super::{Document, Elsewhere, LevelEntry, Report, VerdictWord};
+use isoscope_model::levels::Level;
 use rustc_hash::FxHashMap;
 
 /// Reports that do not belong together.
@@ -69,7 +70,7 @@ fn unexamined(elsewhere: Elsewhere) -> Elsewhere {
     let levels = part
         .levels
         .iter()
-        .map(|level| undecided(level, reason.clone()))
+        .map(|&level| undecided(level, reason.clone()))
         .collect();
     Elsewhere {
         levels,
@@ -77,9 +78,9 @@ fn unexamined(elsewhere: Elsewhere) -> Elsewhere {
     }
 }
 
-fn undecided(level: &str, reason: String) -> LevelEntry {
+fn undecided(level: Level, reason: String) -> LevelEntry {
     LevelEntry {
-        level: level.to_owned(),
+        level,
         verdict: VerdictWord::Undecided,
         checker: "fast".to_owned(),
         seconds: 0.0,

@@ -1,6 +1,8 @@
 //! Listed instances: what they are about, the edges of their arguments, and how these contradict each other.
 
 use super::{ClaimEntry, OperationEntry, StatementEntry, TransactionEntry};
+use isoscope_model::levels::{Level, Pattern};
+use isoscope_model::relations::Relation;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +14,15 @@ pub struct ViolationEntry {
     /// Its id, by which other commands find it: `TAP-m/1`.
     pub id: String,
     /// The id of its pattern: `TAP-m`.
-    pub pattern: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub pattern: Pattern,
     /// The name of its pattern: `COConflictCM`.
     pub name: String,
     /// Other patterns the same scenario is an instance of.
     pub also: Vec<String>,
     /// Codes of the levels it violates.
-    pub levels: Vec<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub levels: Vec<Level>,
     /// What it claims: the headline, in words and as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimEntry>,
@@ -61,7 +65,8 @@ pub struct EdgeEntry {
     pub to: usize,
     /// The relation: SO (session order), WR (write-read), WW (write-write), RW (anti-dependency), CO (causal order), CM
     /// (commit order) or RT (real time).
-    pub kind: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub kind: Relation,
     /// The key it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -189,7 +194,8 @@ pub enum ProofEntry {
     /// These reads alone do, given the writers that the enclosing cases fix.
     Reads {
         /// What they are an instance of: TAP-a to f one read, TAP-j two that can share no writer.
-        pattern: String,
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        pattern: Pattern,
         /// The reads.
         reads: Vec<OperationEntry>,
     },

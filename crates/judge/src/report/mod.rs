@@ -27,6 +27,7 @@ pub use listing::{ListingEntry, Tally, TallyRow, WindowEntry};
 pub use part::{Dealt, Elsewhere, PartEntry};
 
 use isoscope_model::history::{Rules, words};
+use isoscope_model::levels::Level;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,13 +183,16 @@ impl Report {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StrongestEntry {
     /// The code of the base, which is that of its level with sessions: `SI`.
-    pub base: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub base: Level,
     /// The code of the strongest of its levels that holds: in real time (`R-SI`), with sessions (`SI`) or without (`P-SI`);
     /// null if none is known to.
-    pub level: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub level: Option<Level>,
     /// The codes of the stronger ones that were asked about and not decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undecided: Vec<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub undecided: Vec<Level>,
 }
 
 /// What a setting of a product is claimed to promise.
@@ -206,7 +210,8 @@ pub struct PromiseEntry {
     /// Whether the promise is kept; null if the verdicts show neither.
     pub kept: Option<bool>,
     /// The strongest levels found satisfied.
-    pub holds: Vec<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub holds: Vec<Level>,
 }
 
 /// A history's figures, which also show whether a report belongs to it.
@@ -285,7 +290,8 @@ words! {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LevelEntry {
     /// Code of the level: `SI`.
-    pub level: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub level: Level,
     /// Whether the history satisfies it.
     pub verdict: VerdictWord,
     /// Name of the engine that decided it.

@@ -1,6 +1,7 @@
 //! Reports on a share of the work, made by one of several machines.
 
 use super::{FailedHistory, LevelEntry, SCHEMA};
+use isoscope_model::levels::Level;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,12 +17,13 @@ pub struct PartEntry {
     /// What was distributed to the shards.
     pub of: Dealt,
     /// Codes of the levels requested.
-    pub levels: Vec<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub levels: Vec<Level>,
 }
 
 impl PartEntry {
     /// For the shard with this number, of this many.
-    pub fn new(shard: usize, shards: usize, levels: Vec<String>) -> PartEntry {
+    pub fn new(shard: usize, shards: usize, levels: Vec<Level>) -> PartEntry {
         PartEntry {
             shard,
             shards,

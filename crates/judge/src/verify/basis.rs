@@ -1,6 +1,7 @@
 //! What may be concluded from values.
 
 use super::levels;
+use isoscope_model::levels::Level;
 
 /// What may be concluded from the values before any case is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(super) enum Basis {
 
 impl Basis {
     /// That of a level.
-    pub(super) fn of(level: &str) -> Basis {
+    pub(super) fn of(level: Level) -> Basis {
         if levels::is_of_reads(level) {
             Basis::AllWriters
         } else {

@@ -17,6 +17,7 @@ use super::setting::Setting;
 use super::spans::Span;
 use super::subject::Subject;
 use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
+use isoscope_model::levels::Level;
 
 /// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
@@ -26,13 +27,15 @@ const MOST_NESTED: usize = 32;
 pub(super) fn check(
     subject: Subject<'_>,
     is_impossible: bool,
-    levels: &[&str],
+    levels: &[Level],
 ) -> Result<(), String> {
     let argument = Argument::new(subject, is_impossible);
     if levels.is_empty() {
         return argument.is_there();
     }
-    levels.iter().try_for_each(|level| argument.holds_at(level))
+    levels
+        .iter()
+        .try_for_each(|&level| argument.holds_at(level))
 }
 
 impl Argument<'_> {
@@ -47,7 +50,7 @@ impl Argument<'_> {
         }
     }
 
-    fn holds_at(&self, level: &str) -> Result<(), String> {
+    fn holds_at(&self, level: Level) -> Result<(), String> {
         let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
         self.proves(level, &self.violation.proof, Vec::new(), &mut open, 0)
             .map_err(|message| format!("at {level}: {message}"))?;
@@ -65,7 +68,7 @@ impl Argument<'_> {
     /// contradiction needs: `open` loses those that do.
     fn proves(
         &self,
-        level: &str,
+        level: Level,
         proof: &ProofEntry,
         assumed: Vec<usize>,
         open: &mut Vec<usize>,
@@ -75,7 +78,7 @@ impl Argument<'_> {
         let control = self.resolution.initial().control();
         let setting = Setting::new(self.resolution, basis);
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
-        let time = levels::row(level).and_then(|row| row.time);
+        let time = levels::row(level).time;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
         let mut stack = vec![(proof, assumed, setting)];
         while let Some((proof, assumed, setting)) = stack.pop() {
@@ -86,10 +89,10 @@ impl Argument<'_> {
                     return Err("a case does not say which reads it ends in".to_owned());
                 }
                 ProofEntry::Reads { pattern, reads } => {
-                    read::is_at_level(pattern, level)?;
+                    read::is_at_level(*pattern, level)?;
                     let reads: Result<Vec<_>, _> =
                         reads.iter().map(|entry| self.entry(entry)).collect();
-                    read::contradict(self.history, &setting, pattern, &reads?)?;
+                    read::contradict(self.history, &setting, *pattern, &reads?)?;
                 }
                 ProofEntry::Cycle { edges } => {
                     let strength = strength.ok_or("a cycle does not violate CI")?;
@@ -153,7 +156,7 @@ impl Argument<'_> {
     /// Whether a proof holds in a history in which more is known; anything holds in an impossible one.
     fn proves_apart(
         &self,
-        level: &str,
+        level: Level,
         (proof, apart): (&ProofEntry, &Apart),
         assumed: &[usize],
         open: &mut Vec<usize>,

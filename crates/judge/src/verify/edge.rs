@@ -9,6 +9,7 @@ use super::operations::{operation, writes_of};
 use super::resolution::Resolution;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 use isoscope_model::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
+use isoscope_model::relations::Relation;
 
 impl Argument<'_> {
     /// Checks what an edge says about operations and that its premises precede it; returns its key and what is left to
@@ -35,14 +36,14 @@ impl Argument<'_> {
                 None
             }
             ReasonEntry::Reads => {
-                kind_is(edge, &["WR"])?;
+                kind_is(edge, &[Relation::WriteRead])?;
                 let read = self.operation_of(edge.to, edge.to_operation, OperationKind::Read)?;
                 claims.push(Claim::ReadFrom(read, from));
                 self.names_returned(edge, read)?;
                 Some(self.history.operation(read).key)
             }
             ReasonEntry::Path { through } => {
-                kind_is(edge, &["CO", "CM"])?;
+                kind_is(edge, &[Relation::CausalOrder, Relation::CommitOrder])?;
                 self.is_path(through, from, to)?;
                 names_no_operations(edge)?;
                 None
@@ -57,9 +58,9 @@ impl Argument<'_> {
                 kind_is(
                     edge,
                     if *axiom == AxiomWord::CommitOrder {
-                        &["WW"]
+                        &[Relation::WriteWrite]
                     } else {
-                        &["CM"]
+                        &[Relation::CommitOrder]
                     },
                 )?;
                 let t3 = self.transaction(*reader)?;
@@ -86,7 +87,7 @@ impl Argument<'_> {
                 Some(key)
             }
             ReasonEntry::Overwrites { writer, order } => {
-                kind_is(edge, &["RW"])?;
+                kind_is(edge, &[Relation::AntiDependency])?;
                 let t1 = self.transaction(*writer)?;
                 let read =
                     self.operation_of(edge.from, edge.from_operation, OperationKind::Read)?;
@@ -148,7 +149,7 @@ impl Argument<'_> {
         from: TransactionId,
         to: TransactionId,
     ) -> Result<(), String> {
-        if edge.kind == "RT" {
+        if edge.kind == Relation::RealTime {
             let known =
                 |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
             let times = (known(from) && !to.is_initial())
@@ -163,9 +164,9 @@ impl Argument<'_> {
         kind_is(
             edge,
             if from.is_initial() {
-                &["SO", "CO"]
+                &[Relation::SessionOrder, Relation::CausalOrder]
             } else {
-                &["SO"]
+                &[Relation::SessionOrder]
             },
         )?;
         let in_order = from != to
@@ -187,7 +188,7 @@ impl Argument<'_> {
         from: TransactionId,
         to: TransactionId,
     ) -> Result<KeyId, String> {
-        kind_is(edge, &["WW"])?;
+        kind_is(edge, &[Relation::WriteWrite])?;
         let write = self.operation_of(edge.from, edge.from_operation, OperationKind::Write)?;
         let key = self.history.operation(write).key;
         self.names_last_write((edge.from, edge.from_operation), key)?;
@@ -287,12 +288,16 @@ impl Argument<'_> {
     }
 }
 
-pub(super) fn kind_is(edge: &EdgeEntry, allowed: &[&str]) -> Result<(), String> {
+pub(super) fn kind_is(edge: &EdgeEntry, allowed: &[Relation]) -> Result<(), String> {
     require!(
-        allowed.contains(&edge.kind.as_str()),
+        allowed.contains(&edge.kind),
         "its kind is {}, expected {}",
         edge.kind,
-        allowed.join(" or ")
+        allowed
+            .iter()
+            .map(|kind| kind.code())
+            .collect::<Vec<_>>()
+            .join(" or ")
     )
 }
 

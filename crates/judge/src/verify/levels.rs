@@ -7,12 +7,14 @@ use super::initial::Initial;
 use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 use isoscope_model::history::History;
+use isoscope_model::levels::Level::{self, *};
+use isoscope_model::levels::LevelSet;
 
 /// How evidence about a level is checked.
 pub(super) struct EvidenceRule {
-    pub(super) code: &'static str,
+    pub(super) level: Level,
     /// The strongest levels that it implies.
-    implies: &'static [&'static str],
+    implies: &'static [Level],
     /// What may be concluded from edges; none where nothing is ordered.
     pub(super) strength: Option<Strength>,
     /// How its witness is replayed.
@@ -20,7 +22,7 @@ pub(super) struct EvidenceRule {
     /// How real time counts, if it does.
     pub(super) time: Option<Time>,
     /// The level that it is where each transaction has a session of its own.
-    pub(super) plain_of: Option<&'static str>,
+    pub(super) plain_of: Option<Level>,
     /// Whether it is about lightweight transactions only, failed comparisons included.
     pub(super) is_lightweight: bool,
 }
@@ -168,118 +170,103 @@ pub(super) enum Replay {
 /// Weakest first.
 #[rustfmt::skip]
 pub(super) const ROWS: [EvidenceRule; 51] = [
-    EvidenceRule { code: "CI", implies: &[], strength: None, replay: Replay::Reads, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, time: None, plain_of: Some("PL1"), is_lightweight: false },
-    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: Some("PL2"), is_lightweight: false },
-    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: Some("CS"), is_lightweight: false },
-    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: Some("RC"), is_lightweight: false },
-    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: Some("MV"), is_lightweight: false },
-    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: Some("MSR"), is_lightweight: false },
-    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: Some("RA"), is_lightweight: false },
-    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: Some("UA"), is_lightweight: false },
-    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: Some("TCC"), is_lightweight: false },
-    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: Some("PSI"), is_lightweight: false },
-    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
-    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: Some("PC"), is_lightweight: false },
-    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
-    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: Some("SI"), is_lightweight: false },
-    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
-    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
-    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: Some("SER"), is_lightweight: false },
-    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
-    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: true },
+    EvidenceRule { level: CutIsolation, implies: &[], strength: None, replay: Replay::Reads, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainReadUncommitted, implies: &[], strength: None, replay: Replay::Versions, time: None, plain_of: Some(ReadUncommitted), is_lightweight: false },
+    EvidenceRule { level: ReadUncommitted, implies: &[PlainReadUncommitted], strength: None, replay: Replay::Versions, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongReadUncommitted, implies: &[ReadUncommitted], strength: None, replay: Replay::Versions, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainAdyaReadCommitted, implies: &[PlainReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: Some(AdyaReadCommitted), is_lightweight: false },
+    EvidenceRule { level: AdyaReadCommitted, implies: &[PlainAdyaReadCommitted, ReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongAdyaReadCommitted, implies: &[AdyaReadCommitted, StrongReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: ReadYourWrites, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: MonotonicReads, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: MonotonicWrites, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: WritesFollowReads, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: Pram, implies: &[ReadYourWrites, MonotonicReads, MonotonicWrites], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainCursorStability, implies: &[PlainAdyaReadCommitted], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: Some(CursorStability), is_lightweight: false },
+    EvidenceRule { level: CursorStability, implies: &[AdyaReadCommitted, PlainCursorStability], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongCursorStability, implies: &[CursorStability, StrongAdyaReadCommitted], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainReadCommitted, implies: &[PlainAdyaReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: Some(ReadCommitted), is_lightweight: false },
+    EvidenceRule { level: ReadCommitted, implies: &[AdyaReadCommitted, PlainReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongReadCommitted, implies: &[ReadCommitted, StrongAdyaReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainMonotonicView, implies: &[PlainReadCommitted], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: Some(MonotonicView), is_lightweight: false },
+    EvidenceRule { level: MonotonicView, implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicView], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongMonotonicView, implies: &[MonotonicView, StrongReadCommitted], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainMonotonicSnapshotReads, implies: &[PlainReadCommitted], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: Some(MonotonicSnapshotReads), is_lightweight: false },
+    EvidenceRule { level: MonotonicSnapshotReads, implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicSnapshotReads], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongMonotonicSnapshotReads, implies: &[MonotonicSnapshotReads, StrongReadCommitted], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainReadAtomic, implies: &[CutIsolation, PlainReadCommitted], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: Some(ReadAtomic), is_lightweight: false },
+    EvidenceRule { level: ReadAtomic, implies: &[ReadCommitted, ReadYourWrites, PlainReadAtomic], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongReadAtomic, implies: &[ReadAtomic, StrongReadCommitted], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainUpdateAtomic, implies: &[PlainReadAtomic, PlainCursorStability], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: Some(UpdateAtomic), is_lightweight: false },
+    EvidenceRule { level: UpdateAtomic, implies: &[ReadAtomic, CursorStability, PlainUpdateAtomic], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongUpdateAtomic, implies: &[UpdateAtomic, StrongReadAtomic, StrongCursorStability], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainTransactionalCausalConsistency, implies: &[PlainReadAtomic], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: Some(TransactionalCausalConsistency), is_lightweight: false },
+    EvidenceRule { level: TransactionalCausalConsistency, implies: &[ReadAtomic, Pram, WritesFollowReads, PlainTransactionalCausalConsistency], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongTransactionalCausalConsistency, implies: &[TransactionalCausalConsistency, StrongReadAtomic], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainParallelSnapshotIsolation, implies: &[PlainTransactionalCausalConsistency, PlainUpdateAtomic, PlainMonotonicView], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: Some(ParallelSnapshotIsolation), is_lightweight: false },
+    EvidenceRule { level: ParallelSnapshotIsolation, implies: &[TransactionalCausalConsistency, UpdateAtomic, MonotonicView, PlainParallelSnapshotIsolation], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: StrongParallelSnapshotIsolation, implies: &[ParallelSnapshotIsolation, StrongTransactionalCausalConsistency, StrongUpdateAtomic, StrongMonotonicView], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainUpdateSerializability, implies: &[PlainParallelSnapshotIsolation], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), time: None, plain_of: Some(PlainUpdateSerializability), is_lightweight: false },
+    EvidenceRule { level: PlainPrefixConsistency, implies: &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: Some(PrefixConsistency), is_lightweight: false },
+    EvidenceRule { level: PrefixConsistency, implies: &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: CommitTimePrefixConsistency, implies: &[PlainPrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::OfCommits), plain_of: Some(CommitTimePrefixConsistency), is_lightweight: false },
+    EvidenceRule { level: StrongPrefixConsistency, implies: &[PrefixConsistency, StrongTransactionalCausalConsistency, StrongMonotonicSnapshotReads, CommitTimePrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainSnapshotIsolation, implies: &[PlainPrefixConsistency, PlainParallelSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: Some(SnapshotIsolation), is_lightweight: false },
+    EvidenceRule { level: SnapshotIsolation, implies: &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PerKeySnapshotIsolation, implies: &[PlainSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::ByKey), plain_of: Some(PerKeySnapshotIsolation), is_lightweight: false },
+    EvidenceRule { level: CommitTimeSnapshotIsolation, implies: &[PlainSnapshotIsolation, CommitTimePrefixConsistency], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::OfCommits), plain_of: Some(CommitTimeSnapshotIsolation), is_lightweight: false },
+    EvidenceRule { level: StrongSnapshotIsolation, implies: &[StrongPrefixConsistency, SnapshotIsolation, StrongParallelSnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PlainSerializability, implies: &[PlainSnapshotIsolation, PlainUpdateSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: Some(Serializability), is_lightweight: false },
+    EvidenceRule { level: Serializability, implies: &[SnapshotIsolation, PlainSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { level: PerKeySerializability, implies: &[PlainSerializability, PerKeySnapshotIsolation], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::ByKey), plain_of: Some(PerKeySerializability), is_lightweight: false },
+    EvidenceRule { level: StrictSerializability, implies: &[StrongSnapshotIsolation, Serializability, PerKeySerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { level: Linearizability, implies: &[StrictSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: true },
 ];
 
-/// The place of a level.
-pub(super) fn place(code: &str) -> Option<usize> {
-    ROWS.iter().position(|row| row.code == code)
-}
-
 /// The row of a level.
-pub(super) fn row(code: &str) -> Option<&'static EvidenceRule> {
-    place(code).map(|place| &ROWS[place])
+pub(super) fn row(level: Level) -> &'static EvidenceRule {
+    let row = &ROWS[level as usize];
+    debug_assert_eq!(row.level, level);
+    row
 }
 
 /// The level that this one is where each transaction has a session of its own.
-pub(super) fn plain_of(code: &str) -> Option<&'static str> {
-    row(code).and_then(|row| row.plain_of)
+pub(super) fn plain_of(level: Level) -> Option<Level> {
+    row(level).plain_of
 }
 
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a
 /// value count.
-pub(super) fn is_of_reads(code: &str) -> bool {
-    row(code).is_some_and(|row| row.replay == Replay::Reads)
+pub(super) fn is_of_reads(level: Level) -> bool {
+    row(level).replay == Replay::Reads
 }
 
 /// Whether every history that satisfies the one level satisfies the other.
-pub(super) fn implies(stronger: usize, weaker: usize) -> bool {
-    let mut between = ROWS[stronger].implies.iter().filter_map(|code| place(code));
-    stronger == weaker || between.any(|between| implies(between, weaker))
+pub(super) fn implies(stronger: Level, weaker: Level) -> bool {
+    let mut between = row(stronger).implies.iter();
+    stronger == weaker || between.any(|&between| implies(between, weaker))
 }
 
-/// What evidence has been accepted, by place of a level.
-#[derive(Clone, Copy, Debug)]
+/// What evidence has been accepted.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accepted {
-    /// A witness was replayed.
-    pub(super) satisfied: [bool; ROWS.len()],
-    /// A violation was confirmed.
-    pub(super) violated: [bool; ROWS.len()],
-}
-
-impl Default for Accepted {
-    fn default() -> Accepted {
-        Accepted {
-            satisfied: [false; ROWS.len()],
-            violated: [false; ROWS.len()],
-        }
-    }
+    /// The levels of which a witness was replayed.
+    pub(super) satisfied: LevelSet,
+    /// The levels of which a violation was confirmed.
+    pub(super) violated: LevelSet,
 }
 
 impl Accepted {
     /// The strongest level with a witness that implies this one.
-    fn satisfied_by(&self, level: usize) -> Option<&'static str> {
-        (0..ROWS.len())
-            .rev()
-            .find(|&known| self.satisfied[known] && implies(known, level))
-            .map(|known| ROWS[known].code)
+    fn satisfied_by(&self, level: Level) -> Option<Level> {
+        let implying = self.satisfied.iter().filter(|&known| implies(known, level));
+        implying.last()
     }
 
     /// The weakest level with a violation that this one implies.
-    fn violated_by(&self, level: usize) -> Option<&'static str> {
-        (0..ROWS.len())
-            .find(|&known| self.violated[known] && implies(level, known))
-            .map(|known| ROWS[known].code)
+    fn violated_by(&self, level: Level) -> Option<Level> {
+        let mut violated = self.violated.iter();
+        violated.find(|&known| implies(level, known))
     }
 }
 
@@ -294,7 +281,7 @@ pub(super) enum Standing {
 }
 
 /// What evidence says about a verdict.
-pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Accepted) -> Standing {
+pub(super) fn standing(verdict: VerdictWord, level: Level, shown: &Accepted) -> Standing {
     let (by_witness, by_violation) = (shown.satisfied_by(level), shown.violated_by(level));
     match (verdict, by_witness, by_violation) {
         (VerdictWord::Undecided, ..) => Standing::Shown,
@@ -319,7 +306,7 @@ pub(super) fn apply(
     initial: &Initial,
     level: &LevelEntry,
 ) -> Result<(), String> {
-    let row = row(&level.level).ok_or("unknown level")?;
+    let row = row(level.level);
     let needs_time = match level.verdict {
         VerdictWord::Undecided => false,
         _ if row.is_lightweight => initial.is_lightweight(history).map(|()| true)?,
@@ -333,31 +320,19 @@ pub(super) fn apply(
 
 /// Verdicts that contradict each other, whatever the evidence.
 pub(super) fn contradictions(levels: &[LevelEntry]) -> Vec<Problem> {
-    let of = |word: VerdictWord| {
-        let entries = levels.iter().filter(move |entry| entry.verdict == word);
-        entries
-            .filter_map(|entry| place(&entry.level))
-            .collect::<Vec<usize>>()
+    let of = |word: VerdictWord| levels.iter().filter(move |entry| entry.verdict == word);
+    let problem = |stronger: &LevelEntry| {
+        let mut violated = of(VerdictWord::Violated);
+        let weaker = violated.find(|weaker| implies(stronger.level, weaker.level))?;
+        Some(Problem {
+            place: format!("level {}", stronger.level),
+            message: format!(
+                "said to be satisfied while {} is said to be violated",
+                weaker.level
+            ),
+        })
     };
-    let (satisfied, violated) = (of(VerdictWord::Satisfied), of(VerdictWord::Violated));
-    let pair = |stronger: usize| {
-        violated
-            .iter()
-            .find(|&&weaker| implies(stronger, weaker))
-            .map(|&w| (stronger, w))
-    };
-    let problem = |(stronger, weaker): (usize, usize)| Problem {
-        place: format!("level {}", ROWS[stronger].code),
-        message: format!(
-            "said to be satisfied while {} is said to be violated",
-            ROWS[weaker].code
-        ),
-    };
-    satisfied
-        .into_iter()
-        .filter_map(pair)
-        .map(problem)
-        .collect()
+    of(VerdictWord::Satisfied).filter_map(problem).collect()
 }
 
 #[cfg(test)]
@@ -365,8 +340,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_are_in_the_order_of_the_levels() {
+        for (place, row) in ROWS.iter().enumerate() {
+            assert_eq!(row.level as usize, place, "{}", row.level);
+        }
+    }
+
+    #[test]
     fn read_committed_says_nothing_of_cut_isolation() {
-        let [ci, rc, ra, lin] = ["CI", "RC", "RA", "LIN"].map(|code| place(code).expect("a level"));
+        let (ci, rc, ra, lin) = (CutIsolation, ReadCommitted, ReadAtomic, Linearizability);
         assert!(!implies(rc, ci) && !implies(ci, rc) && !implies(rc, ra));
         assert!(implies(ra, ci) && implies(ra, rc) && implies(lin, ci) && implies(ci, ci));
     }

@@ -11,10 +11,12 @@ use isoscope_model::control::Control;
 use isoscope_model::history::{
     History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
 };
+use isoscope_model::levels::{Level, Pattern};
+use isoscope_model::relations::Relation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pattern of operations that no order explains.
-pub(super) const PATTERN: &str = "NoLinearOrder";
+pub(super) const PATTERN: Pattern = Pattern::NoLinearOrder;
 
 /// Whether no failed comparison finds its excluded value in this order. O(operations).
 pub(super) fn comparisons_fit(
@@ -61,7 +63,7 @@ pub(super) fn no_order(
     history: &History,
     resolution: &Resolution<'_>,
     transactions: &[TransactionId],
-    levels: &[&str],
+    levels: &[Level],
 ) -> Result<(), String> {
     resolution.initial().is_lightweight(history)?;
     let puzzle = Puzzle::new(history, resolution, transactions, Others::WhileTheyRan)?;
@@ -69,8 +71,8 @@ pub(super) fn no_order(
         .required()
         .iter()
         .any(|piece| piece.differs.is_some());
-    let is_shown = |level: &str| level == "LIN" || level == "SSER" && !compares;
-    if let Some(level) = levels.iter().find(|level| !is_shown(level)) {
+    let is_shown = |level: Level| level == "LIN" || level == "SSER" && !compares;
+    if let Some(level) = levels.iter().find(|&&level| !is_shown(level)) {
         return Err(format!(
             "that operations have no linear order says nothing about {level}"
         ));
@@ -109,7 +111,7 @@ pub(super) fn is_in_time(
         matches!((interval(edge.from), interval(edge.to)), (Some(a), Some(b)) if a.end < b.start);
     let is_plain = edge.from_operation.is_none() && edge.to_operation.is_none();
     require!(
-        edge.kind == "RT" && in_order && is_plain,
+        edge.kind == Relation::RealTime && in_order && is_plain,
         "the one had not ended before the other began"
     )
 }

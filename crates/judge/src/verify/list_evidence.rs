@@ -5,6 +5,7 @@ use super::resolution::Resolution;
 use isoscope_model::history::{
     History, KeyId, ListRule, OperationId, Outcome, TransactionId, Value,
 };
+use isoscope_model::levels::Pattern;
 use rustc_hash::FxHashSet;
 
 /// Whether the list that `reader` read puts the version of `pair.0` before that of `pair.1`: an element of the one
@@ -61,7 +62,7 @@ pub(super) fn shows_order(
 pub(super) fn shows(
     history: &History,
     resolution: &Resolution<'_>,
-    pattern: &str,
+    pattern: Pattern,
     read: OperationId,
 ) -> bool {
     let t = history.transaction_of(read);
@@ -74,20 +75,20 @@ pub(super) fn shows(
     // The neighbours of a repeated element say nothing: the repetition itself is wrong.
     let is_first = |place: usize| !list[..place].contains(&list[place]);
     match pattern {
-        "TAP-a" | "TAP-b" => list.iter().any(|&value| {
+        Pattern::ThinAirRead | Pattern::AbortedRead => list.iter().any(|&value| {
             let writers = resolution.appenders(key, value);
             let is_seen = writers.iter().any(|&w| resolution.may_have_seen(t, w));
             writers
                 .iter()
                 .all(|&w| history.outcome(w) == Outcome::Aborted)
-                && is_seen == (pattern == "TAP-b")
+                && is_seen == (pattern == Pattern::AbortedRead)
         }),
-        "TAP-c" => list.iter().any(|value| {
+        Pattern::FutureRead => list.iter().any(|value| {
             own.contains(value)
                 && !own_before.contains(value)
                 && resolution.only_appender(key, *value) == Some(t)
         }),
-        "TAP-f" => list.iter().enumerate().any(|(place, &value)| {
+        Pattern::IntermediateRead => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value).filter(|&w| w != t) else {
                 return false;
             };
@@ -95,7 +96,7 @@ pub(super) fn shows(
             let next = only_place(&all, value).and_then(|at| all.get(at + 1));
             next.is_some_and(|next| list.get(place + 1) != Some(next)) && is_first(place)
         }),
-        "DuplicateElement" => {
+        Pattern::DuplicateElement => {
             // More often than it was appended.
             let n_appends = |value: Value| {
                 let writers: FxHashSet<TransactionId> =
@@ -115,8 +116,10 @@ pub(super) fn shows(
             list.iter()
                 .any(|&value| n(value) > 1 && n(value) > n_appends(value))
         }
-        "IncompatibleOrder" if history.rules().lists == ListRule::Exact && !own_are_last => true,
-        "IncompatibleOrder"
+        Pattern::IncompatibleOrder if history.rules().lists == ListRule::Exact && !own_are_last => {
+            true
+        }
+        Pattern::IncompatibleOrder
             if history.rules().lists == ListRule::Exact
                 && !resolution.initial_elements(key).eq(list
                     .iter()
@@ -125,7 +128,7 @@ pub(super) fn shows(
         {
             true
         }
-        "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
+        Pattern::IncompatibleOrder => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value) else {
                 return false;
             };

@@ -67,6 +67,7 @@ use crate::report::{
 };
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, SessionId, TransactionId};
+use isoscope_model::levels::Level;
 use levels::{Accepted, Standing};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -75,10 +76,10 @@ use std::fmt;
 /// What was confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Codes of the satisfied levels whose witness was replayed, or that of a level that implies them.
-    pub satisfied: Vec<String>,
-    /// Codes of the violated levels for which a listed violation was confirmed, at this or a weaker level.
-    pub violated: Vec<String>,
+    /// The satisfied levels whose witness was replayed, or that of a level that implies them.
+    pub satisfied: Vec<Level>,
+    /// The violated levels for which a listed violation was confirmed, at this or a weaker level.
+    pub violated: Vec<Level>,
     /// How many violations were confirmed.
     pub violations: usize,
     /// Verdicts without evidence: "SER satisfied", "PC violated".
@@ -121,12 +122,10 @@ pub fn verify_within(
     let (verifier, names) = (Verifier::new(history, control), SessionNames::new(history));
     let (mut verified, mut shown) = (Verified::default(), Accepted::default());
     for level in &report.levels {
-        let Some(place) = levels::place(&level.level) else {
-            continue;
-        };
         if level.verdict == VerdictWord::Satisfied {
             match witness::check(&verifier, &names, level) {
-                Ok(is_replayed) => shown.satisfied[place] = is_replayed,
+                Ok(true) => shown.satisfied.insert(level.level),
+                Ok(false) => {}
                 Err(Flaw::Wrong(message)) => problems.push(of_level(level, message)),
                 Err(Flaw::Interrupted(_)) => {}
             }
@@ -136,9 +135,10 @@ pub fn verify_within(
         match confirmed {
             Ok(()) => {
                 verified.violations += 1;
-                let levels = violation.levels.iter();
-                let places = levels.filter_map(|level| levels::place(level));
-                places.for_each(|place| shown.violated[place] = true);
+                violation
+                    .levels
+                    .iter()
+                    .for_each(|&level| shown.violated.insert(level));
             }
             Err(Flaw::Wrong(message)) => problems.push(of_violation(violation, message)),
             Err(Flaw::Interrupted(_)) => {}
@@ -149,21 +149,15 @@ pub fn verify_within(
         if let Err(message) = levels::apply(history, verifier.initial(), level) {
             problems.push(of_level(level, message));
         }
-        let Some(place) = levels::place(&level.level) else {
-            continue;
-        };
-        let code = || level.level.clone();
-        match (
-            levels::standing(level.verdict, place, &shown),
-            level.verdict,
-        ) {
+        let code = level.level;
+        match (levels::standing(level.verdict, code, &shown), level.verdict) {
             (Standing::Contradicted(message), _) => problems.push(of_level(level, message)),
             (Standing::Open, VerdictWord::Satisfied) => {
-                verified.without_evidence.push(code() + " satisfied")
+                verified.without_evidence.push(format!("{code} satisfied"))
             }
-            (Standing::Open, _) => verified.without_evidence.push(code() + " violated"),
-            (Standing::Shown, VerdictWord::Satisfied) => verified.satisfied.push(code()),
-            (Standing::Shown, VerdictWord::Violated) => verified.violated.push(code()),
+            (Standing::Open, _) => verified.without_evidence.push(format!("{code} violated")),
+            (Standing::Shown, VerdictWord::Satisfied) => verified.satisfied.push(code),
+            (Standing::Shown, VerdictWord::Violated) => verified.violated.push(code),
             (Standing::Shown, VerdictWord::Undecided) => {}
         }
     }

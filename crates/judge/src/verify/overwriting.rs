@@ -10,11 +10,13 @@ use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
 use isoscope_model::history::{
     History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
+use isoscope_model::levels::Level;
+use isoscope_model::relations::Relation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a level is about what was overwritten only.
-pub(super) fn is_of_overwriting(level: &str) -> bool {
-    levels::row(level).is_some_and(|row| row.replay == Replay::Versions)
+pub(super) fn is_of_overwriting(level: Level) -> bool {
+    levels::row(level).replay == Replay::Versions
 }
 
 /// Who appended an element, as far as transactions that did not abort may have: none if several.
@@ -113,7 +115,7 @@ pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
         transactions,
         levels,
     } = subject;
-    if !levels.iter().all(|level| is_of_overwriting(level)) {
+    if !levels.iter().all(|&level| is_of_overwriting(level)) {
         return Err("what was overwritten says nothing of its other levels".to_owned());
     }
     let ProofEntry::Cycle { edges: cycle } = &violation.proof else {
@@ -125,7 +127,7 @@ pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
     }
     let in_time = levels
         .iter()
-        .all(|level| levels::row(level).is_some_and(|row| row.time.is_some()));
+        .all(|&level| levels::row(level).time.is_some());
     let case = Overwritten {
         history,
         resolution,
@@ -187,10 +189,10 @@ impl Overwritten<'_> {
             let (a, b) = (history.interval(from), history.interval(to));
             self.in_time && a.zip(b).is_some_and(|(a, b)| a.end < b.start)
         };
-        let holds = match (&edge.reason, edge.kind.as_str()) {
-            (ReasonEntry::SessionOrder, "SO") => is_so() && edge.key.is_none(),
-            (ReasonEntry::SessionOrder, "RT") => ended() && edge.key.is_none(),
-            (ReasonEntry::Listed { reader, read }, "WW") => {
+        let holds = match (&edge.reason, edge.kind) {
+            (ReasonEntry::SessionOrder, Relation::SessionOrder) => is_so() && edge.key.is_none(),
+            (ReasonEntry::SessionOrder, Relation::RealTime) => ended() && edge.key.is_none(),
+            (ReasonEntry::Listed { reader, read }, Relation::WriteWrite) => {
                 let reader = self.transaction(*reader).map(|_| *reader)?;
                 let read = operation(history, self.transactions, reader, *read)?;
                 self.writes(edge, history.operation(read).key)? && self.is_listed(read, from, to)

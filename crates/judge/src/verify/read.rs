@@ -8,12 +8,14 @@ use super::subject::Subject;
 use super::{edge, levels};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use isoscope_model::levels::{Level, Pattern};
+use isoscope_model::relations::Relation;
 
 /// The pattern of two reads.
-const NON_REPEATABLE: &str = "TAP-j";
+const NON_REPEATABLE: Pattern = Pattern::NonRepeatableRead;
 
 /// Whether reads that a violation names are an instance of its pattern and these of its levels follow.
-pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String> {
+pub(super) fn check(subject: Subject<'_>, levels: &[Level]) -> Result<(), String> {
     let Subject {
         history,
         resolution,
@@ -24,8 +26,8 @@ pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String>
     if violation.pattern == super::linear::PATTERN {
         return super::linear::no_order(history, resolution, transactions, levels);
     }
-    let pattern = violation.pattern.as_str();
-    for level in levels {
+    let pattern = violation.pattern;
+    for &level in levels {
         is_at_level(pattern, level)?;
         let setting = Setting::new(resolution, Basis::of(level));
         instance(subject, &setting)?
@@ -44,8 +46,11 @@ pub(super) fn check_edges(subject: Subject<'_>) -> Result<(), String> {
         transactions,
         levels,
     } = subject;
-    let level = levels.iter().find(|level| !levels::is_of_reads(level));
-    let setting = Setting::new(resolution, Basis::of(level.unwrap_or(&"CI")));
+    let level = levels.iter().find(|&&level| !levels::is_of_reads(level));
+    let setting = Setting::new(
+        resolution,
+        Basis::of(*level.unwrap_or(&Level::CutIsolation)),
+    );
     let is_linear = violation.pattern == super::linear::PATTERN;
     let wrong = if is_linear {
         Vec::new()
@@ -75,7 +80,7 @@ fn instance(
     reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
     let both = pairs(&reads).map(|(first, second)| vec![first, second]);
     let mut all = both.chain(reads.iter().map(|&read| vec![read]));
-    Ok(all.find(|reads| contradict(history, setting, &violation.pattern, reads).is_ok()))
+    Ok(all.find(|reads| contradict(history, setting, violation.pattern, reads).is_ok()))
 }
 
 /// Whether an edge gives the source of a read correctly. Only a wrong read may read from an aborted transaction, which
@@ -90,7 +95,7 @@ fn edge_into(
     if !matches!(edge.reason, ReasonEntry::Reads) {
         return Err("wrong reads need no edges but those of the reads".to_owned());
     }
-    edge::kind_is(edge, &["WR"])?;
+    edge::kind_is(edge, &[Relation::WriteRead])?;
     let index = edge.to_operation.ok_or("it does not name its read")?;
     let read = operation(history, transactions, edge.to, index)?;
     if history.operation(read).kind != OperationKind::Read {
@@ -109,8 +114,8 @@ fn edge_into(
         let o = history.operation(o);
         o.kind == OperationKind::Write && o.key == seen.key
     };
-    let fits = match violation.pattern.as_str() {
-        "TAP-b" if wrong.contains(&read) => {
+    let fits = match violation.pattern {
+        Pattern::AbortedRead if wrong.contains(&read) => {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let is_there =
                 |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
@@ -129,7 +134,9 @@ fn edge_into(
                         }
                     })
         }
-        "IncompatibleOrder" if !from.is_initial() && history.outcome(from) == Outcome::Aborted => {
+        Pattern::IncompatibleOrder
+            if !from.is_initial() && history.outcome(from) == Outcome::Aborted =>
+        {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let last = list.and_then(|(list, _)| list.last().copied());
             wrong.contains(&read)
@@ -162,15 +169,14 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
 /// not violate RC: that also requires that the second returned an older version, hence edges.
-pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
-    let weakest = levels::place(if pattern == NON_REPEATABLE {
-        "CI"
+pub(super) fn is_at_level(pattern: Pattern, level: Level) -> Result<(), String> {
+    let weakest = if pattern == NON_REPEATABLE {
+        Level::CutIsolation
     } else {
-        "P-PL2"
-    });
-    let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
+        Level::PlainAdyaReadCommitted
+    };
     require!(
-        levels::place(level).is_some_and(implies),
+        levels::implies(level, weakest),
         "such reads do not violate {level} by themselves"
     )
 }
@@ -179,7 +185,7 @@ pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
 pub(super) fn contradict(
     history: &History,
     setting: &Setting<'_>,
-    pattern: &str,
+    pattern: Pattern,
     reads: &[OperationId],
 ) -> Result<(), String> {
     match *reads {
@@ -193,7 +199,7 @@ pub(super) fn contradict(
             super::cut::share_no_writer(history, setting.resolution(), reads)
         }
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
-        [first, second] if pattern == "IncompatibleOrder" => {
+        [first, second] if pattern == Pattern::IncompatibleOrder => {
             let members = [first, second]
                 .iter()
                 .all(|&o| setting.is_member(history.transaction_of(o)));
@@ -214,22 +220,22 @@ pub(super) fn contradict(
 fn is_wrong(
     history: &History,
     setting: &Setting<'_>,
-    pattern: &str,
+    pattern: Pattern,
     read: OperationId,
 ) -> Result<(), String> {
     let fits = match (pattern, setting.source(read)) {
-        ("TAP-a", Source::ThinAir) => true,
-        ("TAP-b", Source::Aborted) => true,
-        ("TAP-c", Source::Future) => true,
+        (Pattern::ThinAirRead, Source::ThinAir) => true,
+        (Pattern::AbortedRead, Source::Aborted) => true,
+        (Pattern::FutureRead, Source::Future) => true,
         (
-            "TAP-d",
+            Pattern::NotMyOwnWrite,
             Source::Other {
                 after_own_write, ..
             },
         ) => after_own_write,
-        ("TAP-d", Source::OpenAfterOwnWrite) => true,
-        ("TAP-e", Source::OverwrittenOwn) => true,
-        ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
+        (Pattern::NotMyOwnWrite, Source::OpenAfterOwnWrite) => true,
+        (Pattern::NotMyLastWrite, Source::OverwrittenOwn) => true,
+        (Pattern::IntermediateRead, Source::Other { intermediate, .. }) if intermediate => true,
         (pattern, _) => super::list_evidence::shows(history, setting.resolution(), pattern, read),
     };
     require!(

@@ -8,6 +8,8 @@ use super::levels::{self, Strength, Time};
 use super::operations::operation;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 use isoscope_model::history::{History, KeyId, OperationKind, TransactionId};
+use isoscope_model::levels::Level;
+use isoscope_model::relations::Relation;
 use rustc_hash::FxHashSet;
 
 impl Strength {
@@ -15,9 +17,9 @@ impl Strength {
     pub(super) fn of(
         history: &History,
         initial: &Initial,
-        level: &str,
+        level: Level,
     ) -> Result<Option<Strength>, String> {
-        let row = levels::row(level).ok_or_else(|| format!("unknown level {level}"))?;
+        let row = levels::row(level);
         // A linearizable history of lightweight transactions is strictly serializable.
         if row.is_lightweight {
             initial.is_lightweight(history)?;
@@ -50,7 +52,7 @@ impl Argument<'_> {
     ) -> Vec<Result<Span, String>> {
         let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
         for edge in &self.violation.edges {
-            let span = if edge.kind == "RT" {
+            let span = if edge.kind == Relation::RealTime {
                 self.span_in_time(edge, time)
             } else {
                 self.span(edge, strength, &spans)
@@ -105,7 +107,7 @@ impl Argument<'_> {
             | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
             ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
             ReasonEntry::Path { through } => {
-                if edge.kind == "CO" && !self.is_causal(through) {
+                if edge.kind == Relation::CausalOrder && !self.is_causal(through) {
                     return Err("a causal path has other edges than SO and WR".to_owned());
                 }
                 self.compose(through, strength, before)
@@ -221,9 +223,9 @@ impl Argument<'_> {
         let guarantee = Guarantee::of(axiom).ok_or("the axiom is no guarantee of sessions")?;
         let mut steps = String::new();
         for &e in path {
-            steps.push(match (&self.edge(e)?.reason, self.edge(e)?.kind.as_str()) {
-                (ReasonEntry::SessionOrder, "SO") => 'S',
-                (ReasonEntry::Reads, "WR") => 'W',
+            steps.push(match (&self.edge(e)?.reason, self.edge(e)?.kind) {
+                (ReasonEntry::SessionOrder, Relation::SessionOrder) => 'S',
+                (ReasonEntry::Reads, Relation::WriteRead) => 'W',
                 _ => return Err("a path of sessions and reads has other edges".to_owned()),
             });
         }
@@ -237,10 +239,15 @@ impl Argument<'_> {
     /// Whether a path has SO, WR, CO and, where real time counts, RT edges only.
     fn is_causal(&self, path: &[usize]) -> bool {
         path.iter().all(|&e| {
-            self.violation
-                .edges
-                .get(e)
-                .is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "RT" | "WR" | "CO"))
+            self.violation.edges.get(e).is_some_and(|edge| {
+                matches!(
+                    edge.kind,
+                    Relation::SessionOrder
+                        | Relation::RealTime
+                        | Relation::WriteRead
+                        | Relation::CausalOrder
+                )
+            })
         })
     }
 
@@ -292,7 +299,8 @@ impl Argument<'_> {
         misses_at_most(1, span, strength)?;
         if strength.misses_once().is_some() && span.2 > 0 {
             let missed = cycle.iter().position(|&e| {
-                self.edge(e).is_ok_and(|edge| edge.kind == "RW")
+                self.edge(e)
+                    .is_ok_and(|edge| edge.kind == Relation::AntiDependency)
                     && matches!(spans.get(e), Some(Ok((.., 1..))))
             });
             let missed = missed.ok_or("no edge of the cycle misses a version")?;
@@ -318,17 +326,19 @@ impl Argument<'_> {
         strength: Strength,
     ) -> Result<(), String> {
         let (enters, leaves) = (self.edge(enters)?, self.edge(leaves)?);
-        match (leaves.kind.as_str(), leaves.from_operation) {
-            ("RW", Some(read)) if strength == Strength::EachRead => self.is_by(read, enters),
+        match (leaves.kind, leaves.from_operation) {
+            (Relation::AntiDependency, Some(read)) if strength == Strength::EachRead => {
+                self.is_by(read, enters)
+            }
             _ => Ok(()),
         }
     }
 
     /// Whether an edge leads to a transaction before, or by, one of its reads.
     fn is_by(&self, read: usize, edge: &EdgeEntry) -> Result<(), String> {
-        let is_by = match (edge.kind.as_str(), edge.to_operation) {
-            ("SO" | "RT", _) => true,
-            ("WR", Some(then)) => then <= read,
+        let is_by = match (edge.kind, edge.to_operation) {
+            (Relation::SessionOrder | Relation::RealTime, _) => true,
+            (Relation::WriteRead, Some(then)) => then <= read,
             _ => false,
         };
         require!(
@@ -347,7 +357,7 @@ impl Argument<'_> {
     ) -> Result<(), String> {
         let last = path.last().ok_or("an empty path")?;
         let last = self.edge(*last)?;
-        let is_one_step = path.len() == 1 && last.kind != "CO";
+        let is_one_step = path.len() == 1 && last.kind != Relation::CausalOrder;
         let key_read = || {
             operation(self.history, self.transactions, reader, read)
                 .map(|o| self.history.operation(o).key)
@@ -364,12 +374,14 @@ impl Argument<'_> {
             Some(Counted::ReadBefore) => self.seen_before(reader, read, path).is_ok(),
             Some(Counted::Direct) => is_one_step,
             Some(Counted::OfUpdates) => {
-                is_one_step && last.kind == "WW" && self.keys[path[0]] == Some(key_read()?)
+                is_one_step
+                    && last.kind == Relation::WriteWrite
+                    && self.keys[path[0]] == Some(key_read()?)
             }
-            Some(Counted::SoFar) => match (last.kind.as_str(), last.to_operation) {
-                ("SO" | "RT", _) => true,
-                ("WR", Some(then)) => then <= read,
-                ("WW", Some(then)) => then < read,
+            Some(Counted::SoFar) => match (last.kind, last.to_operation) {
+                (Relation::SessionOrder | Relation::RealTime, _) => true,
+                (Relation::WriteRead, Some(then)) => then <= read,
+                (Relation::WriteWrite, Some(then)) => then < read,
                 _ => false,
             },
         };

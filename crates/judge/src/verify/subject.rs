@@ -3,6 +3,7 @@
 use super::resolution::Resolution;
 use crate::report::ViolationEntry;
 use isoscope_model::history::{History, TransactionId};
+use isoscope_model::levels::Level;
 
 /// A violation with the history that it is about.
 #[derive(Clone, Copy)]
@@ -13,5 +14,5 @@ pub(super) struct Subject<'a> {
     /// Those that it names, by place.
     pub(super) transactions: &'a [TransactionId],
     /// Codes of the levels that it must contradict.
-    pub(super) levels: &'a [&'a str],
+    pub(super) levels: &'a [Level],
 }

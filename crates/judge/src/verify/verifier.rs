@@ -13,6 +13,7 @@ use super::{cycle, overwriting, read, witness};
 use crate::report::{ProofEntry, ViolationEntry};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use isoscope_model::levels::Level;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -75,13 +76,13 @@ impl<'a> Verifier<'a> {
         !witness::has_no_meaning(&self.history)
     }
 
-    /// Whether a witness explains every read at the level with this code, which is above CI.
+    /// Whether a witness explains every read at the level which is above CI.
     ///
     /// # Errors
     /// What is wrong with it, or that there was no time or memory to find out.
     pub fn witness(
         &self,
-        level: &str,
+        level: Level,
         witness: Witness<'_>,
         sources: Sources<'_>,
     ) -> Result<(), Flaw> {
@@ -128,13 +129,13 @@ impl<'a> Verifier<'a> {
         let confirm = |one: &Stated<'_>| {
             let join = join.as_ref().map_err(|interrupt| *interrupt)?;
             let all = one.entry.levels.iter();
-            let plain: Vec<&str> = all
+            let plain: Vec<Level> = all
                 .clone()
-                .filter_map(|level| levels::plain_of(level))
+                .filter_map(|&level| levels::plain_of(level))
                 .collect();
-            let others: Vec<&str> = all
-                .map(String::as_str)
-                .filter(|level| levels::plain_of(level).is_none())
+            let others: Vec<Level> = all
+                .copied()
+                .filter(|&level| levels::plain_of(level).is_none())
                 .collect();
             if plain.is_empty() || !others.is_empty() {
                 self.confirm(one, &others, join)?;
@@ -153,7 +154,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Whether a violation contradicts these levels; by all reads where the join lacks information.
-    fn confirm(&self, one: &Stated<'_>, levels: &[&str], join: &Arc<Join>) -> Result<(), Flaw> {
+    fn confirm(&self, one: &Stated<'_>, levels: &[Level], join: &Arc<Join>) -> Result<(), Flaw> {
         self.control.check()?;
         let subject = Subject {
             history: &self.history,
@@ -183,7 +184,7 @@ impl<'a> Verifier<'a> {
                 .then(|| elements::told_apart(self.history.clone().into_owned()))
         };
         match self.apart.get_or_init(tell_apart) {
-            Some(apart) if !levels.iter().any(|level| is_of_reads(level)) => {
+            Some(apart) if !levels.iter().any(|&level| is_of_reads(level)) => {
                 let subject = Subject {
                     history: &apart.history,
                     resolution: &Resolution::new(&apart.history),
@@ -218,7 +219,7 @@ fn holds(subject: Subject<'_>, is_impossible: bool) -> Result<(), String> {
     }
     if levels
         .iter()
-        .any(|level| overwriting::is_of_overwriting(level))
+        .any(|&level| overwriting::is_of_overwriting(level))
     {
         return overwriting::check(subject);
     }
@@ -227,9 +228,9 @@ fn holds(subject: Subject<'_>, is_impossible: bool) -> Result<(), String> {
         return read::check_edges(subject);
     }
     // A cycle says nothing about CI, but two reads of one key do. Proofs that name their reads show it themselves.
-    let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) = levels
+    let (of_reads, of_cycles): (Vec<Level>, Vec<Level>) = levels
         .iter()
-        .partition(|level| is_of_reads(level) && !names_reads(&violation.proof));
+        .partition(|&&level| is_of_reads(level) && !names_reads(&violation.proof));
     if !of_reads.is_empty() {
         read::check(subject, &of_reads)?;
     }

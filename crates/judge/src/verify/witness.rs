@@ -8,6 +8,7 @@ use super::verifier::Verifier;
 use super::{SessionNames, linear, overwriting, visibility};
 use crate::report::LevelEntry;
 use isoscope_model::history::{History, ListRule, OperationId, OperationKind, TransactionId};
+use isoscope_model::levels::Level;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -27,9 +28,7 @@ pub(super) fn check(
     names: &SessionNames<'_>,
     level: &LevelEntry,
 ) -> Result<bool, Flaw> {
-    let Some(row) = levels::row(&level.level) else {
-        return Ok(false);
-    };
+    let row = levels::row(level.level);
     if row.replay == Replay::Reads {
         return verifier.cut_isolation().map(|()| true);
     }
@@ -63,7 +62,7 @@ pub(super) fn check(
         others: &others,
     };
     verifier
-        .witness(&level.level, witness, sources)
+        .witness(level.level, witness, sources)
         .map(|()| true)
 }
 
@@ -79,13 +78,13 @@ impl Verifier<'_> {
     /// Whether a witness explains every read at a level above CI, as it is in this history.
     pub(super) fn shows(
         &self,
-        level: &str,
+        level: Level,
         witness: Witness<'_>,
         sources: Sources<'_>,
     ) -> Result<(), Flaw> {
         let (history, initial, control) = (self.history(), self.initial(), self.control);
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
-        let row = levels::row(level).ok_or_else(unfit)?;
+        let row = levels::row(level);
         let one_by_one = |order: &[TransactionId]| -> Vec<Step> {
             let steps = |&t: &TransactionId| [Step::Start(t), Step::Commit(t)];
             order.iter().flat_map(steps).collect()

@@ -62,22 +62,36 @@ pub fn n_pieces(most: usize) -> usize {
 
 words! {
     /// A relation between transactions. See the module documentation for what each means.
-    #[derive(PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
     Relation by code {
         /// SO.
+        #[serde(rename = "SO")]
         SessionOrder = "SO",
         /// WR.
+        #[serde(rename = "WR")]
         WriteRead = "WR",
         /// WW.
+        #[serde(rename = "WW")]
         WriteWrite = "WW",
         /// RW.
+        #[serde(rename = "RW")]
         AntiDependency = "RW",
         /// CO.
+        #[serde(rename = "CO")]
         CausalOrder = "CO",
         /// CM.
+        #[serde(rename = "CM")]
         CommitOrder = "CM",
         /// RT.
+        #[serde(rename = "RT")]
         RealTime = "RT",
+    }
+}
+
+/// Compares with its code.
+impl PartialEq<&str> for Relation {
+    fn eq(&self, code: &&str) -> bool {
+        self.code() == *code
     }
 }
 

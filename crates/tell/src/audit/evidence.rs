@@ -21,7 +21,7 @@ pub(super) fn verified(
         named: &named,
         others: &others,
     };
-    let level = result.level.code();
+    let level = result.level;
     match witness {
         Witness::Reads => verifier.cut_isolation(),
         _ if !verifier.can_replay() => Ok(()),

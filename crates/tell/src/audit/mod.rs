@@ -343,11 +343,7 @@ impl<'a> Audit<'a> {
             let Some((checked, stated)) = checked.next() else {
                 return false;
             };
-            let levels = stated
-                .entry
-                .levels
-                .iter()
-                .filter_map(|code| Level::with_code(code));
+            let levels = stated.entry.levels.iter().copied();
             let is_accepted = checked.is_ok();
             let is_wrong = matches!(checked, Err(Flaw::Wrong(_)));
             if let Some(count) = findings

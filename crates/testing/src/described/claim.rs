@@ -236,10 +236,10 @@ impl ClaimScope<'_> {
         wrong: &[OperationId],
     ) -> Result<(), String> {
         let known = match &self.violation.proof {
-            ProofEntry::Reads { pattern, .. } => pattern,
-            _ => &self.violation.pattern,
+            ProofEntry::Reads { pattern, .. } => *pattern,
+            _ => self.violation.pattern,
         };
-        require!(pattern == known, "it is of another pattern")?;
+        require!(known == *pattern, "it is of another pattern")?;
         let reads = reads
             .iter()
             .map(|read| self.operation(read, OperationKind::Read))
@@ -487,7 +487,7 @@ impl ClaimScope<'_> {
     fn overlap(&self, key: &str, writers: &[usize], is_open: bool) -> Result<(), String> {
         let levels = &self.violation.levels;
         let is_weakest =
-            levels.iter().any(|level| level == "SI") && levels.iter().all(|level| level != "PC");
+            levels.iter().any(|level| *level == "SI") && levels.iter().all(|level| *level != "PC");
         require!(
             is_weakest,
             "snapshot isolation is not the weakest level broken"
@@ -561,7 +561,7 @@ impl ClaimScope<'_> {
             a.reader != b.writer && b.reader != a.writer && a.reader != b.reader,
             "it is no two readers and two writers",
         )?;
-        let saw = |edge: &&EdgeEntry| matches!(edge.kind.as_str(), "WR" | "SO" | "CO");
+        let saw = |edge: &&EdgeEntry| matches!(edge.kind.code(), "WR" | "SO" | "CO");
         let others = cycle.iter().filter(|edge| edge.kind != "RW").all(saw);
         let n = cycle.iter().filter(|edge| edge.kind == "RW").count();
         require!(others && n == 2, "they did not see the other write")

@@ -170,7 +170,7 @@ impl<'a> Cycle<'a> {
         let are_seen = self
             .edges
             .iter()
-            .all(|edge| matches!(edge.kind.as_str(), "RW" | "SO" | "WR" | "CO"));
+            .all(|edge| matches!(edge.kind.code(), "RW" | "SO" | "WR" | "CO"));
         matches!(*missed.as_slice(), [a, b] if a.key != b.key) && are_seen && !self.is_write_skew()
     }
 
@@ -182,6 +182,6 @@ impl<'a> Cycle<'a> {
                 .violation
                 .levels
                 .iter()
-                .any(|level| level == "PC")
+                .any(|level| *level == "PC")
     }
 }

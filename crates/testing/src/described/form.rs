@@ -33,12 +33,9 @@ impl Described<'_> {
 
     fn name(&self) -> Result<(), String> {
         let ViolationEntry {
-            id,
-            pattern,
-            name,
-            implied,
-            ..
+            id, name, implied, ..
         } = self.violation;
+        let pattern = self.violation.pattern.id();
         let known =
             pattern::name_of(pattern).ok_or_else(|| format!("there is no pattern {pattern}"))?;
         if known != name {
@@ -46,7 +43,7 @@ impl Described<'_> {
         }
         let ordinal = id
             .rsplit_once('/')
-            .filter(|(of, _)| of == pattern)
+            .filter(|(of, _)| *of == pattern)
             .and_then(|(_, n)| n.parse::<u32>().ok());
         match ordinal {
             Some(1..) if !implied || pattern::cell(pattern).is_some() => Ok(()),
@@ -197,7 +194,7 @@ impl Described<'_> {
         let also = &self.violation.also;
         match also
             .iter()
-            .find(|name| **name == self.violation.pattern || !told.also.contains(name))
+            .find(|name| self.violation.pattern == name.as_str() || !told.also.contains(name))
         {
             Some(name) => Err(format!("it is not known as {name}, too")),
             None if also.iter().collect::<FxHashSet<_>>().len() < also.len() => {
@@ -253,7 +250,7 @@ impl Described<'_> {
         );
         let shown = roles::ReadRoles {
             reads: self.reads,
-            pattern: &self.violation.pattern,
+            pattern: self.violation.pattern.id(),
         };
         for entry in listed {
             let o = of(entry)?;

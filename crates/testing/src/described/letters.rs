@@ -48,9 +48,9 @@ pub(super) fn of_cycle(
         let edge = back[at];
         edge.kind == "CM" || edge.kind == "WW" && matches!(edge.reason, ReasonEntry::Listed { .. })
     };
-    let shown = match back.iter().all(|edge| is_causal(&edge.kind)) {
+    let shown = match back.iter().all(|edge| is_causal(edge.kind.code())) {
         true => 0,
-        false if (0..back.len()).all(|at| is_causal(&back[at].kind) || is_commit(at)) => 1,
+        false if (0..back.len()).all(|at| is_causal(back[at].kind.code()) || is_commit(at)) => 1,
         false => return Err(format!("its cycle shows no {pattern}")),
     };
     if cycle.described.violation.implied && column == 1 && parts.t1.is_initial() && shown == 0 {
@@ -87,7 +87,7 @@ pub(super) fn of_cycle(
 fn parts(cycle: &Cycle<'_>) -> Result<Parts, String> {
     let described = cycle.described;
     let first = cycle.edges[0];
-    let (ReasonEntry::Visible { reader, read, .. }, "CM") = (&first.reason, first.kind.as_str())
+    let (ReasonEntry::Visible { reader, read, .. }, "CM") = (&first.reason, first.kind.code())
     else {
         return Err("its cycle does not begin with the order that a read forces".to_owned());
     };

@@ -34,7 +34,7 @@ pub fn problems(history: &History, report: &Report) -> Vec<String> {
     let mut described = Vec::new();
     for violation in &report.violations {
         // A violation of levels that count no sessions is described as if there were none.
-        let is_plain = pattern::are_plain(violation.levels.iter().map(String::as_str));
+        let is_plain = pattern::are_plain(violation.levels.iter().map(|level| level.code()));
         let reads = if is_plain { &plain_reads } else { &reads };
         let found = Described::new(history, reads, violation).and_then(|described| {
             let scene = described.scene(Surplus::Refused)?;
@@ -57,7 +57,7 @@ pub fn problems(history: &History, report: &Report) -> Vec<String> {
         }
     }
     if described.len() == report.violations.len() {
-        let are_plain = pattern::are_plain(report.levels.iter().map(|level| level.level.as_str()));
+        let are_plain = pattern::are_plain(report.levels.iter().map(|level| level.level.code()));
         let reads = if are_plain { &plain_reads } else { &reads };
         problems.extend(together::flaws(report, &described, reads));
     }
@@ -74,7 +74,7 @@ pub fn assert_true(history: &History, report: &Report) {
 /// a report it may name operations and transactions that its proof does not need.
 pub fn problems_of_example(history: &History, violation: &ViolationEntry) -> Vec<String> {
     let plain;
-    let described_in = if pattern::are_plain(violation.levels.iter().map(String::as_str)) {
+    let described_in = if pattern::are_plain(violation.levels.iter().map(|level| level.code())) {
         plain = history.with_a_session_each(&set_up_transactions(history));
         &plain
     } else {

@@ -45,7 +45,7 @@ impl<'a> Described<'a> {
             .violation
             .levels
             .iter()
-            .any(|level| level.ends_with("PL1"))
+            .any(|level| level.code().ends_with("PL1"))
         {
             return self.write_cycle();
         }
@@ -54,7 +54,7 @@ impl<'a> Described<'a> {
             ProofEntry::Read => self.single_reads(surplus),
             _ => {
                 let (part, case) = self.first_part()?;
-                let scene = self.shows(&self.violation.pattern, part, case.as_ref())?;
+                let scene = self.shows(self.violation.pattern.id(), part, case.as_ref())?;
                 Ok(self.with_other_cases(scene))
             }
         }
@@ -113,7 +113,7 @@ impl<'a> Described<'a> {
 
     /// What a violation whose operations alone are its proof shows: every read that it names.
     fn single_reads(&self, surplus: Surplus) -> Result<Scene, String> {
-        let pattern = self.violation.pattern.as_str();
+        let pattern = self.violation.pattern.id();
         let mut reads = self.operations()?;
         reads.retain(|&o| self.is_read(o));
         let key_of = |read: &OperationId| {
@@ -193,7 +193,7 @@ impl<'a> Described<'a> {
                 reads,
             } => {
                 require!(
-                    shown == pattern,
+                    *shown == *pattern,
                     "its reads are an instance of {shown}, not of {pattern}"
                 )?;
                 let reads: Result<_, _> = reads.iter().map(|entry| self.entry(entry)).collect();
@@ -302,7 +302,7 @@ impl Cycle<'_> {
         let is_of = |kinds: &[&str]| {
             self.edges
                 .iter()
-                .all(|edge| kinds.contains(&edge.kind.as_str()))
+                .all(|edge| kinds.contains(&edge.kind.code()))
         };
         let general = general(&self.described.violation.levels, self.rests_on("RT"));
         let fits = match pattern {

@@ -1,5 +1,7 @@
 //! The patterns by id and name, and the levels in which cycles are named.
 
+use isoscope_model::levels::Level;
+
 /// Ids and plain names.
 const PATTERNS: [(&str, &str); 37] = [
     ("TAP-a", "ThinAirRead"),
@@ -87,17 +89,18 @@ pub(super) fn are_plain<'a>(mut levels: impl Iterator<Item = &'a str> + Clone) -
 
 /// The pattern of a cycle without another name, by the weakest of the levels that it violates, and whether it rests on real
 /// time.
-pub(super) fn general(levels: &[String], in_time: bool) -> &'static str {
+pub(super) fn general(levels: &[Level], in_time: bool) -> &'static str {
     let weakest = levels
         .iter()
+        .map(|level| level.code())
         .filter(|level| *level != "CI" && !level.ends_with("PL1"))
         .min_by_key(|level| place(level));
     let Some(level) = weakest else { return "" };
     let (is_timed, base) = match level.split_once('-') {
         Some(("P", base)) => (false, base),
         Some((_, base)) => (true, base),
-        None if matches!(level.as_str(), "SSER" | "LIN") => (true, "SER"),
-        None => (false, level.as_str()),
+        None if matches!(level, "SSER" | "LIN") => (true, "SER"),
+        None => (false, level),
     };
     match base {
         _ if is_timed && in_time => "RealTimeCycle",

@@ -19,7 +19,7 @@ pub(super) struct Member<'a> {
 /// What is wrong with the numbers under `patterns`, and with what is said of several violations.
 pub(super) fn flaws(report: &Report, all: &[Member<'_>], reads: &Reads<'_>) -> Vec<String> {
     let mut flaws = Vec::new();
-    let counts_plain = are_plain(report.levels.iter().map(|level| level.level.as_str()));
+    let counts_plain = are_plain(report.levels.iter().map(|level| level.level.code()));
     // Next to levels that count sessions, an argument about plain levels only is listed beyond what is counted.
     let counted: Vec<&Member<'_>> = all
         .iter()
@@ -38,11 +38,11 @@ pub(super) fn flaws(report: &Report, all: &[Member<'_>], reads: &Reads<'_>) -> V
 fn numbers(report: &Report, counted: &[&Member<'_>], flaws: &mut Vec<String>) {
     let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
     for member in counted {
-        *listed.entry(&member.violation.pattern).or_default() += 1;
+        *listed.entry(member.violation.pattern.id()).or_default() += 1;
     }
     for again in told_of_reads_only(counted) {
         listed
-            .entry(&again.violation.pattern)
+            .entry(again.violation.pattern.id())
             .and_modify(|n| *n -= 1);
     }
     let mut known = FxHashSet::default();
@@ -75,7 +75,7 @@ fn numbers(report: &Report, counted: &[&Member<'_>], flaws: &mut Vec<String>) {
 fn told_of_reads_only<'a>(counted: &[&'a Member<'a>]) -> Vec<&'a Member<'a>> {
     let is_of_reads = |member: &&Member<'_>| {
         let mut levels = member.violation.levels.iter();
-        levels.all(|level| level == "CI")
+        levels.all(|level| *level == "CI")
     };
     let above: FxHashSet<_> = counted
         .iter()
@@ -95,7 +95,7 @@ impl Member<'_> {
     /// Equal for the same instance; none where that is unknown.
     fn instance(&self) -> Option<(&str, &str)> {
         let identity = self.scene.identity.as_deref()?;
-        Some((&self.violation.pattern, identity))
+        Some((self.violation.pattern.id(), identity))
     }
 }
 
@@ -160,9 +160,8 @@ fn groups(counted: &[&Member<'_>], flaws: &mut Vec<String>) {
     let mut writers_of: FxHashMap<u32, Writers> = FxHashMap::default();
     let mut group_of: FxHashMap<(&str, Writers), u32> = FxHashMap::default();
     for member in counted {
-        let ViolationEntry {
-            id, pattern, group, ..
-        } = member.violation;
+        let ViolationEntry { id, group, .. } = member.violation;
+        let pattern = member.violation.pattern.id();
         if *pattern_of.entry(*group).or_insert(pattern) != pattern {
             flaws.push(format!("{id}: its group has instances of another pattern"));
         }
@@ -188,7 +187,7 @@ fn simpler_ones(all: &[Member<'_>], flaws: &mut Vec<String>) {
         .collect();
     let weakest = |member: &Member<'_>| {
         let levels = member.violation.levels.iter();
-        levels.filter_map(|level| place(level)).min()
+        levels.filter_map(|level| place(level.code())).min()
     };
     for member in all {
         let Some(id) = &member.violation.contains else {

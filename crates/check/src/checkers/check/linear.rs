@@ -83,8 +83,8 @@ impl CheckRun<'_> {
         let Request {
             history, control, ..
         } = self.asked;
-        let applies =
-            prepared.resolution.has_multiple_sources() && linearizability::is_lightweight(history);
+        let applies = prepared.resolution.has_multiple_sources()
+            && isoscope_model::history::is_lightweight(history);
         if open.is_empty() || !applies || facts.violate(level) {
             return;
         }
@@ -122,7 +122,7 @@ impl CheckRun<'_> {
     /// Whether strict serializability is decided like linearizability: for single operations whose sources are open.
     fn is_strict_linear(&self, prepared: &Prepared, facts: Facts) -> bool {
         prepared.resolution.has_multiple_sources()
-            && linearizability::is_lightweight(self.asked.history)
+            && isoscope_model::history::is_lightweight(self.asked.history)
             && prepared.index.clock_against_session_order().is_none()
             && !facts.violate(Level::StrictSerializability)
     }

@@ -26,14 +26,12 @@ mod input;
 mod merge;
 mod search;
 mod sessions;
-mod shape;
 mod steps;
 mod ties;
 
 pub(super) use self::core::Cores;
 pub(super) use merge::{comparisons_fit, keeps_session_order};
 pub(super) use sessions::order_in_sessions;
-pub(super) use shape::{is_lightweight, objection};
 pub(super) use ties::decide_across;
 
 use blocks::Arranged;

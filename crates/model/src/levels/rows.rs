@@ -1,7 +1,7 @@
 //! The table of isolation levels: one row each.
 
 use super::Level::{self, *};
-use isoscope_model::relations::{Axiom, Guarantee};
+use crate::relations::{Axiom, Guarantee};
 
 /// Everything constant about a level.
 #[derive(Clone, Copy, Debug)]

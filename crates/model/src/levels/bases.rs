@@ -1,6 +1,6 @@
 //! The bases, weakest first.
 
-use super::Base;
+use super::lattice::Base;
 
 #[rustfmt::skip]
 pub(super) const BASES: [Base; 21] = [

@@ -1,9 +1,9 @@
 //! What counts as a history of lightweight transactions.
 
-use isoscope_model::history::{History, OperationKind, Outcome, TransactionId, Value};
+use super::{History, OperationKind, Outcome, TransactionId, Value};
 
 /// Whether every transaction that may have committed is a lightweight one: see [`objection`]. O(operations).
-pub(in crate::checkers) fn is_lightweight(history: &History) -> bool {
+pub fn is_lightweight(history: &History) -> bool {
     history.lists().is_empty() && history.transactions().all(|t| is_light(history, t))
 }
 
@@ -12,7 +12,7 @@ pub(in crate::checkers) fn is_lightweight(history: &History) -> bool {
 /// A lightweight transaction is one operation on one key: a read; a write; a read and then a write of the same key
 /// (compare-and-set, insert-if-not-exists); or a failed compare-and-set of which only a value is known that was not
 /// there. Transactions that did not commit, or that are empty, may have any form. O(operations).
-pub(in crate::checkers) fn objection(history: &History) -> Option<String> {
+pub fn objection_to_lightweight(history: &History) -> Option<String> {
     if !history.lists().is_empty() {
         return Some("not a history of lightweight transactions: keys hold lists".to_owned());
     }
@@ -45,7 +45,5 @@ fn is_light(history: &History, t: TransactionId) -> bool {
         && kinds[at] == OperationKind::Read
         && kinds[at + 1] == OperationKind::Write
         && (values[at] != Value::UNRECORDED
-            || history
-                .differs_from(isoscope_model::history::OperationId::new(at))
-                .is_none())
+            || history.differs_from(super::OperationId::new(at)).is_none())
 }

@@ -1,15 +1,23 @@
-//! Isolation levels. What levels imply, and every list of levels, is computed from their rows in the table.
+//! Isolation levels, and the patterns by which histories violate them: a row each. What levels imply, and every list of
+//! levels, is computed from their rows.
 
+mod bases;
+mod codes;
+mod lattice;
+mod names;
+mod pattern;
 mod rows;
 mod set;
 
+pub use lattice::{Base, levels, promise};
+pub use names::named;
+pub use pattern::{Pattern, PatternRow, Shows};
 pub use rows::{CountedOrder, Engine, LevelRow, Moments, Respected, WitnessKind};
 pub use set::LevelSet;
 
-use super::linearizability::is_lightweight;
+use crate::history::{History, is_lightweight};
+use crate::relations::{Axiom, Clock, Guarantee, has_real_time};
 use Level::*;
-use isoscope_model::history::History;
-use isoscope_model::relations::{Axiom, Clock, Guarantee, has_real_time};
 use rows::ROWS;
 use std::fmt;
 use std::str::FromStr;
@@ -143,7 +151,7 @@ const IMPLIED: [u64; ROWS.len()] = {
 
 /// The first N levels, weakest first, of all, of the usual ones or of those among them that do not count real time; and how
 /// many there are.
-const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N], usize) {
+const fn first<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N], usize) {
     let mut levels = [ROWS[0].level; N];
     let (mut place, mut n) = (0, 0);
     while place < ROWS.len() {
@@ -166,13 +174,13 @@ const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N],
 
 impl Level {
     /// All levels that can be asked for, weakest first.
-    pub const EVERY: [Level; ROWS.len()] = levels(true, true).0;
+    pub const EVERY: [Level; ROWS.len()] = first(true, true).0;
 
     /// The usual levels, weakest first: those that are asked for by default and shown in overviews.
-    pub const ALL: [Level; levels::<0>(false, true).1] = levels(false, true).0;
+    pub const ALL: [Level; first::<0>(false, true).1] = first(false, true).0;
 
     /// Those of them that every register history can be checked for.
-    pub const WITHOUT_TIMES: [Level; levels::<0>(false, false).1] = levels(false, false).0;
+    pub const WITHOUT_TIMES: [Level; first::<0>(false, false).1] = first(false, false).0;
 
     /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
@@ -229,7 +237,7 @@ impl Level {
     }
 
     /// As `implies`, where each transaction has a session of its own: there a level with sessions is its plain form.
-    pub(crate) fn implies_without_sessions(self, other: Level) -> bool {
+    pub fn implies_without_sessions(self, other: Level) -> bool {
         let is_form = |plain: &Level| {
             self.implies(*plain) && plain.plain_of().is_some_and(|form| form.implies(other))
         };
@@ -266,7 +274,7 @@ impl Level {
     }
 
     /// Whether it is the same level as `base`, which counts sessions, in real time.
-    pub(super) fn is_strong_form_of(self, base: Level) -> bool {
+    pub fn is_strong_form_of(self, base: Level) -> bool {
         self.row().order == CountedOrder::RealTime && self.without_real_time() == Some(base)
     }
 
@@ -276,7 +284,7 @@ impl Level {
     }
 
     /// The level at which no transaction misses a version along the paths of a guarantee.
-    pub(crate) fn of_guarantee(guarantee: Guarantee) -> Level {
+    pub fn of_guarantee(guarantee: Guarantee) -> Level {
         match guarantee {
             Guarantee::ReadYourWrites => ReadYourWrites,
             Guarantee::MonotonicReads => MonotonicReads,
@@ -298,7 +306,7 @@ impl Level {
 
     /// The level by which this one is decided where sessions are: the weakest one that counts them and implies it. What
     /// satisfies that one satisfies this one.
-    pub(crate) fn with_sessions(self) -> Option<Level> {
+    pub fn with_sessions(self) -> Option<Level> {
         let form = self.plain_of()?;
         let counts_sessions =
             |level: &Level| level.row().order == CountedOrder::Session && level.implies(self);
@@ -338,7 +346,7 @@ impl Level {
     }
 
     /// How real time counts where its engine knows session order and reads only.
-    pub(crate) fn clock(self) -> Option<Clock> {
+    pub fn clock(self) -> Option<Clock> {
         let by_itself = self.is_strong() || self.is_of_each_read();
         match self.row().order {
             CountedOrder::RealTime if !by_itself && self.row().engine != Engine::Linear => {
@@ -406,7 +414,7 @@ impl Level {
     }
 
     /// The level for an argument about versions; the weak ones without real time are treated as SER.
-    pub(super) fn or_serial(self) -> Level {
+    pub fn or_serial(self) -> Level {
         let is_ordered = self.is_strong() || self.is_of_dependencies() || self.is_of_each_read();
         if is_ordered || self.clock().is_some() {
             self

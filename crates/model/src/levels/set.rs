@@ -21,7 +21,7 @@ impl LevelSet {
     }
 
     /// The levels that are in both sets.
-    pub(crate) fn intersection(self, other: LevelSet) -> LevelSet {
+    pub fn intersection(self, other: LevelSet) -> LevelSet {
         LevelSet(self.0 & other.0)
     }
 

@@ -1,6 +1,6 @@
 //! Anomaly patterns: one row each, with their established names.
 
-use super::level::Level;
+use super::Level;
 use std::fmt;
 
 /// A class of violations. The fourteen TAPs are those of Plume, Table 1. Patterns are ordered as in the table, and so are
@@ -195,19 +195,19 @@ impl Pattern {
     }
 
     /// Whether an instance is visible in the reads of one transaction.
-    pub(super) fn is_of_reads(self) -> bool {
+    pub fn is_of_reads(self) -> bool {
         matches!(self.row().shows, Shows::WrongRead | Shows::Reads)
     }
 
     /// Whether a cycle of this pattern has its name by the weakest level that it violates.
-    pub(super) fn is_named_by_level(self) -> bool {
+    pub fn is_named_by_level(self) -> bool {
         let of_sessions = matches!(self, RYWCycle | MRCycle | MWCycle | WFRCycle | PRAMCycle);
         let has_own_name = matches!(self, WriteCycle | Divergence | NoLinearOrder);
         self.row().shows == Shows::Order && !of_sessions && !has_own_name
     }
 
     /// Whether an instance is visible in causal order or in the commit orders of the weak levels.
-    pub(super) fn is_weak(self) -> bool {
+    pub fn is_weak(self) -> bool {
         self.row().shows == Shows::CausalOrder
     }
 

@@ -1,7 +1,7 @@
 //! Names of levels as people type them.
 
-use super::{Order, levels};
-use crate::checkers::Level;
+use super::lattice::levels;
+use super::{CountedOrder as Order, Level};
 
 /// The level with a name: a code (`SI`, `P-SI`, also `S-SI` and `R-SER`), a long name (`snapshot-isolation`), the same after
 /// `plain-`, `session-` or `strong-`, or one of Elle's keywords after a colon. A name without prefix counts sessions.
