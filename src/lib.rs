@@ -18,7 +18,7 @@
 //!
 //! | crate | modules | needs |
 //! |---|---|---|
-//! | `isoscope-model` | `control`, `files`, `graph`, `history`, `relations` | |
+//! | `isoscope-model` | `control`, `files`, `graph`, `history`, `levels`, `relations` | |
 //! | `isoscope-formats` | `formats`: bytes ⇄ `History` | model |
 //! | `isoscope-judge` | `verify`: is the evidence real? And the report as data | model |
 //! | `isoscope-check` | `checkers`: level → verdict; `sat`; `health`: can the history be trusted? | model, judge for the report |
@@ -69,7 +69,7 @@ pub use isoscope_follow::follow;
 pub use isoscope_follow::hunt;
 pub use isoscope_formats as formats;
 pub use isoscope_judge::verify;
-pub use isoscope_model::{control, files, graph, history, relations};
+pub use isoscope_model::{control, files, graph, history, levels, relations};
 pub use isoscope_papers as papers;
 #[cfg(feature = "cli")]
 pub use isoscope_record::collect;

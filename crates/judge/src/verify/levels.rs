@@ -4,7 +4,6 @@ use super::Problem;
 use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::initial::Initial;
-use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 use isoscope_model::history::History;
 use isoscope_model::levels::Level::{self, *};
@@ -15,10 +14,8 @@ pub(super) struct EvidenceRule {
     pub(super) level: Level,
     /// The strongest levels that it implies.
     implies: &'static [Level],
-    /// What may be concluded from edges; none where nothing is ordered.
-    pub(super) strength: Option<Strength>,
-    /// How its witness is replayed.
-    pub(super) replay: Replay,
+    /// What it forbids, whatever counts as earlier.
+    pub(super) strength: Strength,
     /// How real time counts, if it does.
     pub(super) time: Option<Time>,
     /// The level that it is where each transaction has a session of its own.
@@ -27,20 +24,31 @@ pub(super) struct EvidenceRule {
     pub(super) is_lightweight: bool,
 }
 
-/// What may be concluded at a level.
+/// What a level forbids: which versions a transaction may not miss. It says what may be concluded from edges, and how the
+/// order that satisfies the level is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// What a guarantee of sessions allows for; none: nothing but what was observed.
+    /// The reads of each transaction by themselves; nothing is ordered.
+    Reads,
+    /// A commit order agrees with the lists that were read, whatever they miss.
+    Versions,
+    /// A transaction misses no version along the paths of a guarantee of sessions; none: of no other one.
     Sessions(Option<Guarantee>),
+    /// It misses no version of those it has read from before.
     ReadCommitted,
+    /// Of those it reads from, and of those before it in its session.
     ReadAtomic,
+    /// Of its causal past.
     Causal,
-    /// Dependencies, along which at most one version is missed; which of them count for the reader that misses it.
+    /// Of what it depends on, as far as that counts; at most one version is missed along a path.
     Dependencies(Counted),
-    /// Each read at a moment of its own, after that of the read before.
+    /// Each read sees a beginning of the order of commits, no shorter than that of the read before.
     EachRead,
+    /// A transaction reads what had been committed when it started.
     Prefix,
+    /// And two writers of a key do not overlap.
     Snapshot,
+    /// One after the other.
     Serial,
 }
 
@@ -49,7 +57,10 @@ impl Strength {
     pub(super) fn keeps(self, guarantee: Guarantee) -> bool {
         match self {
             Strength::Sessions(own) => own.is_some_and(|own| own.counts(guarantee)),
-            Strength::ReadCommitted | Strength::Dependencies(Counted::OfUpdates) => false,
+            Strength::Reads
+            | Strength::Versions
+            | Strength::ReadCommitted
+            | Strength::Dependencies(Counted::OfUpdates) => false,
             Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) => {
                 guarantee == Guarantee::ReadYourWrites
             }
@@ -67,7 +78,10 @@ impl Strength {
     pub(super) fn is_read_committed(self) -> bool {
         !matches!(
             self,
-            Strength::Sessions(_) | Strength::Dependencies(Counted::OfUpdates)
+            Strength::Reads
+                | Strength::Versions
+                | Strength::Sessions(_)
+                | Strength::Dependencies(Counted::OfUpdates)
         )
     }
 
@@ -122,7 +136,7 @@ impl Strength {
     /// Where a cycle has one missed version at most: which dependencies forbid to miss it.
     pub(super) fn misses_once(self) -> Option<Counted> {
         match self {
-            Strength::Sessions(_) => Some(Counted::Nothing),
+            Strength::Reads | Strength::Versions | Strength::Sessions(_) => Some(Counted::Nothing),
             Strength::ReadCommitted => Some(Counted::ReadBefore),
             Strength::ReadAtomic => Some(Counted::OneStep),
             Strength::Causal => Some(Counted::Past),
@@ -151,77 +165,95 @@ pub(super) enum Time {
     OfCommits,
 }
 
-/// How a witness is replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replay {
-    /// Nothing is replayed: the reads of each transaction show it.
-    Reads,
-    /// A commit order: it agrees with the lists that were read, whatever they miss.
-    Versions,
-    /// A commit order: each read returns the newest version that its transaction sees.
-    Sees(Sight),
-    /// Starts and commits: a transaction reads what had been committed when it started; where `apart` is set, two writers
-    /// of a key may not overlap.
-    Snapshots { apart: bool },
-    /// One after the other.
-    Serial,
-}
-
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [EvidenceRule; 51] = [
-    EvidenceRule { level: CutIsolation, implies: &[], strength: None, replay: Replay::Reads, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainReadUncommitted, implies: &[], strength: None, replay: Replay::Versions, time: None, plain_of: Some(ReadUncommitted), is_lightweight: false },
-    EvidenceRule { level: ReadUncommitted, implies: &[PlainReadUncommitted], strength: None, replay: Replay::Versions, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongReadUncommitted, implies: &[ReadUncommitted], strength: None, replay: Replay::Versions, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainAdyaReadCommitted, implies: &[PlainReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: Some(AdyaReadCommitted), is_lightweight: false },
-    EvidenceRule { level: AdyaReadCommitted, implies: &[PlainAdyaReadCommitted, ReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongAdyaReadCommitted, implies: &[AdyaReadCommitted, StrongReadUncommitted], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: ReadYourWrites, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: MonotonicReads, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: MonotonicWrites, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: WritesFollowReads, implies: &[AdyaReadCommitted], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: Pram, implies: &[ReadYourWrites, MonotonicReads, MonotonicWrites], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainCursorStability, implies: &[PlainAdyaReadCommitted], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: Some(CursorStability), is_lightweight: false },
-    EvidenceRule { level: CursorStability, implies: &[AdyaReadCommitted, PlainCursorStability], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongCursorStability, implies: &[CursorStability, StrongAdyaReadCommitted], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainReadCommitted, implies: &[PlainAdyaReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: Some(ReadCommitted), is_lightweight: false },
-    EvidenceRule { level: ReadCommitted, implies: &[AdyaReadCommitted, PlainReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongReadCommitted, implies: &[ReadCommitted, StrongAdyaReadCommitted], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainMonotonicView, implies: &[PlainReadCommitted], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: Some(MonotonicView), is_lightweight: false },
-    EvidenceRule { level: MonotonicView, implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicView], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongMonotonicView, implies: &[MonotonicView, StrongReadCommitted], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainMonotonicSnapshotReads, implies: &[PlainReadCommitted], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: Some(MonotonicSnapshotReads), is_lightweight: false },
-    EvidenceRule { level: MonotonicSnapshotReads, implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicSnapshotReads], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongMonotonicSnapshotReads, implies: &[MonotonicSnapshotReads, StrongReadCommitted], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainReadAtomic, implies: &[CutIsolation, PlainReadCommitted], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: Some(ReadAtomic), is_lightweight: false },
-    EvidenceRule { level: ReadAtomic, implies: &[ReadCommitted, ReadYourWrites, PlainReadAtomic], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongReadAtomic, implies: &[ReadAtomic, StrongReadCommitted], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainUpdateAtomic, implies: &[PlainReadAtomic, PlainCursorStability], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: Some(UpdateAtomic), is_lightweight: false },
-    EvidenceRule { level: UpdateAtomic, implies: &[ReadAtomic, CursorStability, PlainUpdateAtomic], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongUpdateAtomic, implies: &[UpdateAtomic, StrongReadAtomic, StrongCursorStability], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainTransactionalCausalConsistency, implies: &[PlainReadAtomic], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: Some(TransactionalCausalConsistency), is_lightweight: false },
-    EvidenceRule { level: TransactionalCausalConsistency, implies: &[ReadAtomic, Pram, WritesFollowReads, PlainTransactionalCausalConsistency], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongTransactionalCausalConsistency, implies: &[TransactionalCausalConsistency, StrongReadAtomic], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainParallelSnapshotIsolation, implies: &[PlainTransactionalCausalConsistency, PlainUpdateAtomic, PlainMonotonicView], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: Some(ParallelSnapshotIsolation), is_lightweight: false },
-    EvidenceRule { level: ParallelSnapshotIsolation, implies: &[TransactionalCausalConsistency, UpdateAtomic, MonotonicView, PlainParallelSnapshotIsolation], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: StrongParallelSnapshotIsolation, implies: &[ParallelSnapshotIsolation, StrongTransactionalCausalConsistency, StrongUpdateAtomic, StrongMonotonicView], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainUpdateSerializability, implies: &[PlainParallelSnapshotIsolation], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), time: None, plain_of: Some(PlainUpdateSerializability), is_lightweight: false },
-    EvidenceRule { level: PlainPrefixConsistency, implies: &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: Some(PrefixConsistency), is_lightweight: false },
-    EvidenceRule { level: PrefixConsistency, implies: &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: CommitTimePrefixConsistency, implies: &[PlainPrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::OfCommits), plain_of: Some(CommitTimePrefixConsistency), is_lightweight: false },
-    EvidenceRule { level: StrongPrefixConsistency, implies: &[PrefixConsistency, StrongTransactionalCausalConsistency, StrongMonotonicSnapshotReads, CommitTimePrefixConsistency], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainSnapshotIsolation, implies: &[PlainPrefixConsistency, PlainParallelSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: Some(SnapshotIsolation), is_lightweight: false },
-    EvidenceRule { level: SnapshotIsolation, implies: &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PerKeySnapshotIsolation, implies: &[PlainSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::ByKey), plain_of: Some(PerKeySnapshotIsolation), is_lightweight: false },
-    EvidenceRule { level: CommitTimeSnapshotIsolation, implies: &[PlainSnapshotIsolation, CommitTimePrefixConsistency], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::OfCommits), plain_of: Some(CommitTimeSnapshotIsolation), is_lightweight: false },
-    EvidenceRule { level: StrongSnapshotIsolation, implies: &[StrongPrefixConsistency, SnapshotIsolation, StrongParallelSnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PlainSerializability, implies: &[PlainSnapshotIsolation, PlainUpdateSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: Some(Serializability), is_lightweight: false },
-    EvidenceRule { level: Serializability, implies: &[SnapshotIsolation, PlainSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { level: PerKeySerializability, implies: &[PlainSerializability, PerKeySnapshotIsolation], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::ByKey), plain_of: Some(PerKeySerializability), is_lightweight: false },
-    EvidenceRule { level: StrictSerializability, implies: &[StrongSnapshotIsolation, Serializability, PerKeySerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { level: Linearizability, implies: &[StrictSerializability], strength: Some(Strength::Serial), replay: Replay::Serial, time: Some(Time::Whole), plain_of: None, is_lightweight: true },
+const ROWS: [EvidenceRule; 51] = [
+    rule(CutIsolation, Strength::Reads, &[]),
+    rule(PlainReadUncommitted, Strength::Versions, &[]).plain(ReadUncommitted),
+    rule(ReadUncommitted, Strength::Versions, &[PlainReadUncommitted]),
+    rule(StrongReadUncommitted, Strength::Versions, &[ReadUncommitted]).in_time(Time::Whole),
+    rule(PlainAdyaReadCommitted, Strength::Sessions(None), &[PlainReadUncommitted]).plain(AdyaReadCommitted),
+    rule(AdyaReadCommitted, Strength::Sessions(None), &[PlainAdyaReadCommitted, ReadUncommitted]),
+    rule(StrongAdyaReadCommitted, Strength::Sessions(None), &[AdyaReadCommitted, StrongReadUncommitted]).in_time(Time::Whole),
+    rule(ReadYourWrites, Strength::Sessions(Some(Guarantee::ReadYourWrites)), &[AdyaReadCommitted]),
+    rule(MonotonicReads, Strength::Sessions(Some(Guarantee::MonotonicReads)), &[AdyaReadCommitted]),
+    rule(MonotonicWrites, Strength::Sessions(Some(Guarantee::MonotonicWrites)), &[AdyaReadCommitted]),
+    rule(WritesFollowReads, Strength::Sessions(Some(Guarantee::WritesFollowReads)), &[AdyaReadCommitted]),
+    rule(Pram, Strength::Sessions(Some(Guarantee::Pram)), &[ReadYourWrites, MonotonicReads, MonotonicWrites]),
+    rule(PlainCursorStability, Strength::Dependencies(Counted::OfUpdates), &[PlainAdyaReadCommitted]).plain(CursorStability),
+    rule(CursorStability, Strength::Dependencies(Counted::OfUpdates), &[AdyaReadCommitted, PlainCursorStability]),
+    rule(StrongCursorStability, Strength::Dependencies(Counted::OfUpdates), &[CursorStability, StrongAdyaReadCommitted]).in_time(Time::Whole),
+    rule(PlainReadCommitted, Strength::ReadCommitted, &[PlainAdyaReadCommitted]).plain(ReadCommitted),
+    rule(ReadCommitted, Strength::ReadCommitted, &[AdyaReadCommitted, PlainReadCommitted]),
+    rule(StrongReadCommitted, Strength::ReadCommitted, &[ReadCommitted, StrongAdyaReadCommitted]).in_time(Time::Whole),
+    rule(PlainMonotonicView, Strength::Dependencies(Counted::SoFar), &[PlainReadCommitted]).plain(MonotonicView),
+    rule(MonotonicView, Strength::Dependencies(Counted::SoFar), &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicView]),
+    rule(StrongMonotonicView, Strength::Dependencies(Counted::SoFar), &[MonotonicView, StrongReadCommitted]).in_time(Time::Whole),
+    rule(PlainMonotonicSnapshotReads, Strength::EachRead, &[PlainReadCommitted]).plain(MonotonicSnapshotReads),
+    rule(MonotonicSnapshotReads, Strength::EachRead, &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicSnapshotReads]),
+    rule(StrongMonotonicSnapshotReads, Strength::EachRead, &[MonotonicSnapshotReads, StrongReadCommitted]).in_time(Time::Whole),
+    rule(PlainReadAtomic, Strength::ReadAtomic, &[CutIsolation, PlainReadCommitted]).plain(ReadAtomic),
+    rule(ReadAtomic, Strength::ReadAtomic, &[ReadCommitted, ReadYourWrites, PlainReadAtomic]),
+    rule(StrongReadAtomic, Strength::ReadAtomic, &[ReadAtomic, StrongReadCommitted]).in_time(Time::Whole),
+    rule(PlainUpdateAtomic, Strength::Dependencies(Counted::Direct), &[PlainReadAtomic, PlainCursorStability]).plain(UpdateAtomic),
+    rule(UpdateAtomic, Strength::Dependencies(Counted::Direct), &[ReadAtomic, CursorStability, PlainUpdateAtomic]),
+    rule(StrongUpdateAtomic, Strength::Dependencies(Counted::Direct), &[UpdateAtomic, StrongReadAtomic, StrongCursorStability]).in_time(Time::Whole),
+    rule(PlainTransactionalCausalConsistency, Strength::Causal, &[PlainReadAtomic]).plain(TransactionalCausalConsistency),
+    rule(TransactionalCausalConsistency, Strength::Causal, &[ReadAtomic, Pram, WritesFollowReads, PlainTransactionalCausalConsistency]),
+    rule(StrongTransactionalCausalConsistency, Strength::Causal, &[TransactionalCausalConsistency, StrongReadAtomic]).in_time(Time::Whole),
+    rule(PlainParallelSnapshotIsolation, Strength::Dependencies(Counted::All), &[PlainTransactionalCausalConsistency, PlainUpdateAtomic, PlainMonotonicView]).plain(ParallelSnapshotIsolation),
+    rule(ParallelSnapshotIsolation, Strength::Dependencies(Counted::All), &[TransactionalCausalConsistency, UpdateAtomic, MonotonicView, PlainParallelSnapshotIsolation]),
+    rule(StrongParallelSnapshotIsolation, Strength::Dependencies(Counted::All), &[ParallelSnapshotIsolation, StrongTransactionalCausalConsistency, StrongUpdateAtomic, StrongMonotonicView]).in_time(Time::Whole),
+    rule(PlainUpdateSerializability, Strength::Dependencies(Counted::Serial), &[PlainParallelSnapshotIsolation]).plain(PlainUpdateSerializability),
+    rule(PlainPrefixConsistency, Strength::Prefix, &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads]).plain(PrefixConsistency),
+    rule(PrefixConsistency, Strength::Prefix, &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency]),
+    rule(CommitTimePrefixConsistency, Strength::Prefix, &[PlainPrefixConsistency]).in_time(Time::OfCommits).plain(CommitTimePrefixConsistency),
+    rule(StrongPrefixConsistency, Strength::Prefix, &[PrefixConsistency, StrongTransactionalCausalConsistency, StrongMonotonicSnapshotReads, CommitTimePrefixConsistency]).in_time(Time::Whole),
+    rule(PlainSnapshotIsolation, Strength::Snapshot, &[PlainPrefixConsistency, PlainParallelSnapshotIsolation]).plain(SnapshotIsolation),
+    rule(SnapshotIsolation, Strength::Snapshot, &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation]),
+    rule(PerKeySnapshotIsolation, Strength::Snapshot, &[PlainSnapshotIsolation]).in_time(Time::ByKey).plain(PerKeySnapshotIsolation),
+    rule(CommitTimeSnapshotIsolation, Strength::Snapshot, &[PlainSnapshotIsolation, CommitTimePrefixConsistency]).in_time(Time::OfCommits).plain(CommitTimeSnapshotIsolation),
+    rule(StrongSnapshotIsolation, Strength::Snapshot, &[StrongPrefixConsistency, SnapshotIsolation, StrongParallelSnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation]).in_time(Time::Whole),
+    rule(PlainSerializability, Strength::Serial, &[PlainSnapshotIsolation, PlainUpdateSerializability]).plain(Serializability),
+    rule(Serializability, Strength::Serial, &[SnapshotIsolation, PlainSerializability]),
+    rule(PerKeySerializability, Strength::Serial, &[PlainSerializability, PerKeySnapshotIsolation]).in_time(Time::ByKey).plain(PerKeySerializability),
+    rule(StrictSerializability, Strength::Serial, &[StrongSnapshotIsolation, Serializability, PerKeySerializability]).in_time(Time::Whole),
+    rule(Linearizability, Strength::Serial, &[StrictSerializability]).in_time(Time::Whole).lightweight(),
 ];
+
+const fn rule(level: Level, strength: Strength, implies: &'static [Level]) -> EvidenceRule {
+    EvidenceRule {
+        level,
+        implies,
+        strength,
+        time: None,
+        plain_of: None,
+        is_lightweight: false,
+    }
+}
+
+impl EvidenceRule {
+    const fn in_time(self, time: Time) -> EvidenceRule {
+        EvidenceRule {
+            time: Some(time),
+            ..self
+        }
+    }
+
+    const fn plain(self, of: Level) -> EvidenceRule {
+        EvidenceRule {
+            plain_of: Some(of),
+            ..self
+        }
+    }
+
+    const fn lightweight(self) -> EvidenceRule {
+        EvidenceRule {
+            is_lightweight: true,
+            ..self
+        }
+    }
+}
 
 /// The row of a level.
 pub(super) fn row(level: Level) -> &'static EvidenceRule {
@@ -238,7 +270,7 @@ pub(super) fn plain_of(level: Level) -> Option<Level> {
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a
 /// value count.
 pub(super) fn is_of_reads(level: Level) -> bool {
-    row(level).replay == Replay::Reads
+    row(level).strength == Strength::Reads
 }
 
 /// Whether every history that satisfies the one level satisfies the other.

@@ -1,7 +1,7 @@
 //! Read uncommitted: the orders that lists show of committed transactions, with sessions and times where these count.
 
 use super::initial::Initial;
-use super::levels::{self, Replay};
+use super::levels::{self, Strength};
 use super::operations::operation;
 use super::replay::Flaw;
 use super::resolution::Resolution;
@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a level is about what was overwritten only.
 pub(super) fn is_of_overwriting(level: Level) -> bool {
-    levels::row(level).replay == Replay::Versions
+    levels::row(level).strength == Strength::Versions
 }
 
 /// Who appended an element, as far as transactions that did not abort may have: none if several.

@@ -24,7 +24,8 @@ impl Strength {
         if row.is_lightweight {
             initial.is_lightweight(history)?;
         }
-        Ok(row.strength)
+        let says_of_order = !matches!(row.strength, Strength::Reads | Strength::Versions);
+        Ok(Some(row.strength).filter(|_| says_of_order))
     }
 }
 

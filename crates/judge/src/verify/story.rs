@@ -1,7 +1,5 @@
 //! A commit order of a weak level with the version that each read returned.
 
-use super::counted::Counted;
-use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::lists;
 use super::operations::writes_of;
@@ -21,23 +19,6 @@ pub struct Sources<'a> {
     /// The writers of other reads, given their transactions, ⊥ for the initial version; none where there are several or
     /// none.
     pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
-}
-
-/// What a transaction sees of others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// Read committed: those it has read from before.
-    ReadBefore,
-    /// Read atomic: those it reads from, and those before it in its session.
-    OneStep,
-    /// Causal consistency: its causal past.
-    Past,
-    /// Parallel snapshot isolation and its relatives: what it depends on, as far as that counts.
-    Dependencies(Counted),
-    /// Monotonic snapshot reads: a beginning of the order, which grows from read to read.
-    Growing,
-    /// What a guarantee of sessions counts; none: nothing.
-    Sessions(Option<Guarantee>),
 }
 
 /// A read that returns another transaction's version.

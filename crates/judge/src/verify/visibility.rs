@@ -8,8 +8,9 @@
 
 use super::counted::Counted;
 use super::guarantee::Guarantee;
+use super::levels::Strength;
 use super::replay::Flaw;
-use super::story::{Read, Sight, Story};
+use super::story::{Read, Story};
 use isoscope_model::history::{KeyId, Outcome};
 use rayon::prelude::*;
 
@@ -58,8 +59,9 @@ struct Visibility {
 }
 
 impl Visibility {
-    /// At a level, with what had ended before a transaction began if it is timed.
-    fn of(sight: Sight, is_timed: bool) -> Visibility {
+    /// At a level, with what had ended before a transaction began if it is timed; none where a reader misses nothing by
+    /// such paths.
+    fn of(strength: Strength, is_timed: bool) -> Option<Visibility> {
         let paths = |stages: &[&[(usize, Follows)]], last: &[(usize, Follows)]| Visibility {
             stages: stages.iter().map(|stage| stage.to_vec()).collect(),
             last: last.to_vec(),
@@ -78,16 +80,16 @@ impl Visibility {
             last: last.iter().map(|&follows| (1, follows)).collect(),
         };
         let dependencies = [Session, Follows::Read, Overwrites];
-        let mut visibility = match sight {
-            Sight::Sessions(None) => one(&[]),
-            Sight::Sessions(Some(Guarantee::ReadYourWrites)) => one(&[Session]),
-            Sight::Sessions(Some(Guarantee::MonotonicReads)) => {
+        let mut visibility = match strength {
+            Strength::Sessions(None) => one(&[]),
+            Strength::Sessions(Some(Guarantee::ReadYourWrites)) => one(&[Session]),
+            Strength::Sessions(Some(Guarantee::MonotonicReads)) => {
                 paths(&[&[(0, Follows::Read)]], &[(1, Session)])
             }
-            Sight::Sessions(Some(Guarantee::MonotonicWrites)) => {
+            Strength::Sessions(Some(Guarantee::MonotonicWrites)) => {
                 paths(&[&[(0, Session)]], &[(1, Follows::Read)])
             }
-            Sight::Sessions(Some(Guarantee::Pram)) => paths(
+            Strength::Sessions(Some(Guarantee::Pram)) => paths(
                 &[
                     &[(0, Follows::Read)],
                     &[(0, Session)],
@@ -95,34 +97,40 @@ impl Visibility {
                 ],
                 &[(0, Session), (1, Session), (2, Follows::Read), (3, Session)],
             ),
-            Sight::Sessions(Some(Guarantee::WritesFollowReads)) => paths(
+            Strength::Sessions(Some(Guarantee::WritesFollowReads)) => paths(
                 &[
                     &[(0, Follows::Read), (1, Follows::Read), (2, Follows::Read)],
                     &[(1, Session)],
                 ],
                 &[(1, Follows::Read), (2, Follows::Read)],
             ),
-            Sight::ReadBefore => one(&[ReadBefore]),
-            Sight::OneStep => one(&[Session, Follows::Read]),
-            Sight::Past => all(&[Session, Follows::Read], &[Session, Follows::Read]),
-            Sight::Growing => all(&[Order], &[Session, ReadByThen]),
-            Sight::Dependencies(Counted::OfUpdates) => one(&[UpdatesKey]),
-            Sight::Dependencies(Counted::Direct) => one(&[Session, Follows::Read, CommonKey]),
-            Sight::Dependencies(Counted::SoFar) => {
+            Strength::ReadCommitted => one(&[ReadBefore]),
+            Strength::ReadAtomic => one(&[Session, Follows::Read]),
+            Strength::Causal => all(&[Session, Follows::Read], &[Session, Follows::Read]),
+            Strength::EachRead => all(&[Order], &[Session, ReadByThen]),
+            Strength::Dependencies(Counted::OfUpdates) => one(&[UpdatesKey]),
+            Strength::Dependencies(Counted::Direct) => one(&[Session, Follows::Read, CommonKey]),
+            Strength::Dependencies(Counted::SoFar) => {
                 all(&dependencies, &[Session, ReadByThen, OverwritesBefore])
             }
-            Sight::Dependencies(Counted::Serial) => {
+            Strength::Dependencies(Counted::Serial) => {
                 let steps = [Session, Follows::Read, Overwrites, OverwritesRead];
                 let mut visibility = all(&steps, &steps);
                 visibility.last.push((0, Updates));
                 visibility
             }
-            Sight::Dependencies(_) => all(&dependencies, &dependencies),
+            Strength::Dependencies(_) => all(&dependencies, &dependencies),
+            // What their orders explain is found out in other ways.
+            Strength::Reads
+            | Strength::Versions
+            | Strength::Prefix
+            | Strength::Snapshot
+            | Strength::Serial => return None,
         };
-        let counts_time = match sight {
-            Sight::OneStep | Sight::Past | Sight::Growing => true,
-            Sight::Dependencies(counted) => counted != Counted::OfUpdates,
-            Sight::ReadBefore | Sight::Sessions(_) => false,
+        let counts_time = match strength {
+            Strength::ReadAtomic | Strength::Causal | Strength::EachRead => true,
+            Strength::Dependencies(counted) => counted != Counted::OfUpdates,
+            _ => false,
         };
         if is_timed && counts_time {
             let stage = visibility.stages.len();
@@ -132,7 +140,7 @@ impl Visibility {
                 .iter_mut()
                 .for_each(|stages| stages.push((stage, Time)));
         }
-        visibility
+        Some(visibility)
     }
 }
 
@@ -163,8 +171,10 @@ struct Missed {
 /// Whether no read of an order returns a version older than one that its transaction sees. Where single steps count
 /// O(operations × log + missed versions), elsewhere O(operations × log + overwritten versions that were read / 512 ×
 /// operations between those versions and their readers).
-pub(super) fn replay(story: &Story<'_>, sight: Sight, is_timed: bool) -> Result<(), Flaw> {
-    let visibility = Visibility::of(sight, is_timed);
+pub(super) fn replay(story: &Story<'_>, strength: Strength, is_timed: bool) -> Result<(), Flaw> {
+    let Some(visibility) = Visibility::of(strength, is_timed) else {
+        return Err(Flaw::Wrong("no order of commits alone shows it".to_owned()));
+    };
     let writers = Writers::new(story);
     let mut missed: Vec<Missed> = Vec::new();
     for reader in 1..=story.order.len() as u32 {
@@ -177,7 +187,7 @@ pub(super) fn replay(story: &Story<'_>, sight: Sight, is_timed: bool) -> Result<
         return Ok(());
     }
     story.control.needs(story.order.len() * 24)?;
-    let links = Links::new(story, &writers, sight);
+    let links = Links::new(story, &writers, strength);
     if visibility.stages.is_empty() {
         let look = |missed: &Missed| {
             let mut last = visibility.last.iter();
@@ -264,7 +274,7 @@ struct Links<'a> {
 
 impl<'a> Links<'a> {
     /// O(operations log).
-    fn new(story: &'a Story<'a>, writers: &'a Writers, sight: Sight) -> Links<'a> {
+    fn new(story: &'a Story<'a>, writers: &'a Writers, strength: Strength) -> Links<'a> {
         let mut before = vec![0];
         let mut last_of_session = vec![0u32; story.history.n_sessions()];
         let mut overwrites_read = Vec::new();
@@ -277,7 +287,7 @@ impl<'a> Links<'a> {
             {
                 ends.push((interval.end, number));
             }
-            if sight == Sight::Dependencies(Counted::Serial)
+            if strength == Strength::Dependencies(Counted::Serial)
                 && story.written(number).next().is_some()
             {
                 let reads = story.reads_at(number).iter();
@@ -556,19 +566,19 @@ mod tests {
     use isoscope_testing::random::anything;
     use rustc_hash::FxHashMap;
 
-    const SIGHTS: [Sight; 12] = [
-        Sight::ReadBefore,
-        Sight::OneStep,
-        Sight::Past,
-        Sight::Growing,
-        Sight::Dependencies(Counted::SoFar),
-        Sight::Dependencies(Counted::Direct),
-        Sight::Dependencies(Counted::All),
-        Sight::Sessions(Some(Guarantee::ReadYourWrites)),
-        Sight::Sessions(Some(Guarantee::MonotonicReads)),
-        Sight::Sessions(Some(Guarantee::MonotonicWrites)),
-        Sight::Sessions(Some(Guarantee::WritesFollowReads)),
-        Sight::Sessions(Some(Guarantee::Pram)),
+    const STRENGTHS: [Strength; 12] = [
+        Strength::ReadCommitted,
+        Strength::ReadAtomic,
+        Strength::Causal,
+        Strength::EachRead,
+        Strength::Dependencies(Counted::SoFar),
+        Strength::Dependencies(Counted::Direct),
+        Strength::Dependencies(Counted::All),
+        Strength::Sessions(Some(Guarantee::ReadYourWrites)),
+        Strength::Sessions(Some(Guarantee::MonotonicReads)),
+        Strength::Sessions(Some(Guarantee::MonotonicWrites)),
+        Strength::Sessions(Some(Guarantee::WritesFollowReads)),
+        Strength::Sessions(Some(Guarantee::Pram)),
     ];
 
     /// Whether a path of a visibility leads from a writer to a stage at a place, taken literally.
@@ -621,10 +631,10 @@ mod tests {
                 continue;
             };
             let writers = Writers::new(&story);
-            for sight in SIGHTS {
+            for strength in STRENGTHS {
                 let (links, paths) = (
-                    Links::new(&story, &writers, sight),
-                    Visibility::of(sight, false),
+                    Links::new(&story, &writers, strength),
+                    Visibility::of(strength, false).expect("it is seen by paths"),
                 );
                 let is_wrong = |reader: u32, read: &Read| {
                     let newer = writers.between(read.key, read.from, reader).iter();
@@ -641,8 +651,8 @@ mod tests {
                     let mut reads = story.reads_at(reader).iter();
                     reads.any(|read| is_wrong(reader, read))
                 });
-                let found = replay(&story, sight, false).is_ok();
-                assert_eq!(found, holds, "{sight:?} {order:?} {history:?}");
+                let found = replay(&story, strength, false).is_ok();
+                assert_eq!(found, holds, "{strength:?} {order:?} {history:?}");
                 seen[usize::from(holds)] += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
-use super::levels::{self, Replay, Time};
+use super::levels::{self, Strength, Time};
 use super::replay::{self, Flaw, Step};
 use super::resolution::{Resolution, Source};
 use super::story::{Sources, Story};
@@ -29,23 +29,23 @@ pub(super) fn check(
     level: &LevelEntry,
 ) -> Result<bool, Flaw> {
     let row = levels::row(level.level);
-    if row.replay == Replay::Reads {
+    if row.strength == Strength::Reads {
         return verifier.cut_isolation().map(|()| true);
     }
     let Some(entries) = &level.witness else {
         return Ok(false);
     };
-    if row.replay != Replay::Versions && !verifier.can_replay() {
+    if row.strength != Strength::Versions && !verifier.can_replay() {
         return Ok(false);
     }
     let order: Result<Vec<_>, _> = entries.iter().map(|entry| names.find(entry)).collect();
     let order = order?;
     let steps;
-    let witness = match (row.replay, &level.snapshots) {
-        (Replay::Snapshots { .. }, None) => {
+    let witness = match (row.strength, &level.snapshots) {
+        (Strength::Prefix | Strength::Snapshot, None) => {
             return Err("it has no snapshots".to_owned().into());
         }
-        (Replay::Snapshots { .. }, Some(snapshots)) => {
+        (Strength::Prefix | Strength::Snapshot, Some(snapshots)) => {
             steps = replay::steps(&order, snapshots)?;
             Witness::Steps(&steps)
         }
@@ -89,8 +89,8 @@ impl Verifier<'_> {
             let steps = |&t: &TransactionId| [Step::Start(t), Step::Commit(t)];
             order.iter().flat_map(steps).collect()
         };
-        match (row.replay, witness) {
-            (Replay::Serial, Witness::Commits(order)) => {
+        match (row.strength, witness) {
+            (Strength::Serial, Witness::Commits(order)) => {
                 if row.is_lightweight {
                     initial.is_lightweight(history)?;
                 }
@@ -99,16 +99,19 @@ impl Verifier<'_> {
                     linear::comparisons_fit(history, order, initial)?;
                 }
             }
-            (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
+            (strength @ (Strength::Prefix | Strength::Snapshot), Witness::Steps(steps)) => {
+                let apart = strength == Strength::Snapshot;
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
                     None => replay::with_snapshots(history, initial, steps, apart, control)?,
                 }
             }
-            (Replay::Versions, Witness::Commits(order)) => {
+            (Strength::Versions, Witness::Commits(order)) => {
                 overwriting::order_fits(history, initial, order)?
             }
-            (Replay::Sees(sight), Witness::Commits(order)) => {
+            (Strength::Reads | Strength::Prefix | Strength::Snapshot, _)
+            | (_, Witness::Steps(_)) => return Err(unfit()),
+            (strength, Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
                 let serial = match sources.named.is_empty() {
                     true => self.one_by_one(order),
@@ -117,12 +120,11 @@ impl Verifier<'_> {
                 match serial {
                     Err(Flaw::Wrong(_)) => {
                         let story = Story::new(history, initial, order, sources, control)?;
-                        visibility::replay(&story, sight, row.time.is_some())?
+                        visibility::replay(&story, strength, row.time.is_some())?
                     }
                     known => known?,
                 }
             }
-            _ => return Err(unfit()),
         }
         let in_time = |steps: &[Step]| {
             let by_key = row.time == Some(Time::ByKey);
