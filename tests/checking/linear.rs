@@ -4,6 +4,7 @@ use crate::common;
 
 use common::examine;
 use common::linear::{Action, Light, Shape, history, linearizable, random, text};
+use common::random::{n_of, seeds};
 use fastrand::Rng;
 use isoscope::checkers::{Checker, Level, Options, Verdict};
 use isoscope::control::Control;
@@ -18,17 +19,6 @@ use std::io::Read as _;
 
 /// Histories per shape in the ordinary run.
 const EACH: u64 = 6_000;
-
-/// Where random histories begin and how many there are: other ones by `ISOSCOPE_SEED`, more by `ISOSCOPE_HISTORIES`.
-fn numbers() -> std::ops::Range<u64> {
-    let number = |variable: &str| {
-        std::env::var(variable)
-            .ok()
-            .and_then(|number| number.parse::<u64>().ok())
-    };
-    let first = number("ISOSCOPE_SEED").unwrap_or(0);
-    first..first + number("ISOSCOPE_HISTORIES").unwrap_or(EACH)
-}
 
 const TIDY: Shape = Shape {
     most: 7,
@@ -180,7 +170,7 @@ fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
 
 fn for_random(shape: Shape, seed: u64, must: bool) -> [usize; 3] {
     let mut counts = [0; 3];
-    for n in numbers() {
+    for n in seeds(EACH) {
         let mut rng = Rng::with_seed((seed << 32) | n);
         let all = random(shape, &mut rng);
         if let Err(problem) = compare(&all, must, &mut counts) {
@@ -188,7 +178,7 @@ fn for_random(shape: Shape, seed: u64, must: bool) -> [usize; 3] {
         }
     }
     println!("{counts:?} satisfied, violated, undecided");
-    let least = numbers().count() / 12;
+    let least = n_of(EACH) as usize / 12;
     assert!(
         counts[0] > least && counts[1] > least,
         "both happen: {counts:?}"
@@ -373,7 +363,7 @@ fn overlapping(rng: &mut Rng) -> Vec<Light> {
 #[test]
 fn keys_that_contradict_each_other_across_sessions_are_found_by_trying_all_orders() {
     let (mut counts, mut n_across, mut n_tied) = ([0; 3], 0, 0);
-    for n in 0..2 * EACH {
+    for n in 0..2 * n_of(EACH) {
         let all = overlapping(&mut Rng::with_seed((12 << 32) | n));
         let history = history(&all);
         if !has_real_time(&history) {
@@ -586,7 +576,7 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
         ..TIDY
     };
     let mut counts = [0; 3];
-    for n in 0..EACH {
+    for n in 0..n_of(EACH) {
         let mut rng = Rng::with_seed((10 << 32) | n);
         let mut all = random(Shape { most: 12, ..shape }, &mut rng);
         all.retain(|light| matches!(light.action, Action::Swap(..)));

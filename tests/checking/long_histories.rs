@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::examine;
+use common::random::is_first_run;
 use isoscope::audit;
 use isoscope::checkers::{Level, Options, Verdict};
 use isoscope::control::Control;
@@ -13,7 +14,7 @@ use isoscope::history::History;
 fn long_history(store: Model, keys: u64) -> History {
     let workload = Workload {
         sessions: 20,
-        transactions: 13_200,
+        transactions: if is_first_run() { 3_300 } else { 13_200 },
         operations: Length::fixed(4),
         keys,
         ..Workload::default()

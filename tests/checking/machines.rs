@@ -14,8 +14,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Histories of the folder `runs`.
-const HISTORIES: usize = 200;
+/// Histories of the folder `runs`; where a shard must be met at work, so many that it takes a while.
+const FEW: usize = 48;
+const MANY: usize = 200;
 
 /// A folder in which the scripts run.
 struct Folder(TempDir);
@@ -65,9 +66,9 @@ impl Folder {
     }
 
     /// The folder `runs`.
-    fn fill(&self) {
+    fn fill(&self, histories: usize) {
         self.printed(&format!(
-            "isoscope generate --store rc --sessions 4 --transactions 15 --keys 20 --histories {HISTORIES} -o runs/"
+            "isoscope generate --store rc --sessions 4 --transactions 15 --keys 20 --histories {histories} -o runs/"
         ));
     }
 
@@ -133,7 +134,7 @@ const JOINED: &str = "isoscope merge-reports part-*.json";
 #[test]
 fn a_loop_over_shards_ends_in_the_reports_of_a_single_run() {
     let folder = Folder::new();
-    folder.fill();
+    folder.fill(FEW);
     let output = folder.run(&page_script("for i in 0 1"), ("NOTHING", ""));
     // What violates a level is no failure of the command.
     assert!(output.status.code() <= Some(1), "{output:?}");
@@ -146,7 +147,7 @@ fn gnu_parallel_runs_its_line() {
         return missing("GNU parallel (parallel)").unwrap_or_default();
     }
     let folder = Folder::new();
-    folder.fill();
+    folder.fill(FEW);
     let output = folder.run(
         &page_script("parallel isoscope"),
         ("HOME", &folder.path("").display().to_string()),
@@ -163,7 +164,7 @@ fn gnu_parallel_runs_its_line() {
 #[test]
 fn the_command_of_the_kubernetes_job_runs() {
     let folder = Folder::new();
-    folder.fill();
+    folder.fill(FEW);
     let job = page_script("completionMode").replace("/data/", "");
     for shard in 0..8 {
         let output = folder.run(&job, ("JOB_COMPLETION_INDEX", &shard.to_string()));
@@ -178,7 +179,7 @@ fn slurm_runs_its_array_and_a_killed_shard_again() {
         return;
     };
     let folder = Folder::new();
-    folder.fill();
+    folder.fill(MANY);
     let script = folder.path("job.sh");
     std::fs::write(&script, page_script("#SBATCH").trim_start()).expect("a file");
     let at = folder.0.path();
@@ -198,7 +199,7 @@ fn slurm_runs_its_array_and_a_killed_shard_again() {
         .collect();
     assert!(!done.is_empty() && !missing.is_empty(), "{done:?}");
     let partly = folder.reports(JOINED);
-    assert_eq!(partly.len(), HISTORIES);
+    assert_eq!(partly.len(), MANY);
     assert!(
         partly
             .iter()

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::examine::{self, examine};
 use common::oracle::Observation;
-use common::random::{Shape, for_histories};
+use common::random::{Shape, for_histories, is_first_run};
 use common::sketch::{Sketch, Transaction, read, write};
 use fastrand::Rng;
 use isoscope::checkers::{self, Level, Options, Verdict};
@@ -74,6 +74,11 @@ fn asked_alone(history: &isoscope::history::History, level: Level) -> checkers::
     checkers::check(history, &options, &Control::new(), &|_| {})
 }
 
+/// How many transactions a long run has.
+fn long() -> usize {
+    if is_first_run() { 120 } else { 300 }
+}
+
 /// Transactions of about four operations, run one after the other by random sessions; each write writes one of three values.
 fn serial_run(seed: u64, (sessions, transactions, keys): (usize, usize, usize)) -> Sketch {
     let mut random = Rng::with_seed(seed);
@@ -103,7 +108,7 @@ fn serial_run(seed: u64, (sessions, transactions, keys): (usize, usize, usize)) 
 #[test]
 fn long_serial_runs_are_satisfied_at_every_level() {
     for (seed, keys) in [(1, 10), (2, 8), (3, 10), (4, 6)] {
-        let history = serial_run(seed, (5, 300, keys)).history();
+        let history = serial_run(seed, (5, long(), keys)).history();
         let n_open = Observation::of(&history).n_ambiguous();
         assert!(n_open > 400, "{n_open} ambiguous reads");
         let findings = examine::check(&history);
@@ -118,7 +123,7 @@ fn long_serial_runs_are_satisfied_at_every_level() {
 
 #[test]
 fn a_weak_level_of_a_long_serial_run_is_satisfied_when_it_is_asked_for_alone() {
-    let history = serial_run(5, (5, 300, 8)).history();
+    let history = serial_run(5, (5, long(), 8)).history();
     for level in [
         Level::ReadCommitted,
         Level::ReadAtomic,
@@ -140,7 +145,7 @@ fn append(sketch: &mut Sketch, session: usize, operations: &[common::sketch::Ope
 
 #[test]
 fn a_violation_is_found_in_a_long_serial_run() {
-    let mut sketch = serial_run(1, (5, 300, 8));
+    let mut sketch = serial_run(1, (5, long(), 8));
     // Both writers of p = 1 and q = 1 overwrite the other key, so no reader sees both. Values are written before, too.
     let (p, q) = (20, 21);
     append(&mut sketch, 0, &[write(p, 3), write(q, 3)]);

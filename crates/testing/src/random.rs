@@ -57,7 +57,7 @@ impl Shape {
 }
 
 /// Histories of a comparison that a tenth must not go below.
-const FEWEST: u64 = 400;
+const FEWEST: u64 = 150;
 
 /// Failures shown in full.
 const SHOWN: usize = 3;
@@ -66,23 +66,26 @@ fn number_of(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Seeds of a tenth of `n` histories, but of at least 400 where `n` is more: what breaks at once shows in a first
+/// Seeds of a tenth of `n` histories, but of at least 150 where `n` is more: what breaks at once shows in a first
 /// run. `ISOSCOPE_SEED` asks for other histories, and for all `n`; `ISOSCOPE_HISTORIES` for another number.
 pub fn seeds(n: u64) -> std::ops::Range<u64> {
-    let asked = number_of("ISOSCOPE_SEED");
-    let n = if asked.is_some() {
-        n
-    } else {
+    let n = if is_first_run() {
         n.div_ceil(10).max(n.min(FEWEST))
+    } else {
+        n
     };
-    let first = asked.unwrap_or(0);
+    let first = number_of("ISOSCOPE_SEED").unwrap_or(0);
     first..first + number_of("ISOSCOPE_HISTORIES").unwrap_or(n)
 }
 
-/// Whether a run takes this one of many cases that are not drawn at random: every tenth, and all where `ISOSCOPE_SEED`
-/// is set.
+/// Whether tests need only show what breaks at once: unless `ISOSCOPE_SEED` is set.
+pub fn is_first_run() -> bool {
+    number_of("ISOSCOPE_SEED").is_none()
+}
+
+/// Whether a run takes this one of many cases that are not drawn at random: every tenth in a first run, else all.
 pub fn is_chosen(number: u64) -> bool {
-    number.is_multiple_of(10) || number_of("ISOSCOPE_SEED").is_some()
+    number.is_multiple_of(10) || !is_first_run()
 }
 
 /// How many histories [`seeds`] asks for instead of `n`.

@@ -6,9 +6,8 @@
 //! but it may still be exponential: the levels are NP-complete to decide if values repeat.
 
 use super::*;
-use crate::checkers::Supposed;
 use crate::checkers::weak::Chosen;
-use crate::sat::{NoPick, OptionId, Picks};
+use crate::sat::{NoPick, OptionId};
 use std::ops::Range;
 
 /// Combinations learnt from one choice.
@@ -59,20 +58,21 @@ pub(in crate::checkers) fn refute_by(
 ) -> Result<Option<Violation>, Interrupt> {
     let refuter = Refuter::of_all(history, resolution, level, control);
     let mut search = CombinationSearch::new(&refuter);
+    let options: Vec<Range<OptionId>> = search.asked.options().cloned().collect();
     for list in lists {
         let options = list
             .iter()
-            .map(|&(read, place)| search.options[read].start + place)
+            .map(|&(read, place)| options[read].start + place)
             .collect();
         search.keep(Combination {
             options,
             violation: None,
         });
     }
-    if search.picks.pick()?.is_some() {
+    if search.asked.picks.pick()?.is_some() {
         return Ok(None);
     }
-    let Some(no_pick) = search.picks.refutation()? else {
+    let Some(no_pick) = search.asked.picks.refutation()? else {
         return Ok(None);
     };
     search.no_pick = no_pick;
@@ -121,9 +121,8 @@ struct Combination {
 
 struct CombinationSearch<'r, 'a> {
     refuter: &'r Refuter<'a>,
-    picks: Picks<'a>,
-    /// By read: its options.
-    options: Vec<Range<OptionId>>,
+    /// The writer of each read.
+    asked: Asked<'a>,
     learnt: Vec<Combination>,
     /// Whether each combination is checked alone before it is used.
     careful: bool,
@@ -132,30 +131,29 @@ struct CombinationSearch<'r, 'a> {
 
 impl<'r, 'a> CombinationSearch<'r, 'a> {
     fn new(refuter: &'r Refuter<'a>) -> CombinationSearch<'r, 'a> {
-        let (picks, options) = CombinationSearch::asked(refuter);
         CombinationSearch {
             refuter,
-            picks,
-            options,
+            asked: CombinationSearch::asked(refuter),
             learnt: Vec::new(),
             careful: false,
             no_pick: NoPick::default(),
         }
     }
 
-    fn asked(refuter: &Refuter<'a>) -> (Picks<'a>, Vec<Range<OptionId>>) {
-        let mut picks = Picks::new(refuter.control);
-        let options = refuter
-            .reads
-            .iter()
-            .map(|&read| picks.ask(refuter.resolution.candidates(read).len()))
-            .collect();
-        (picks, options)
+    fn asked(refuter: &Refuter<'a>) -> Asked<'a> {
+        let mut asked = Asked::new(refuter.control);
+        for &read in &refuter.reads {
+            let candidates = refuter.resolution.candidates(read);
+            let writers = candidates.iter().filter_map(|source| source.writer());
+            let answers = writers.map(|writer| Supposed::Writer { read, writer });
+            asked.ask(Question::Writer { read }, answers);
+        }
+        asked
     }
 
     fn run(&mut self, most: u64) -> Result<Searched, Interrupt> {
         for _ in 0..most {
-            let Some(picked) = self.picks.pick()? else {
+            let Some(picked) = self.asked.picks.pick()? else {
                 if self.is_sound()? {
                     return Ok(Searched::Violated(None));
                 } else {
@@ -164,7 +162,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
             };
             let choice: Choice = picked
                 .iter()
-                .zip(&self.options)
+                .zip(self.asked.options())
                 .map(|(option, of_read)| Some(option - of_read.start))
                 .collect();
             let (parts, promotions, is_violated) = self.refuter.look(&choice, LEARNT_AT_ONCE)?;
@@ -236,7 +234,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
     }
 
     fn keep(&mut self, combination: Combination) {
-        self.picks.forbid(&combination.options);
+        self.asked.picks.forbid(&combination.options);
         self.learnt.push(combination);
     }
 
@@ -246,7 +244,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
             let option = options.iter().find(|option| of_read.contains(option));
             option.map(|option| option - of_read.start)
         };
-        self.options.iter().map(of_read).collect()
+        self.asked.options().map(of_read).collect()
     }
 
     /// Whether the level is violated by a combination alone.
@@ -276,7 +274,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         };
         let options: Vec<OptionId> = choice
             .iter()
-            .zip(&self.options)
+            .zip(self.asked.options())
             .filter_map(option)
             .collect();
         Ok(self.told(&options)?.unwrap_or(Combination {
@@ -293,8 +291,11 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| {
             chosen.map(|chosen| of_read.start + chosen)
         };
-        let of_reads: Vec<Option<OptionId>> =
-            choice.iter().zip(&self.options).map(option).collect();
+        let of_reads: Vec<Option<OptionId>> = choice
+            .iter()
+            .zip(self.asked.options())
+            .map(option)
+            .collect();
         let is_told = |part: &Contradiction| {
             let place = |read: &OperationId| self.refuter.reads.binary_search(read).ok();
             part.needs
@@ -315,7 +316,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
     /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are dropped, and
     /// from then on each is checked before it is kept.
     fn is_sound(&mut self) -> Result<bool, Interrupt> {
-        self.no_pick = self.picks.refutation()?.unwrap_or_else(|| NoPick {
+        self.no_pick = self.asked.picks.refutation()?.unwrap_or_else(|| NoPick {
             forbidden: (0..self.learnt.len()).collect(),
             ..NoPick::default()
         });
@@ -328,7 +329,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         }
         if !is_sound {
             self.careful = true;
-            (self.picks, self.options) = CombinationSearch::asked(self.refuter);
+            self.asked = CombinationSearch::asked(self.refuter);
             for combination in std::mem::take(&mut self.learnt) {
                 if self.contradicts(&combination)? {
                     self.keep(combination);
@@ -340,51 +341,12 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
 
     /// The evidence that no pick is left.
     fn evidence(&self) -> Result<Option<Violation>, Interrupt> {
-        let NoPick {
-            forbidden,
-            clauses,
-            questions,
-        } = &self.no_pick;
-        let mut place: Vec<Option<usize>> =
-            vec![None; self.options.last().map_or(0, |last| last.end as usize)];
-        let mut options = Vec::new();
-        let mut told: BTreeSet<usize> = questions.iter().copied().collect();
-        let mentioned = forbidden
-            .iter()
-            .flat_map(|&at| self.learnt[at].options.iter().copied());
-        let mentioned = mentioned.chain(clauses.iter().flatten().map(|(option, _)| *option));
-        told.extend(mentioned.map(|option| {
-            self.options
-                .partition_point(|of_read| of_read.end <= option)
-        }));
-        for question in told {
-            let read = self.refuter.reads[question];
-            let candidates = self.refuter.resolution.candidates(read);
-            for (option, source) in self.options[question].clone().zip(candidates.iter()) {
-                let Some(writer) = source.writer() else {
-                    return Ok(None);
-                };
-                place[option as usize] = Some(options.len());
-                options.push(Supposed::Writer { read, writer });
-            }
-        }
-        let at = |option: OptionId| place[option as usize].unwrap_or_default();
-        let combinations: Option<Vec<(Vec<usize>, Violation)>> = forbidden
-            .iter()
-            .map(|&learnt| &self.learnt[learnt])
-            .map(|c| {
-                Some((
-                    c.options.iter().map(|&option| at(option)).collect(),
-                    c.violation.clone()?,
-                ))
-            })
+        let learnt = self.no_pick.forbidden.iter().map(|&at| &self.learnt[at]);
+        let combinations: Option<Vec<(Vec<OptionId>, Violation)>> = learnt
+            .map(|learnt| Some((learnt.options.clone(), learnt.violation.clone()?)))
             .collect();
-        let clauses = clauses
-            .iter()
-            .map(|clause| clause.iter().map(|&(o, holds)| (at(o), holds)).collect())
-            .collect();
-        let violation = combinations
-            .and_then(|combinations| merged_by_combinations(options, combinations, clauses));
+        let violation =
+            combinations.and_then(|combinations| self.asked.evidence(&self.no_pick, combinations));
         Ok(violation.map(without_cut_isolation))
     }
 }

@@ -8,6 +8,7 @@
 //! until they exclude every choice. A transaction of unknown outcome counts as committed in the cases in which a
 //! committed transaction reads from it; its own reads are split in those cases only.
 
+mod asked;
 mod combinations;
 mod impossible;
 mod merge;
@@ -27,10 +28,9 @@ use isoscope_model::relations::{Choice, Index, Resolution, Standing};
 use needs::{Promotions, needs};
 use std::collections::BTreeSet;
 
+pub(super) use asked::Asked;
 pub(super) use combinations::{Searched, refute_by, search};
-pub(super) use merge::{
-    merged, merged_by_combinations, merged_by_strongest, possible_writes, spelled_out,
-};
+pub(super) use merge::{merged, merged_by_strongest, possible_writes, spelled_out};
 pub(super) use needs::is_impossible_read;
 
 /// Most cases examined, over the whole tree.

@@ -9,12 +9,12 @@
 use super::questions::{Open, answers};
 use super::search::{Answer, AppendSearch, never_appended};
 use super::world::ElementAssignment;
-use crate::checkers::refutation::merged_by_combinations;
+use crate::checkers::refutation::Asked;
 use crate::checkers::{Question, Supposed, Verdict, Violation};
-use crate::sat::{NoPick, OptionId, Picks};
+use crate::sat::{NoPick, OptionId};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{OperationId, Outcome};
-use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// What some answers lead to.
 enum Leads {
@@ -31,11 +31,7 @@ pub(super) struct Combinations<'s, 'a> {
     search: &'s mut AppendSearch<'a>,
     root: &'s ElementAssignment,
     control: &'a Control,
-    picks: Picks<'a>,
-    /// By question: the first of its options, which are consecutive.
-    asked: FxHashMap<Question, OptionId>,
-    /// By option: its question, and the answer.
-    options: Vec<(Question, Supposed)>,
+    asked: Asked<'a>,
     learnt: Vec<Vec<OptionId>>,
 }
 
@@ -46,14 +42,11 @@ impl<'s, 'a> Combinations<'s, 'a> {
         root: &'s ElementAssignment,
         control: &'a Control,
     ) -> Combinations<'s, 'a> {
-        let picks = Picks::new(control);
         Combinations {
             search,
             root,
             control,
-            picks,
-            asked: FxHashMap::default(),
-            options: Vec::new(),
+            asked: Asked::new(control),
             learnt: Vec::new(),
         }
     }
@@ -66,7 +59,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         for open in &self.root.open {
             self.ask(open.question);
         }
-        while let Some(picked) = self.picks.pick()? {
+        while let Some(picked) = self.asked.picks.pick()? {
             let (supposed, world) = self.follow(&picked)?;
             if let Some(world) = world {
                 match self.search.verdict(&world)? {
@@ -77,45 +70,36 @@ impl<'s, 'a> Combinations<'s, 'a> {
             }
             self.control.advance(1);
             let supposed = self.cut_down(supposed)?;
-            self.picks.forbid(&supposed);
+            self.asked.picks.forbid(&supposed);
             self.learnt.push(supposed);
         }
-        let no_pick = self.picks.refutation()?;
+        let no_pick = self.asked.picks.refutation()?;
         Ok(match no_pick {
             Some(no_pick) => Answer::Violated(self.evidence(&no_pick)?.map(Box::new)),
             None => Answer::Violated(None),
         })
     }
 
-    /// Adds a question, unless that was done already; returns its first option, and whether it is new.
-    fn ask(&mut self, question: Question) -> (OptionId, bool) {
-        if let Some(&first) = self.asked.get(&question) {
-            return (first, false);
+    /// The options of a question, and whether it is new.
+    fn ask(&mut self, question: Question) -> (Range<OptionId>, bool) {
+        let known = self.asked.options_of(question);
+        let is_new = known.is_none();
+        if is_new {
+            let answers = answers(question, &self.root.history);
+            self.asked.ask(question, answers);
         }
-        let answers = answers(question, &self.root.history);
-        let first = self.picks.ask(answers.len()).start;
-        self.options
-            .extend(answers.into_iter().map(|answer| (question, answer)));
-        self.asked.insert(question, first);
-        (first, true)
-    }
-
-    /// All options of a question that was added.
-    fn options_of(&self, question: Question) -> impl Iterator<Item = OptionId> + '_ {
-        let first = self.asked.get(&question).copied().unwrap_or_default();
-        let of_question = self.options.iter().enumerate().skip(first as usize);
-        of_question
-            .take_while(move |(_, (of, _))| *of == question)
-            .map(|(option, _)| option as OptionId)
+        let options = known.or_else(|| self.asked.options_of(question));
+        (options.unwrap_or_default(), is_new)
     }
 
     fn answer(&self, option: OptionId) -> Supposed {
-        self.options[option as usize].1
+        self.asked.option(option).1
     }
 
     /// The option picked for an open question; for a new question, the first answer that fits.
     fn picked(&mut self, open: &Open, picked: &[OptionId]) -> OptionId {
-        let (first, is_new) = self.ask(open.question);
+        let (options, is_new) = self.ask(open.question);
+        let first = options.start;
         let fits = |option: &OptionId| {
             if is_new {
                 open.answers.contains(&self.answer(*option))
@@ -123,7 +107,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
                 picked.contains(option)
             }
         };
-        self.options_of(open.question).find(fits).unwrap_or(first)
+        options.into_iter().find(fits).unwrap_or(first)
     }
 
     /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
@@ -163,7 +147,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
     fn world_of(&self, supposed: &[OptionId]) -> Result<Leads, Interrupt> {
         let mut world = self.root.clone();
         for &option in supposed {
-            let (question, answer) = self.options[option as usize];
+            let (question, answer) = self.asked.option(option);
             let is_open = match question {
                 Question::Append { read, .. } if !world.takes_part(read) => {
                     return Ok(Leads::Unasked);
@@ -241,40 +225,6 @@ impl<'s, 'a> Combinations<'s, 'a> {
             };
             combinations.push((supposed, violation));
         }
-        let mentioned = combinations
-            .iter()
-            .flat_map(|(options, _)| options)
-            .chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
-        let mut questions: Vec<Question> = mentioned
-            .map(|&option| self.options[option as usize].0)
-            .collect();
-        questions.sort_unstable();
-        questions.dedup();
-        let mut options: Vec<Supposed> = Vec::new();
-        let mut place_of: FxHashMap<OptionId, usize> = FxHashMap::default();
-        for question in questions {
-            for option in self.options_of(question) {
-                place_of.insert(option, options.len());
-                options.push(self.answer(option));
-            }
-        }
-        let combinations = combinations.into_iter().map(|(options, violation)| {
-            (
-                options.iter().map(|option| place_of[option]).collect(),
-                violation,
-            )
-        });
-        let clause = |clause: &Vec<(OptionId, bool)>| {
-            clause
-                .iter()
-                .map(|(option, holds)| (place_of[option], *holds))
-                .collect()
-        };
-        let clauses = no_pick.clauses.iter().map(clause).collect();
-        Ok(merged_by_combinations(
-            options,
-            combinations.collect(),
-            clauses,
-        ))
+        Ok(self.asked.evidence(no_pick, combinations))
     }
 }
