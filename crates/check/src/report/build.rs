@@ -501,6 +501,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
 fn cases_entry(places: &mut Places<'_>, question: Question, cases: &[Case]) -> ProofEntry {
     match question {
         Question::Order { key, .. } => {
+            // One writer came first, or the other one.
             let [first, second] = [0, 1].map(|place| CaseEntry {
                 assume: cases[place].0.order().unwrap_or_default(),
                 proof: Box::new(proof_entry(places, &cases[place].1)),

@@ -13,7 +13,7 @@ pub struct ClaimEntry {
     pub title: String,
     /// The claim in one sentence.
     pub text: String,
-    /// The same as data.
+    /// The claim as data.
     #[serde(flatten)]
     pub says: ClaimKind,
 }

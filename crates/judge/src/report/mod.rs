@@ -132,7 +132,7 @@ pub struct Report {
     pub strongest: Vec<StrongestEntry>,
     /// Number of instances of each anomaly pattern that was looked for, listed or not, by its id (`TAP-k`).
     pub patterns: Counts,
-    /// The same by the rule of Plume's published program (`--count published`): the patterns that occur.
+    /// The numbers by the rule of Plume's published program (`--count published`): the patterns that occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_patterns: Option<Counts>,
     /// Which instances are listed.

@@ -268,13 +268,13 @@ impl Argument<'_> {
         match question {
             Question::Writer(read) => self.writers_of(read, basis, setting),
             Question::Place(read, place) => {
-                self.may_be_told_apart(setting, basis)?;
+                self.may_be_distinguished(setting, basis)?;
                 let makers = elements::makers(self.history, self.resolution, read, place)?;
                 let supposed = |append| Supposed::Append(read, place, append);
                 Ok(makers.into_iter().map(supposed).collect())
             }
             Question::Outcome(t) => {
-                self.may_be_told_apart(setting, basis)?;
+                self.may_be_distinguished(setting, basis)?;
                 Ok([false, true]
                     .map(|committed| Supposed::Outcome(t, committed))
                     .to_vec())
@@ -304,12 +304,12 @@ impl Argument<'_> {
     }
 
     /// Whether elements and outcomes may be distinguished in a case.
-    fn may_be_told_apart(&self, setting: &Setting<'_>, basis: Basis) -> Result<(), String> {
+    fn may_be_distinguished(&self, setting: &Setting<'_>, basis: Basis) -> Result<(), String> {
         if basis == Basis::AllWriters {
             return Err("at CI every append of an element counts".to_owned());
         }
         if setting.has_cases() || self.history.rules().lists != ListRule::Exact {
-            Err("it cannot be told here what appended the elements of lists".to_owned())
+            Err("what appended the elements of lists cannot be distinguished here".to_owned())
         } else {
             Ok(())
         }
@@ -411,15 +411,15 @@ impl Argument<'_> {
                 _ => stack.extend(proof.cases()),
             }
         }
-        let mut told = vec![false; self.violation.edges.len()];
+        let mut mentioned = vec![false; self.violation.edges.len()];
         while let Some(edge) = edges.pop() {
-            if told
+            if mentioned
                 .get_mut(edge)
-                .is_some_and(|told| !std::mem::replace(told, true))
+                .is_some_and(|known| !std::mem::replace(known, true))
             {
                 edges.extend(self.violation.edges[edge].reason.premises());
             }
         }
-        open.retain(|&edge| !told[edge]);
+        open.retain(|&edge| !mentioned[edge]);
     }
 }

@@ -39,11 +39,11 @@ pub(super) fn concerns(history: &History) -> bool {
 }
 
 /// Distinguishes elements as far as possible. O((operations + elements read) · rounds), each of which names an append.
-pub(super) fn told_apart(history: History) -> Apart {
+pub(super) fn distinguished(history: History) -> Apart {
     go_on(history, false)
 }
 
-/// The same where it may be known already that it is impossible.
+/// Distinguishes elements where it may be known already that it is impossible.
 fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
     loop {
         let mut forced = Vec::new();
@@ -111,7 +111,7 @@ pub(super) fn with_outcome(
             name()
         ));
     }
-    Ok(told_apart(history.with_outcomes(&[(t, committed)])))
+    Ok(distinguished(history.with_outcomes(&[(t, committed)])))
 }
 
 /// The appends that may have made the element at a place of a list that a transaction found, ascending.

@@ -159,7 +159,7 @@ impl Strength {
 pub(super) enum Time {
     /// What ended before a transaction began precedes it, and is seen by it where single steps count.
     Whole,
-    /// The same if they have a key in common.
+    /// What ended before a transaction began precedes it if they have a key in common.
     ByKey,
     /// What ended before a transaction began commits before it.
     OfCommits,

@@ -37,7 +37,7 @@ pub(super) fn comparisons_fit(
             {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
                 return Err(format!(
-                    "{text} of {name} stands where that value is the current one"
+                    "{text} of {name} comes where that value is the current one"
                 ));
             }
         }

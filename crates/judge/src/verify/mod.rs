@@ -108,7 +108,7 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     verify_within(history, report, &Control::new())
 }
 
-/// The same within the limits of `control`: verdicts whose evidence was not checked when they ended the work are without
+/// [`verify`] within the limits of `control`: verdicts whose evidence was not checked when they ended the work are without
 /// evidence, and [`Verified::ended`] says why.
 pub fn verify_within(
     history: &History,

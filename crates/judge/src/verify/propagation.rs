@@ -153,7 +153,7 @@ mod tests {
         })
     }
 
-    /// The same conclusion without watching anything.
+    /// Whether a contradiction follows, found out without watching anything.
     fn contradicts(n_variables: usize, lists: &[Vec<u32>], assumed: &[u32]) -> bool {
         let mut is_true = vec![false; 2 * n_variables];
         assumed

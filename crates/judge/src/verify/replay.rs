@@ -79,7 +79,7 @@ impl<'a> Attendance<'a> {
     pub(super) fn commits(&mut self, t: TransactionId) -> Result<Option<u32>, Flaw> {
         let name = || self.history.transaction_name(t);
         if t.is_initial() || self.number[t.index()] != 0 {
-            return Err(format!("{} stands in the order twice", name()).into());
+            return Err(format!("{} is in the order twice", name()).into());
         }
         if self.history.outcome(t) == Outcome::Aborted {
             return Err(format!("{} is in the order but did not commit", name()).into());
@@ -92,7 +92,7 @@ impl<'a> Attendance<'a> {
         }
         let last = &mut self.last[self.history.session_of(t).index()];
         if last.is_some_and(|last| last > t) {
-            return Err(format!("{} stands before its session predecessor", name()).into());
+            return Err(format!("{} comes before its session predecessor", name()).into());
         }
         *last = Some(t);
         Ok(Some(self.n))

@@ -83,7 +83,7 @@ pub(super) enum Join {
         neighbour: Vec<u32>,
         /// By transaction: committed, or unknown but seen by a member.
         member: Vec<bool>,
-        /// The same where every writer of a value counts.
+        /// By transaction: whether it is a member where every writer of a value counts.
         cut_member: Vec<bool>,
     },
     /// Of some: by key and value the writes, last first.
@@ -163,7 +163,7 @@ impl<'a> Resolution<'a> {
         Resolution::whole(history, Arc::new(Initial::new(history, &Control::new())))
     }
 
-    /// The same where the initial state is known.
+    /// Of all reads, where the initial state is known.
     pub(super) fn whole(history: &'a History, initial: Arc<Initial>) -> Resolution<'a> {
         let mut resolution = Resolution::by(history, initial, Arc::new(Join::whole(history)));
         let members: Vec<bool> = history
@@ -227,7 +227,7 @@ impl<'a> Resolution<'a> {
         self.is_member_on(t, Basis::FairWriters)
     }
 
-    /// The same, by what may be concluded.
+    /// Whether a transaction is a member, by what may be concluded.
     pub(super) fn is_member_on(&self, t: TransactionId, basis: Basis) -> bool {
         if t.is_initial() {
             return true;
@@ -483,7 +483,7 @@ impl<'a> Resolution<'a> {
         explicit.chain(initial).take(most)
     }
 
-    /// The same as a list, each once. O(writes of the value · log).
+    /// [`each_writer`](Resolution::each_writer), each once. O(writes of the value · log).
     pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
         let mut writers: Vec<TransactionId> = self.each_writer(read).collect();
         writers.sort_unstable();

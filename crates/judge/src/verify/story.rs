@@ -175,7 +175,7 @@ impl<'a> Story<'a> {
     ) -> Result<u32, Flaw> {
         match attendance.number[writer.index()] {
             from if (1..reader).contains(&from) => Ok(from),
-            _ => Err(self.complaint(read, "stands before its writer").into()),
+            _ => Err(self.complaint(read, "comes before its writer").into()),
         }
     }
 

@@ -179,11 +179,11 @@ impl<'a> Verifier<'a> {
         };
         // Every statement about a history whose elements are distinguished as far as possible also applies to this one,
         // except at CI: there every append counts.
-        let tell_apart = || {
+        let distinguish = || {
             elements::concerns(&self.history)
-                .then(|| elements::told_apart(self.history.clone().into_owned()))
+                .then(|| elements::distinguished(self.history.clone().into_owned()))
         };
-        match self.apart.get_or_init(tell_apart) {
+        match self.apart.get_or_init(distinguish) {
             Some(apart) if !levels.iter().any(|&level| is_of_reads(level)) => {
                 let subject = Subject {
                     history: &apart.history,

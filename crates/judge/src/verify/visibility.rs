@@ -23,13 +23,13 @@ enum Follows {
     Session,
     /// It reads from it.
     Read,
-    /// The same, before the read that misses a version.
+    /// It reads from it before the read that misses a version.
     ReadBefore,
-    /// The same, by that read or before.
+    /// It reads from it by that read or before.
     ReadByThen,
     /// It overwrites a version of it directly.
     Overwrites,
-    /// The same, for good before the read that misses a version.
+    /// It overwrites a version of it directly, for good before the read that misses a version.
     OverwritesBefore,
     /// It overwrites a version that the other one, which writes too, read.
     OverwritesRead,
