@@ -128,7 +128,7 @@ pub(super) struct Chooser<'a> {
     control: &'a Control,
     /// Most attempts on one level.
     pub(super) most_attempts: u64,
-    /// The same for levels that need not be decided.
+    /// Most attempts for levels that need not be decided.
     few_attempts: u64,
 }
 

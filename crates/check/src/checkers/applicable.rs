@@ -39,7 +39,7 @@ pub fn decide_applicable(
     applicable.complete(decide(&options, &tell))
 }
 
-/// The same level without real time, and without sessions if these do not count.
+/// A level without real time, and without sessions if these do not count.
 pub(super) fn without_times(level: Level) -> Option<Level> {
     let without = level.without_real_time()?;
     if level.plain_of().is_some() {

@@ -100,11 +100,11 @@ fn unlisted(
     let Rest {
         sought,
         satisfied,
-        world,
+        distinguished,
         is_plain,
         ..
     } = &findings.rest;
-    let history = world.as_deref().unwrap_or(history);
+    let history = distinguished.as_deref().unwrap_or(history);
     let resolution = resolve(history, control)?;
     let index = index(history, &resolution, *sought, control)?;
     let mut found = Instances::default();

@@ -19,7 +19,7 @@ pub struct Rest {
     pub(super) counted: Counted,
     /// The history in which they were counted, if repeated elements of lists are distinguished in it, or if each transaction
     /// has a session of its own there.
-    pub(super) world: Option<Arc<History>>,
+    pub(super) distinguished: Option<Arc<History>>,
     /// Whether each transaction has one there, so that instances violate plain levels.
     pub(super) is_plain: bool,
     /// What plain levels that were asked for together with others add to what is counted with sessions.
@@ -50,7 +50,7 @@ impl Rest {
     /// Says that what was counted and is named are violations of plain levels, in the history in which each transaction has a
     /// session of its own.
     pub(super) fn alone(&mut self, history: Arc<History>) {
-        self.world.get_or_insert(history);
+        self.distinguished.get_or_insert(history);
         self.is_plain = true;
     }
 }

@@ -59,7 +59,7 @@ pub fn of_findings(history: &History, findings: &Findings, settings: Settings) -
     }
 }
 
-/// The same report with what is known about the history's health.
+/// A report with what is known about the history's health.
 pub fn with_health(report: Report, history: &History, health: &Health) -> Report {
     Report {
         tested: health.is_tested(),

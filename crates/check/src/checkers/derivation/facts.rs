@@ -99,7 +99,7 @@ pub(super) struct Facts<'a> {
 pub(super) struct Case {
     /// By vertex: where the facts that leave it lead.
     out: Vec<Vec<(Vertex, FactId)>>,
-    /// The same backwards, where the last step to a reader matters; else empty.
+    /// By vertex: where the facts that enter it come from, where the last step to a reader matters; else empty.
     into: Vec<Vec<(Vertex, FactId)>>,
     pub(super) visible: Vec<FactId>,
     pub(super) closure: Closure,

@@ -56,7 +56,7 @@ impl<'a> Cores<'a> {
         Ok(self.look(&ops, false, stuck, control))
     }
 
-    /// The same for operations of several keys, for which session order matters.
+    /// The core of operations on several keys, for which session order matters.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.

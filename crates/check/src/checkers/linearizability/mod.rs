@@ -62,7 +62,7 @@ pub(super) enum Conflict {
     Strict(Vec<TransactionId>),
     /// There is no order of a key: this transaction could not have its place when it had to.
     NoOrder(KeyId, TransactionId),
-    /// The same on several keys, for orders that also respect sessions.
+    /// No order of the operations on several keys respects sessions, too.
     NoOrderAcross(Vec<KeyId>, TransactionId),
 }
 

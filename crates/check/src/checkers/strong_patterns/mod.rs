@@ -51,7 +51,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LISTED: usize = 1000;
 /// Most cycles that are examined at a level, however many are listed: counts depend on the history alone.
 const MOST_CYCLES: usize = 400;
-/// The same where one is enough.
+/// Most cycles where one is enough.
 const FEW_CYCLES: usize = 8;
 /// Most disjoint sets of transactions that violate a level defined by parts, likewise.
 const MOST_SETS: usize = 16;

@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 /// Versions walked for one read before only the last visible writer of each chain is queried.
 const WALK: usize = if SMALL_LIMITS { 2 } else { 64 };
 
-/// The same if that makes too many questions.
+/// How far, if that makes too many questions.
 const SHORT_WALK: usize = if SMALL_LIMITS { 1 } else { 4 };
 
 /// Most questions at a time.

@@ -34,7 +34,7 @@ struct Commit {
     level: Level,
     forced: ForcedEdges,
     components: Components,
-    /// The same without the edges to ⊥, if there are any: the orders that rest on no version older than the initial one.
+    /// Both without the edges to ⊥, if there are any: the orders that rest on no version older than the initial one.
     proper: Option<(ForcedEdges, Components)>,
 }
 

@@ -243,7 +243,7 @@ pub(super) fn count(
 
 /// As `count`, where none of the levels counts sessions.
 fn count_alone(mut findings: Findings, options: &Options, control: &Control) -> Findings {
-    let Some(alone) = findings.rest.world.clone() else {
+    let Some(alone) = findings.rest.distinguished.clone() else {
         return findings;
     };
     let Ok(resolution) = resolve(&alone, control) else {

@@ -1,14 +1,14 @@
-//! Which combinations of answers contradict a level, learnt one by one until some world satisfies it or none is left.
+//! Which combinations of answers contradict a level, learnt one by one until some assignment satisfies it or none is left.
 //!
 //! Every open question gets an answer: an append for each place of a list, an outcome for each transaction. If the
-//! resulting world violates the level, a part of the answers is sought that violates it with everything else left open,
-//! and no later pick contains that part. So the search ends with a world or with combinations that exclude all of them,
+//! resulting assignment violates the level, a part of the answers is sought that violates it with everything else left open,
+//! and no later pick contains that part. So the search ends with an assignment or with combinations that exclude all of them,
 //! however many questions are open: memory grows only with what is learnt. Exponential in the worst case, since the
 //! levels are NP-complete to decide if elements repeat.
 
+use super::assignment::ElementAssignment;
 use super::questions::{Open, answers};
 use super::search::{Answer, AppendSearch, never_appended};
-use super::world::ElementAssignment;
 use crate::checkers::refutation::Asked;
 use crate::checkers::{Question, Supposed, Verdict, Violation};
 use crate::sat::{NoPick, OptionId};
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// What some answers lead to.
 enum Leads {
-    /// To this world.
+    /// To this assignment.
     To(Box<ElementAssignment>),
     /// Nowhere: no append can have made the element at this place.
     Nowhere((OperationId, usize)),
@@ -60,10 +60,12 @@ impl<'s, 'a> Combinations<'s, 'a> {
             self.ask(open.question);
         }
         while let Some(picked) = self.asked.picks.pick()? {
-            let (supposed, world) = self.follow(&picked)?;
-            if let Some(world) = world {
-                match self.search.verdict(&world)? {
-                    Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
+            let (supposed, assignment) = self.follow(&picked)?;
+            if let Some(assignment) = assignment {
+                match self.search.verdict(&assignment)? {
+                    Some(Verdict::Satisfied(_)) => {
+                        return Ok(Answer::Satisfied(Box::new(assignment)));
+                    }
                     Some(Verdict::Violated) => {}
                     _ => return Ok(Answer::Unknown),
                 }
@@ -111,24 +113,24 @@ impl<'s, 'a> Combinations<'s, 'a> {
     }
 
     /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
-    /// not fit: the world, if there is one, and what was supposed.
+    /// not fit: the assignment, if there is one, and what was supposed.
     fn follow(
         &mut self,
         picked: &[OptionId],
     ) -> Result<(Vec<OptionId>, Option<ElementAssignment>), Interrupt> {
         let mut supposed: Vec<OptionId> = Vec::new();
-        let mut world = self.root.clone();
+        let mut assignment = self.root.clone();
         loop {
-            if world.impossible.is_some() {
+            if assignment.impossible.is_some() {
                 return Ok((supposed, None));
             }
-            if world.open.is_empty() {
-                return Ok((supposed, Some(world)));
+            if assignment.open.is_empty() {
+                return Ok((supposed, Some(assignment)));
             }
             let is_outcome = |open: &&Open| matches!(open.question, Question::Outcome { .. });
-            let n_at_once = world.open.iter().take_while(is_outcome).count().max(1);
+            let n_at_once = assignment.open.iter().take_while(is_outcome).count().max(1);
             let begin = supposed.len();
-            for open in &world.open[..n_at_once] {
+            for open in &assignment.open[..n_at_once] {
                 let next = self.picked(open, picked);
                 supposed.push(next);
                 if !open.answers.contains(&self.answer(next)) {
@@ -139,26 +141,26 @@ impl<'s, 'a> Combinations<'s, 'a> {
                 .iter()
                 .map(|&option| self.answer(option))
                 .collect();
-            world = world.with(&answers, self.control)?;
+            assignment = assignment.with(&answers, self.control)?;
         }
     }
 
-    /// The world in which only this is known.
-    fn world_of(&self, supposed: &[OptionId]) -> Result<Leads, Interrupt> {
-        let mut world = self.root.clone();
+    /// The assignment in which only this is known.
+    fn assignment_of(&self, supposed: &[OptionId]) -> Result<Leads, Interrupt> {
+        let mut assignment = self.root.clone();
         for &option in supposed {
             let (question, answer) = self.asked.option(option);
             let is_open = match question {
-                Question::Append { read, .. } if !world.takes_part(read) => {
+                Question::Append { read, .. } if !assignment.takes_part(read) => {
                     return Ok(Leads::Unasked);
                 }
                 Question::Append { read, place }
-                    if !answers(question, &world.history).contains(&answer) =>
+                    if !answers(question, &assignment.history).contains(&answer) =>
                 {
                     return Ok(Leads::Nowhere((read, place)));
                 }
                 Question::Append { read, place } => {
-                    let key = |read: OperationId| world.history.keys()[read.index()];
+                    let key = |read: OperationId| assignment.history.keys()[read.index()];
                     let is_same = |open: &Open| match open.question {
                         Question::Append {
                             read: other,
@@ -166,29 +168,29 @@ impl<'s, 'a> Combinations<'s, 'a> {
                         } => at == place && key(other) == key(read),
                         _ => false,
                     };
-                    world.open.iter().any(is_same)
+                    assignment.open.iter().any(is_same)
                 }
                 Question::Outcome { transaction } => {
-                    world.history.outcome(transaction) == Outcome::Unknown
+                    assignment.history.outcome(transaction) == Outcome::Unknown
                 }
                 Question::Order { .. } | Question::Writer { .. } => false,
             };
             if is_open {
-                world = world.with(&[answer], self.control)?;
+                assignment = assignment.with(&[answer], self.control)?;
             }
-            if let Some(place) = world.impossible {
+            if let Some(place) = assignment.impossible {
                 return Ok(Leads::Nowhere(place));
             }
         }
-        Ok(Leads::To(Box::new(world)))
+        Ok(Leads::To(Box::new(assignment)))
     }
 
     /// Whether this contradicts the level with everything else left open.
     fn contradict(&mut self, supposed: &[OptionId]) -> Result<bool, Interrupt> {
-        Ok(match self.world_of(supposed)? {
+        Ok(match self.assignment_of(supposed)? {
             Leads::Nowhere(_) => true,
             Leads::Unasked => false,
-            Leads::To(world) => self.search.verdict(&world)? == Some(Verdict::Violated),
+            Leads::To(assignment) => self.search.verdict(&assignment)? == Some(Verdict::Violated),
         })
     }
 
@@ -215,10 +217,10 @@ impl<'s, 'a> Combinations<'s, 'a> {
         let mut combinations = Vec::with_capacity(no_pick.forbidden.len());
         for &learnt in &no_pick.forbidden {
             let supposed = self.learnt[learnt].clone();
-            let violation = match self.world_of(&supposed)? {
+            let violation = match self.assignment_of(&supposed)? {
                 Leads::Unasked => return Ok(None),
                 Leads::Nowhere(place) => never_appended(&self.root.history, place),
-                Leads::To(world) => match self.search.violation(&world)? {
+                Leads::To(assignment) => match self.search.violation(&assignment)? {
                     Some(violation) => violation,
                     None => return Ok(None),
                 },

@@ -1,18 +1,18 @@
 //! Lists with elements that were appended more than once.
 //!
 //! It is not known which append made which of them, so a level is satisfied if some choice satisfies it. Under a choice
-//! every append of the history has an element of its own ([`world`]): the other checkers know nothing else. A choice
+//! every append of the history has an element of its own ([`assignment`]): the other checkers know nothing else. A choice
 //! includes the unknown outcomes of transactions that read such lists, since only the lists of committed transactions
 //! must be explained.
 //! First the levels are decided with every element left open that several appends may have made: a violation found then
 //! is one. Then a few choices are guessed, and the rest is searched: case by case while there are few cases
 //! ([`search`]), else by learning which answers are incompatible ([`combinations`]).
 
+mod assignment;
 mod combinations;
 mod participants;
 mod questions;
 mod search;
-mod world;
 
 use super::{CheckMode, Elements, Request, add};
 use crate::checkers::rest::Counted;
@@ -20,6 +20,7 @@ use crate::checkers::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Question, Verdict,
     Violation, Witness, evidence,
 };
+use assignment::ElementAssignment;
 use combinations::Combinations;
 use isoscope_model::control::Interrupt;
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
@@ -28,7 +29,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Answer, AppendSearch, Guess, guess, never_appended};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use world::ElementAssignment;
 
 pub(super) use questions::concerns;
 
@@ -53,14 +53,14 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
         observe: &|_| {},
         ..request
     };
-    let world = match ElementAssignment::settled(history.clone(), control) {
-        Ok(world) => world,
+    let assignment = match ElementAssignment::settled(history.clone(), control) {
+        Ok(assignment) => assignment,
         Err(_) => return (open.check(None), false),
     };
-    let assumes_set_up = world.resolution.assumes_set_up(history);
+    let assumes_set_up = assignment.resolution.assumes_set_up(history);
     let mut whole = Whole {
         open,
-        resolution: world.resolution.clone(),
+        resolution: assignment.resolution.clone(),
         verdicts: BTreeMap::new(),
         found: Instances::default(),
         assumptions: Vec::new(),
@@ -93,10 +93,14 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
             options: &options,
             ..open
         };
-        let impossible = world.impossible;
+        let impossible = assignment.impossible;
         // What violates read committed with everything left open needs no case analysis.
         let is_open = impossible.is_none() && !violates_read_committed(open);
-        let asked = if is_open { &world.history } else { history };
+        let asked = if is_open {
+            &assignment.history
+        } else {
+            history
+        };
         let mut findings = Request {
             history: asked,
             ..open
@@ -108,18 +112,18 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
         );
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.cut = findings.cut;
-        base.assumptions.extend(what_is_open(&world));
+        base.assumptions.extend(what_is_open(&assignment));
         base.rest = std::mem::take(&mut findings.rest);
         if !base.is_counted() {
             base.rest.counted = Counted::NotAtAll;
         }
-        base.rest.world = is_open.then(|| Arc::new(world.history.clone()));
+        base.rest.distinguished = is_open.then(|| Arc::new(assignment.history.clone()));
         base.index_seconds += findings.index_seconds;
         base.check_seconds += findings.check_seconds;
         match impossible {
             Some(place) => whole.is_impossible(&others, place),
             None => {
-                if let Err(interrupt) = whole.search(world, &others) {
+                if let Err(interrupt) = whole.search(assignment, &others) {
                     let open = whole.open();
                     open.into_iter().for_each(|level| {
                         whole.set(level, Verdict::Undecided(Cause::Interrupted(interrupt)))
@@ -132,9 +136,9 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
 }
 
 /// One sentence for each kind of open question.
-fn what_is_open(world: &ElementAssignment) -> Vec<String> {
+fn what_is_open(assignment: &ElementAssignment) -> Vec<String> {
     let mut sentences = Vec::new();
-    let places = world
+    let places = assignment
         .open
         .iter()
         .filter(|open| matches!(open.question, Question::Append { .. }))
@@ -150,7 +154,7 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
              satisfied if one choice of appends satisfies it."
         ));
     }
-    let outcomes = world.open.len() - places;
+    let outcomes = assignment.open.len() - places;
     if outcomes > 0 {
         let subject = if outcomes == 1 {
             "transaction"
@@ -277,7 +281,7 @@ impl Whole<'_> {
             .for_each(|&level| self.set(level, Verdict::Violated));
     }
 
-    fn search(&mut self, world: ElementAssignment, levels: &[Level]) -> Result<(), Interrupt> {
+    fn search(&mut self, assignment: ElementAssignment, levels: &[Level]) -> Result<(), Interrupt> {
         if self.open().is_empty() {
             return Ok(());
         }
@@ -295,7 +299,7 @@ impl Whole<'_> {
             if !is_another || self.open().is_empty() {
                 continue;
             }
-            if let Some(guessed) = guess(world.clone(), how, attempts, self.open.control)? {
+            if let Some(guessed) = guess(assignment.clone(), how, attempts, self.open.control)? {
                 self.try_on(&guessed);
             }
         }
@@ -310,10 +314,10 @@ impl Whole<'_> {
                 self.open.options,
                 self.open.control,
             );
-            let answer = match search.decide_by_cases(world.clone(), 0)? {
+            let answer = match search.decide_by_cases(assignment.clone(), 0)? {
                 // The tree would be too large, or a contradiction in it has no evidence.
                 Answer::Unknown | Answer::Violated(None) => {
-                    Combinations::new(&mut search, &world, self.open.control).decide()?
+                    Combinations::new(&mut search, &assignment, self.open.control).decide()?
                 }
                 answer => answer,
             };
@@ -342,33 +346,33 @@ impl Whole<'_> {
         Ok(())
     }
 
-    /// Takes over what is satisfied in a world where nothing is open.
-    fn try_on(&mut self, world: &ElementAssignment) {
+    /// Takes over what is satisfied in an assignment where nothing is open.
+    fn try_on(&mut self, assignment: &ElementAssignment) {
         let options = Options {
             levels: self.open(),
             max_instances: 0,
             ..self.open.options.clone()
         };
-        let resolution = Some(world.resolution.clone());
+        let resolution = Some(assignment.resolution.clone());
         let findings = Request {
-            history: &world.history,
+            history: &assignment.history,
             options: &options,
             ..self.open
         }
         .check(resolution);
         for mut result in findings.levels {
             if let Verdict::Satisfied(witness) = &result.verdict {
-                result.sources = self.sources(world, &result, witness);
+                result.sources = self.sources(assignment, &result, witness);
                 self.verdicts.insert(result.level, result);
             }
         }
     }
 
     /// The writers of reads that are ambiguous where nothing is supposed, as far as the order of the witness does not say
-    /// them: in the world of the witness they may be known.
+    /// them: in the assignment of the witness they may be known.
     fn sources(
         &self,
-        world: &ElementAssignment,
+        assignment: &ElementAssignment,
         result: &LevelResult,
         witness: &Witness,
     ) -> Vec<(OperationId, TransactionId)> {
@@ -389,7 +393,7 @@ impl Whole<'_> {
         let of_witness = ambiguous.filter(|multiple| takes_part.contains(&multiple.reader));
         of_witness
             .filter_map(|multiple| {
-                let known = || world.resolution.source(multiple.read).writer();
+                let known = || assignment.resolution.source(multiple.read).writer();
                 Some((
                     multiple.read,
                     chosen.get(&multiple.read).copied().or_else(known)?,

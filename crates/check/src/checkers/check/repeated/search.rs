@@ -5,8 +5,8 @@
 //! their answers, so whole branches are skipped, and questions that no contradiction needs are never asked: the next
 //! one is the question with the fewest answers that do not contradict the level at once.
 
+use super::assignment::ElementAssignment;
 use super::questions::Open;
-use super::world::ElementAssignment;
 use super::{CheckMode, Elements, Request};
 use crate::checkers::refutation::{merged_by_strongest, spelled_out};
 use crate::checkers::{
@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 /// Most operations visited for a tree of cases of one level.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
-/// Fewest and most worlds examined for it.
+/// Fewest and most assignments examined for it.
 const FEWEST_WORLDS: u64 = 16;
 const MOST_WORLDS: u64 = 20_000;
 
@@ -29,7 +29,7 @@ const MOST_NESTED: usize = 20;
 /// Questions of each kind compared to choose the next one.
 const COMPARED: usize = 8;
 
-/// Instances examined per pattern and world.
+/// Instances examined per pattern and assignment.
 const LISTED: usize = 8;
 
 /// What was found about a level.
@@ -47,7 +47,7 @@ pub(super) struct AppendSearch<'a> {
     level: Level,
     options: &'a Options,
     control: &'a Control,
-    /// How many more worlds may be examined for a tree of cases.
+    /// How many more assignments may be examined for a tree of cases.
     pub(super) left: u64,
 }
 
@@ -67,46 +67,46 @@ impl<'a> AppendSearch<'a> {
         }
     }
 
-    /// Decides the level in a world by a tree of cases, which is easy to follow. Recursion is bounded by
+    /// Decides the level in an assignment by a tree of cases, which is easy to follow. Recursion is bounded by
     /// [`MOST_NESTED`].
     pub(super) fn decide_by_cases(
         &mut self,
-        world: ElementAssignment,
+        assignment: ElementAssignment,
         depth: usize,
     ) -> Result<Answer, Interrupt> {
-        if let Some(place) = world.impossible {
+        if let Some(place) = assignment.impossible {
             return Ok(Answer::Violated(Some(Box::new(never_appended(
-                &world.history,
+                &assignment.history,
                 place,
             )))));
         }
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(Answer::Unknown);
         }
-        let mut findings = self.ask(&world, LISTED)?;
+        let mut findings = self.ask(&assignment, LISTED)?;
         match findings.level(self.level).map(|result| &result.verdict) {
             Some(Verdict::Violated) => {
                 return Ok(Answer::Violated(
-                    self.shortest(&world, &mut findings).map(Box::new),
+                    self.shortest(&assignment, &mut findings).map(Box::new),
                 ));
             }
-            Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
-            _ if world.open.is_empty() => return Ok(Answer::Unknown),
+            Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(assignment))),
+            _ if assignment.open.is_empty() => return Ok(Answer::Unknown),
             _ => {}
         }
-        let Some(next) = self.narrowest(&world)? else {
+        let Some(next) = self.narrowest(&assignment)? else {
             return Ok(Answer::Unknown);
         };
         let mut cases: Vec<(Supposed, Violation)> = Vec::with_capacity(next.answers.len());
         for &answer in &next.answers {
-            let inner = world.with(&[answer], self.control)?;
+            let inner = assignment.with(&[answer], self.control)?;
             match self.decide_by_cases(inner, depth + 1)? {
                 Answer::Violated(Some(violation)) => cases.push((answer, *violation)),
                 Answer::Violated(None) => return Ok(Answer::Unknown),
                 satisfied_or_unknown => return Ok(satisfied_or_unknown),
             }
         }
-        let violation = merged_by_strongest(&world.history, next.question, cases);
+        let violation = merged_by_strongest(&assignment.history, next.question, cases);
         Ok(violation.map_or(Answer::Unknown, |violation| {
             Answer::Violated(Some(Box::new(violation)))
         }))
@@ -115,25 +115,29 @@ impl<'a> AppendSearch<'a> {
     /// The verdict at the level, as far as it does not depend on what is open.
     pub(super) fn verdict(
         &mut self,
-        world: &ElementAssignment,
+        assignment: &ElementAssignment,
     ) -> Result<Option<Verdict>, Interrupt> {
-        let mut findings = self.ask(world, 0)?;
+        let mut findings = self.ask(assignment, 0)?;
         self.control.check()?;
         Ok(findings.levels.pop().map(|result| result.verdict))
     }
 
-    /// What violates the level in a world, if anything does.
+    /// What violates the level in an assignment, if anything does.
     pub(super) fn violation(
         &mut self,
-        world: &ElementAssignment,
+        assignment: &ElementAssignment,
     ) -> Result<Option<Violation>, Interrupt> {
-        let mut findings = self.ask(world, LISTED)?;
+        let mut findings = self.ask(assignment, LISTED)?;
         self.control.check()?;
-        Ok(self.shortest(world, &mut findings))
+        Ok(self.shortest(assignment, &mut findings))
     }
 
     /// The verdict at the level, as far as it does not depend on what is open.
-    fn ask(&mut self, world: &ElementAssignment, listed: usize) -> Result<Findings, Interrupt> {
+    fn ask(
+        &mut self,
+        assignment: &ElementAssignment,
+        listed: usize,
+    ) -> Result<Findings, Interrupt> {
         self.control.check()?;
         self.left = self.left.saturating_sub(1);
         let options = Options {
@@ -146,9 +150,9 @@ impl<'a> AppendSearch<'a> {
             tests_set_up: false,
             ..CheckMode::WHOLE
         };
-        let resolution = Some(world.resolution.clone());
+        let resolution = Some(assignment.resolution.clone());
         let request = Request {
-            history: &world.history,
+            history: &assignment.history,
             options: &options,
             control: self.control,
             mode,
@@ -159,8 +163,8 @@ impl<'a> AppendSearch<'a> {
 
     /// The question to split on next: of the first outcomes and of places with the fewest answers the one with the fewest
     /// that do not contradict the level at once.
-    fn narrowest(&mut self, world: &ElementAssignment) -> Result<Option<Open>, Interrupt> {
-        let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) = world
+    fn narrowest(&mut self, assignment: &ElementAssignment) -> Result<Option<Open>, Interrupt> {
+        let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) = assignment
             .open
             .iter()
             .partition(|open| matches!(open.question, Question::Outcome { .. }));
@@ -176,7 +180,7 @@ impl<'a> AppendSearch<'a> {
                 if self.left == 0 || best.is_some_and(|(fewest, _)| alive >= fewest) {
                     break;
                 }
-                let inner = world.with(&[answer], self.control)?;
+                let inner = assignment.with(&[answer], self.control)?;
                 let is_violated = inner.impossible.is_some() || {
                     let findings = self.ask(&inner, 0)?;
                     findings
@@ -196,13 +200,17 @@ impl<'a> AppendSearch<'a> {
     }
 
     /// The violation of the level that is easiest to follow.
-    fn shortest(&self, world: &ElementAssignment, findings: &mut Findings) -> Option<Violation> {
+    fn shortest(
+        &self,
+        assignment: &ElementAssignment,
+        findings: &mut Findings,
+    ) -> Option<Violation> {
         let of_level = findings
             .violations
             .drain(..)
             .filter(|violation| violation.levels.contains(self.level));
         let shortest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id))?;
-        let mut violation = spelled_out(&world.history, &world.resolution, shortest);
+        let mut violation = spelled_out(&assignment.history, &assignment.resolution, shortest);
         // At cut isolation an element counts as that of every transaction that appended it.
         violation.levels = violation.levels.without(Level::CutIsolation);
         Some(violation)
@@ -220,27 +228,27 @@ pub(super) struct Guess {
 
 /// A choice of appends for all open places and of outcomes that are open.
 pub(super) fn guess(
-    world: ElementAssignment,
+    assignment: ElementAssignment,
     how: Guess,
     attempts: u64,
     control: &Control,
 ) -> Result<Option<ElementAssignment>, Interrupt> {
-    let mut world = world;
+    let mut assignment = assignment;
     for _ in 0..attempts {
-        if world.impossible.is_some() {
+        if assignment.impossible.is_some() {
             return Ok(None);
         }
-        if world.open.is_empty() {
-            return Ok(Some(world));
+        if assignment.open.is_empty() {
+            return Ok(Some(assignment));
         }
-        world = world.with(&guessed(&world, how), control)?;
+        assignment = assignment.with(&guessed(&assignment, how), control)?;
     }
     Ok(None)
 }
 
 /// Answers to open questions that say nothing of each other: to the first place of each key, or else to all outcomes.
-fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
-    let history = &world.history;
+fn guessed(assignment: &ElementAssignment, how: Guess) -> Vec<Supposed> {
+    let history = &assignment.history;
     let began = |supposed: &Supposed| {
         let &Supposed::Append { append, .. } = supposed else {
             return None;
@@ -253,7 +261,7 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
     let mut keys: FxHashSet<KeyId> = FxHashSet::default();
     let mut outcomes: Vec<Supposed> = Vec::new();
     let mut appends: Vec<Supposed> = Vec::new();
-    for open in &world.open {
+    for open in &assignment.open {
         match open.question {
             Question::Append { read, .. } if keys.insert(history.keys()[read.index()]) => {
                 appends.extend(open.answers.iter().copied().min_by_key(began));

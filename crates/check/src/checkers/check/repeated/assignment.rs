@@ -109,7 +109,7 @@ fn with(history: &History, supposed: &[Supposed]) -> History {
                 transaction,
                 committed,
             } => outcomes.push((transaction, committed)),
-            // Writers of reads are not chosen here: a world leaves them open.
+            // Writers of reads are not chosen here: an assignment leaves them open.
             Supposed::Order(_) | Supposed::Writer { .. } => {}
         }
     }
