@@ -30,6 +30,7 @@ mod monotonic_reads;
 mod overwriting;
 mod page;
 mod place;
+mod proof;
 pub mod read_consistency;
 mod refutation;
 mod rest;
@@ -60,11 +61,10 @@ pub use isoscope_model::levels::{
 };
 pub use page::{Page, add_instances, instances};
 pub use place::Place;
+pub use proof::{Case, Proof, Question, Supposed, WrongReads};
 use rest::Counted;
 pub use rest::Rest;
-pub use violation::{
-    Case, Instances, Proof, Question, Supposed, Violation, ViolationId, ViolationName, WrongReads,
-};
+pub use violation::{Instances, Violation, ViolationId, ViolationName};
 
 use isoscope_model::control::Interrupt;
 use isoscope_model::history::{History, OperationId, TransactionId};
