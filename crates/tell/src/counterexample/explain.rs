@@ -37,6 +37,7 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         claim,
         title,
         summary,
+        ..
     } = headline(history, violation);
     let (verdicts, standing) = facts::verdicts(example);
     Explanation {

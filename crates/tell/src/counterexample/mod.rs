@@ -225,8 +225,8 @@ pub struct Explanation {
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].
     pub shows: Shows,
-    /// Which simpler violation it contains, in one sentence.
-    pub contains: Option<String>,
+    /// Which simpler violation it contains, in a clause.
+    pub contains: Option<Sentence>,
     /// The reads of the whole history that it rests on outside of cases, each with the writer that it assumes; none
     /// where any writer of the value will do.
     pub taken: Vec<(OperationId, Option<TransactionId>)>,

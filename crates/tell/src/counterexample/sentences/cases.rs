@@ -10,7 +10,7 @@ use isoscope_model::relations::EdgeIndex;
 use std::collections::BTreeSet;
 
 impl Speaker<'_> {
-    /// The sentence of such a claim.
+    /// The clause of such a claim.
     pub(super) fn cases(&self) -> Sentence {
         let words = self.words;
         match &self.violation.proof {
@@ -22,10 +22,10 @@ impl Speaker<'_> {
                 let wrote = words.value_read(*read);
                 match names.as_slice() {
                     [one] => say!(
-                        "Only {one} can have written the {wrote}, and then a contradiction follows."
+                        "Only {one} can have written the {wrote}, and then a contradiction follows"
                     ),
                     _ => say!(
-                        "Whichever of {} wrote the {wrote}, a contradiction follows.",
+                        "Whichever of {} wrote the {wrote}, a contradiction follows",
                         Words::list(&names)
                     ),
                 }
@@ -37,13 +37,13 @@ impl Speaker<'_> {
                     .collect();
                 let element = words.element_read(*read, *place);
                 match names.as_slice() {
-                    [] => say!("No append can have made the {element}."),
+                    [] => say!("No append can have made the {element}"),
                     [one] => say!(
-                        "Only {one} can have appended the {element}, and then a contradiction follows."
+                        "Only {one} can have appended the {element}, and then a contradiction follows"
                     ),
                     _ => {
                         say!(
-                            "Whichever of {} appended the {element}, a contradiction follows.",
+                            "Whichever of {} appended the {element}, a contradiction follows",
                             Words::list(&names)
                         )
                     }
@@ -51,7 +51,7 @@ impl Speaker<'_> {
             }
             Proof::Outcomes { transaction, .. } => {
                 say!(
-                    "Whether {} committed or not, a contradiction follows.",
+                    "Whether {} committed or not, a contradiction follows",
                     words.transaction(*transaction)
                 )
             }
@@ -66,7 +66,7 @@ impl Speaker<'_> {
                     say!(" what {} reads returned,", reads.len())
                 };
                 say!(
-                    "However one explains{of} one of {} combinations is there, and each contradicts.",
+                    "However one explains{of} one of {} combinations is there, and each contradicts",
                     excluded.len()
                 )
             }
@@ -78,7 +78,7 @@ impl Speaker<'_> {
                     .filter(|t| !t.is_initial())
                     .count();
                 say!(
-                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
+                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes",
                     lemmas.len()
                 )
             }
@@ -92,7 +92,7 @@ impl Speaker<'_> {
                     };
                     let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
                     say!(
-                        "Whichever of {one} and {other} wrote {} first, {closes}.",
+                        "Whichever of {one} and {other} wrote {} first, {closes}",
                         words.key(edge.key)
                     )
                 }
