@@ -352,9 +352,9 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         {
             text.push_str(": ");
             text.push_str(&printable(&alternative.text));
-        } else if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
+        } else if let Some(reason) = explanation.reasons.get(arrow.edge) {
             text.push_str(": ");
-            text.push_str(&printable(reason));
+            text.push_str(&printable(&reason.text));
         }
         tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
     }

@@ -234,9 +234,7 @@ pub struct Explanation {
     pub assumptions: Vec<String>,
     /// The argument, in order.
     pub steps: Vec<Step>,
-    /// By edge of the violation: why it is there, in a sentence. The short form of [`reasons`](Self::reasons).
-    pub edge_reasons: Vec<Sentence>,
-    /// By edge of the violation: why it is there, as data.
+    /// By edge of the violation: why it is there.
     pub reasons: Vec<EdgeReason>,
     /// In what sense it is minimal, in one sentence.
     pub size: String,
