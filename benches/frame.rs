@@ -113,6 +113,8 @@ fn sketch(n: usize) -> Arc<Sketch> {
             to_row: Some(random.usize(0..3)),
             relation,
             label: format!("{} k{edge}", relation.code()),
+            condition: None,
+            is_decisive: false,
             emphasis: if edge.is_multiple_of(3) {
                 Emphasis::Cycle
             } else {

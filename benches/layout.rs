@@ -59,6 +59,8 @@ fn diagram(n: usize) -> Diagram {
             to_row: Some(random.usize(0..3)),
             relation,
             label: format!("{} k{edge}", relation.code()),
+            condition: None,
+            is_decisive: false,
             emphasis: Emphasis::Evidence,
         });
     }

@@ -53,7 +53,7 @@ pub struct Argument {
 impl Argument {
     /// The same as plain text.
     pub fn text(&self) -> String {
-        narrate::text(&self.lines)
+        narrate::joined(&self.lines)
     }
 }
 

@@ -300,15 +300,13 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
 fn is_told(example: &Counterexample) -> Result<(), String> {
     let violation = &example.violation;
     let explanation = counterexample::explain(example);
-    if explanation.reasons.len() != violation.edges.len()
-        || explanation.edge_reasons.len() != violation.edges.len()
-    {
+    if explanation.reasons.len() != violation.edges.len() {
         return Err("has edges without a reason".to_owned());
     }
-    for reason in &explanation.reasons {
-        if !reason.long.starts_with(&*reason.short)
-            || !reason.long.contains(reason.quotation.formula)
-        {
+    for (edge, reason) in explanation.reasons.iter().enumerate() {
+        let short =
+            counterexample::edge_reason(&example.history, &violation.edges, edge, example.level);
+        if !reason.long.starts_with(&*short) || !reason.long.contains(reason.quotation.formula) {
             return Err(format!("quotes nothing: {}", reason.long));
         }
     }

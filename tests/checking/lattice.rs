@@ -571,9 +571,9 @@ fn broken_guarantees_are_told_in_everyday_words() {
         );
         println!("{} — {}", explanation.title, explanation.summary);
         explanation
-            .edge_reasons
+            .reasons
             .iter()
-            .for_each(|reason| println!("{reason}"));
+            .for_each(|reason| println!("{}", reason.text));
     }
 }
 

@@ -640,7 +640,7 @@ fn counterexamples_are_small_true_and_irreducible() {
             }
             let explanation = counterexample::explain(&example);
             assert_eq!(
-                explanation.edge_reasons.len(),
+                explanation.reasons.len(),
                 example.violation.edges.len(),
                 "{}",
                 shown()

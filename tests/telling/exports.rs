@@ -13,7 +13,7 @@ use isoscope::counterexample::{self, Counterexample, Minimality, Shows, explain}
 use isoscope::diagram::layout::{self, LayoutStyle, Problem, lanes, lanes_moved, problems};
 use isoscope::diagram::scene::{Mark, Shape, scene};
 use isoscope::diagram::theme::Role;
-use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole, Target};
+use isoscope::diagram::{Arrow, Card, Condition, Diagram, Emphasis, Lane, Row, RowRole, Target};
 use isoscope::export::{
     ComposeOptions, EXPORTERS, Evidence, ExportKind, Picture, View, compose, export, keys_of, page,
     sha256,
@@ -451,6 +451,7 @@ fn check_texts(name: &str, picture: &Picture) {
             size,
             bold,
             text,
+            ..
         } = &mark.shape
         else {
             continue;
@@ -606,7 +607,7 @@ fn lanes_matrix_and_versions_are_exported_like_graphs() {
         for arrow in &diagram.arrows {
             let is_edge = |mark: &&Mark| mark.target == Some(Target::Edge(arrow.edge));
             let marks: Vec<&Mark> = matrix.scene.marks.iter().filter(is_edge).collect();
-            let says = |mark: &&Mark| matches!(&mark.shape, Shape::Text { text, .. } if *text == arrow.label);
+            let says = |mark: &&Mark| matches!(&mark.shape, Shape::Text { text, .. } if *text == arrow.text());
             assert!(
                 marks.iter().any(says),
                 "{file}: no cell says {}",
@@ -803,6 +804,8 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
                 to_row,
                 relation,
                 label: format!("{} k{}", relation.code(), "9".repeat(random.usize(0..12))),
+                condition: None,
+                is_decisive: false,
                 emphasis: if random.u8(0..3) == 0 {
                     Emphasis::Cycle
                 } else {
@@ -1112,7 +1115,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         assert_eq!(
             rejected
                 .iter()
-                .filter(|arrow| arrow.label.starts_with("if "))
+                .filter(|arrow| arrow.condition == Some(Condition::If))
                 .count(),
             otherwise,
             "{name}"
@@ -1123,7 +1126,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         }
         if name == "fractured-read" {
             // Were T297's version newer, T393 would overlook it: if CM, then RW.
-            let labels: Vec<&str> = rejected.iter().map(|arrow| arrow.label.as_str()).collect();
+            let labels: Vec<String> = rejected.iter().map(|arrow| arrow.text()).collect();
             assert_eq!(labels, ["if CM 4", "then RW 4"]);
         }
     }

@@ -61,21 +61,13 @@ fn pictures_mark_what_makes_the_difference() {
         &whole,
         &ComposeOptions::default(),
     );
-    let marked: Vec<&str> = picture
+    let decisive = picture
         .diagram
         .arrows
         .iter()
-        .map(|arrow| arrow.label.as_str())
-        .collect();
-    assert_eq!(
-        marked
-            .iter()
-            .filter(|label| label.ends_with(export::DECISIVE))
-            .count(),
-        1,
-        "{marked:?}"
-    );
-    assert!(marked.contains(&"RT *"), "{marked:?}");
+        .filter(|arrow| arrow.is_decisive);
+    let marked: Vec<String> = decisive.map(|arrow| arrow.text()).collect();
+    assert_eq!(marked, ["RT *"]);
     let svg = export::export(ExportKind::Svg, &picture).expect("it is drawn");
     let svg = String::from_utf8(svg).expect("it is text");
     assert!(svg.contains("*: makes the difference"), "{svg}");
@@ -108,13 +100,7 @@ fn pictures_mark_what_makes_the_difference() {
         &whole,
         &ComposeOptions::default(),
     );
-    assert!(
-        !picture
-            .diagram
-            .arrows
-            .iter()
-            .any(|arrow| arrow.label.ends_with(export::DECISIVE))
-    );
+    assert!(!picture.diagram.arrows.iter().any(|arrow| arrow.is_decisive));
 }
 
 /// Small histories whose violations of any level are explained: the table of the lattice, and random ones.

@@ -64,7 +64,7 @@ fn a_history_is_checked_listed_drawn_and_explained() {
         let title = |card: usize| &picture.sketch.diagram.cards[card].title;
         let name = format!(
             "Edge {} from {} to {}",
-            arrow.label,
+            arrow.text(),
             title(arrow.from),
             title(arrow.to)
         );
@@ -168,7 +168,7 @@ fn a_click_on_a_card_or_an_edge_pins_it() {
         let title = |card: usize| &picture.sketch.diagram.cards[card].title;
         let name = format!(
             "Edge {} from {} to {}",
-            arrow.label,
+            arrow.text(),
             title(arrow.from),
             title(arrow.to)
         );
@@ -465,7 +465,7 @@ fn hidden_relations_are_not_drawn() {
     let name = format!("Show {} {}", arrow.relation.code(), arrow.relation.name());
     let edges = |window: &Window| {
         window
-            .query_all_by_label_contains(&format!("Edge {} ", arrow.label))
+            .query_all_by_label_contains(&format!("Edge {} ", arrow.text()))
             .count()
     };
     assert!(edges(&window) > 0);

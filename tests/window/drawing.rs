@@ -59,15 +59,13 @@ fn the_edge_that_makes_the_difference_is_marked_and_explained() {
         let (mut window, _folder) = opened(text, themes()[0]);
         drawn(&mut window);
         let picture = picture(&window);
-        let is_marked =
-            |arrow: &&isoscope::diagram::Arrow| arrow.label.ends_with(isoscope::export::DECISIVE);
         assert_eq!(
             picture
                 .sketch
                 .diagram
                 .arrows
                 .iter()
-                .filter(is_marked)
+                .filter(|arrow| arrow.is_decisive)
                 .count(),
             n_marked,
             "{text}"
@@ -247,7 +245,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         let title = |card: usize| sketch.diagram.cards[card].title.as_str();
         let name = format!(
             "Edge {} from {} to {}",
-            arrow.label,
+            arrow.text(),
             title(arrow.from),
             title(arrow.to)
         );

@@ -180,7 +180,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
             .expect("drawn")
             .clone();
         let at = window
-            .get_by_label_contains(&format!("Edge {} from", arrow.label))
+            .get_by_label_contains(&format!("Edge {} from", arrow.text()))
             .rect()
             .center();
         click(&mut window, at);
@@ -425,7 +425,7 @@ fn pin_edge(window: &mut Window, edge: usize) {
         &diagram.cards[arrow.to].title,
     );
     let at = window
-        .get_by_label(&format!("Edge {} from {from} to {to}", arrow.label))
+        .get_by_label(&format!("Edge {} from {from} to {to}", arrow.text()))
         .rect()
         .center();
     click(window, at);

@@ -86,6 +86,17 @@ pub struct Axis {
     pub logarithmic: bool,
 }
 
+impl Axis {
+    /// Where a value is on the axis: at its logarithm if the scale is logarithmic.
+    pub fn place(&self, value: f64) -> f64 {
+        if self.logarithmic {
+            value.max(1e-9).log10()
+        } else {
+            value
+        }
+    }
+}
+
 /// The mark of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marks {
@@ -239,7 +250,7 @@ impl Chart {
     }
 
     /// Each band within the axis, with its name where it has room.
-    fn draw_bands(&self, out: &mut String, xs: &Scale) {
+    fn draw_bands(&self, out: &mut String, xs: &Scale<'_>) {
         for Band { label, from, to } in &self.bands {
             let [left, right] = [from, to].map(|at| xs.place(*at).clamp(LEFT, RIGHT));
             let (width, height) = (right - left, BOTTOM - TOP);
@@ -308,7 +319,7 @@ impl Chart {
         out: &mut String,
         place: usize,
         (series, bars): (&Series, &[(f64, f64, f64)]),
-        (xs, ys): (&Scale, &Scale),
+        (xs, ys): (&Scale<'_>, &Scale<'_>),
     ) {
         let (colour, _) = STYLES[place % STYLES.len()];
         let half = self.bar_width() / 2.0;
@@ -343,7 +354,7 @@ impl Chart {
     }
 
     /// The points of the lines, or round numbers if there are many.
-    fn x_ticks(&self, xs: &Scale) -> Vec<f64> {
+    fn x_ticks(&self, xs: &Scale<'_>) -> Vec<f64> {
         let mut values: Vec<f64> = self.points().map(|point| point.0).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -359,7 +370,7 @@ impl Chart {
         out: &mut String,
         place: usize,
         series: &Series,
-        (xs, ys): (&Scale, &Scale),
+        (xs, ys): (&Scale<'_>, &Scale<'_>),
     ) {
         let (colour, dashes) = STYLES[place % STYLES.len()];
         let alone = Chart {
@@ -399,32 +410,25 @@ impl Chart {
 }
 
 /// From values to positions.
-struct Scale {
+struct Scale<'a> {
+    axis: &'a Axis,
     low: f64,
     high: f64,
     from: f64,
     to: f64,
-    logarithmic: bool,
 }
 
-impl Scale {
+impl<'a> Scale<'a> {
     /// Contains all `values`; with `round` it ends on round numbers, and begins at zero if it is not logarithmic.
     fn new(
         values: impl Iterator<Item = f64>,
-        axis: &Axis,
+        axis: &'a Axis,
         (from, to): (f64, f64),
         round: bool,
-    ) -> Scale {
-        let as_drawn = |value: f64| {
-            if axis.logarithmic {
-                value.log10()
-            } else {
-                value
-            }
-        };
+    ) -> Scale<'a> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         values
-            .map(as_drawn)
+            .map(|value| axis.place(value))
             .for_each(|value| (low, high) = (low.min(value), high.max(value)));
         if low > high {
             (low, high) = (0.0, 1.0);
@@ -441,26 +445,22 @@ impl Scale {
             high = low + 1.0;
         }
         Scale {
+            axis,
             low,
             high,
             from,
             to,
-            logarithmic: axis.logarithmic,
         }
     }
 
     fn place(&self, value: f64) -> f64 {
-        let value = if self.logarithmic {
-            value.log10()
-        } else {
-            value
-        };
-        self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
+        let value = self.axis.place(value) - self.low;
+        self.from + (self.to - self.from) * value / (self.high - self.low)
     }
 
     /// Round numbers within the scale, ascending.
     fn ticks(&self) -> Vec<f64> {
-        let step = if self.logarithmic {
+        let step = if self.axis.logarithmic {
             ((self.high - self.low) / 8.0).ceil()
         } else {
             step(self.high - self.low)
@@ -470,7 +470,7 @@ impl Scale {
             (self.high / step + 1e-9).floor() as i64,
         );
         let value = |n: i64| {
-            if self.logarithmic {
+            if self.axis.logarithmic {
                 10f64.powf(n as f64 * step)
             } else {
                 n as f64 * step

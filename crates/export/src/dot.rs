@@ -57,7 +57,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
             "  {} -> {} [label={}, color=\"{color}\", fontcolor=\"{color}\", style={}, penwidth={width}];",
             end(arrow.from, arrow.from_row),
             end(arrow.to, arrow.to_row),
-            quoted(&arrow.label),
+            quoted(&arrow.text()),
             if arrow.emphasis == Emphasis::Rejected {
                 "dotted"
             } else {

@@ -6,7 +6,7 @@ use super::overrides::{Overrides, Part};
 use super::view::PAGE_CONTENT;
 use emath::{Vec2, vec2};
 use isoscope_draw::diagram::layout::{Arranged, LEAST_SCALE, LayoutStyle, arrange};
-use isoscope_draw::diagram::{Diagram, Emphasis, Row, Subject, diagram};
+use isoscope_draw::diagram::{Condition, Diagram, Emphasis, Row, Subject, diagram};
 use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use isoscope_tell::counterexample::{
@@ -15,10 +15,7 @@ use isoscope_tell::counterexample::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What follows the label of an arrow that makes the difference between two orders.
-pub const DECISIVE: &str = " *";
-
-/// What a legend says of it.
+/// What a legend says of the mark of arrows that make the difference between two orders.
 pub const ABOUT_DECISIVE: &str = "*: makes the difference; without it the level holds";
 
 /// A diagram and its edges.
@@ -191,28 +188,24 @@ pub fn draw(
         if !steps[place].case.is_empty()
             && (arrow.numbers.len() == 1 || steps[place].role == StepRole::Supposed)
         {
-            arrow.label = format!("if {}", arrow.label);
+            arrow.condition = Some(Condition::If);
         }
     }
     note_proofs(&mut diagram, &edges);
     let decisive = example.edges_needed(&explanation.orders);
-    for arrow in diagram
-        .arrows
-        .iter_mut()
-        .filter(|arrow| decisive.contains(&arrow.edge))
-    {
-        arrow.label.push_str(DECISIVE);
-    }
-    for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
-        let is_supposed = alternatives
-            .iter()
-            .any(|alternative| alternative.edge == arrow.edge);
-        arrow.emphasis = Emphasis::Rejected;
-        arrow.label = format!(
-            "{} {}",
-            if is_supposed { "if" } else { "then" },
-            arrow.label
-        );
+    for arrow in &mut diagram.arrows {
+        arrow.is_decisive = decisive.contains(&arrow.edge);
+        if arrow.edge >= n {
+            let is_supposed = alternatives
+                .iter()
+                .any(|alternative| alternative.edge == arrow.edge);
+            arrow.emphasis = Emphasis::Rejected;
+            arrow.condition = Some(if is_supposed {
+                Condition::If
+            } else {
+                Condition::Then
+            });
+        }
     }
     leave_rows_out(&mut diagram, overrides);
     let foldable = diagram.foldable();

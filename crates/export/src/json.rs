@@ -28,7 +28,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     });
     let arrows = diagram.arrows.iter().zip(&layout.routes).map(|(arrow, route)| {
         json!({
-            "edge": arrow.edge, "also": arrow.also, "number": arrow.numbers.first(), "numbers": arrow.numbers, "kind": arrow.relation.code(), "label": arrow.label,
+            "edge": arrow.edge, "also": arrow.also, "number": arrow.numbers.first(), "numbers": arrow.numbers, "kind": arrow.relation.code(), "label": arrow.text(),
             "from": arrow.from, "from_row": arrow.from_row, "to": arrow.to, "to_row": arrow.to_row,
             "cycle": arrow.emphasis == Emphasis::Cycle, "rejected": arrow.emphasis == Emphasis::Rejected,
             "line": route.path.flatten(6).into_iter().map(point).collect::<Vec<_>>(),

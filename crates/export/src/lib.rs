@@ -26,7 +26,7 @@ mod typesetter;
 mod view;
 
 pub use digest::{sha256, sha256_of_file};
-pub use drawing::{ABOUT_DECISIVE, DECISIVE, Drawing, draw};
+pub use drawing::{ABOUT_DECISIVE, Drawing, draw};
 pub use options::{ComposeOptions, Evidence};
 pub use order::{MOST_DRAWN, OrderSheet, ReadFrom, Stretch, compose_order, order_sheet};
 pub use overrides::{Overrides, Part};

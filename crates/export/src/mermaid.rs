@@ -59,7 +59,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
             out,
             "  t{} {line}|\"{}\"| t{}",
             arrow.from,
-            escape(&arrow.label),
+            escape(&arrow.text()),
             arrow.to
         );
     }

@@ -1,16 +1,17 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
-use super::drawing::{ABOUT_DECISIVE, DECISIVE};
+use super::drawing::ABOUT_DECISIVE;
 use super::view::PAGE_CONTENT as CONTENT;
 use emath::{Pos2, Rect, pos2, vec2};
-use isoscope_draw::diagram::Emphasis;
 use isoscope_draw::diagram::path::Path;
 use isoscope_draw::diagram::scene::{Align, Mark, Scene, Shape, numbered};
 use isoscope_draw::diagram::text_size::{prose_width, width, wrap};
 use isoscope_draw::diagram::theme::Role;
+use isoscope_draw::diagram::{Arrow, Condition, Emphasis, Target};
 use isoscope_model::history::Outcome;
-use isoscope_model::relations::Relation;
+use isoscope_model::relations::{EdgeIndex, Relation};
+use std::collections::BTreeSet;
 
 /// Width of a page.
 const WIDTH: f32 = 1000.0;
@@ -121,13 +122,23 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     if has_bar(Outcome::Unknown) {
         notes.push((None, "dashed red frame: outcome unknown"));
     }
-    let is_case =
-        |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
-    if picture.scene.marks.iter().any(is_case) {
+    let labelled: BTreeSet<EdgeIndex> = picture
+        .scene
+        .marks
+        .iter()
+        .filter_map(|mark| match (mark.role, mark.target) {
+            (Role::LabelText(_), Some(Target::Edge(edge))) => Some(edge),
+            _ => None,
+        })
+        .collect();
+    let has_label = |is: fn(&Arrow) -> bool| {
+        let mut arrows = picture.diagram.arrows.iter();
+        arrows.any(|arrow| is(arrow) && labelled.contains(&arrow.edge))
+    };
+    if has_label(|arrow| arrow.condition == Some(Condition::If)) {
         notes.push((None, "if: in a case only"));
     }
-    let is_decisive = |mark: &Mark| matches!((&mark.shape, mark.role), (Shape::Text { text, .. }, Role::LabelText(_)) if text.ends_with(DECISIVE));
-    if picture.scene.marks.iter().any(is_decisive) {
+    if has_label(|arrow| arrow.is_decisive) {
         notes.push((None, ABOUT_DECISIVE));
     }
     if let Some(edge) = has(Emphasis::Rejected) {
@@ -153,6 +164,7 @@ impl Writer {
             size,
             bold,
             text: text.to_owned(),
+            value_at: None,
         };
         self.scene.marks.push(Mark::new(shape, role, None));
     }

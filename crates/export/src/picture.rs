@@ -165,12 +165,12 @@ pub fn compose(
         edges: vec![alternative.edge],
     });
     // Which entry of the list it is shown for matters only to those who have the list.
-    let listed = explanation
-        .contains
-        .clone()
-        .filter(|_| explanation.shows != Shows::Chosen);
     let mut facts = explanation.facts();
-    facts.retain(|line| Some(line) != listed.as_ref());
+    let mut listed = None;
+    if explanation.shows != Shows::Chosen {
+        listed = explanation.contains.as_ref();
+        facts.retain(|line| Some(line) != explanation.contained().as_ref());
+    }
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(
         0,
@@ -194,11 +194,7 @@ pub fn compose(
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
     footer
         .extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
-    footer.extend(listed.map(|listed| {
-        printable(listed.trim_end_matches('.'))
-            .replacen("Found", "found", 1)
-            .replacen("Shown", "shown", 1)
-    }));
+    footer.extend(listed.map(|listed| printable(listed)));
     footer.extend(version);
     footer.extend(ladder(example));
     Picture {
@@ -346,7 +342,7 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         );
         let mut text = format!(
             "{from} → {to}, {} ({})",
-            arrow.label,
+            arrow.text(),
             drawing.edges[arrow.edge].relation.name()
         );
         if let Some(alternative) = drawing
@@ -356,9 +352,9 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         {
             text.push_str(": ");
             text.push_str(&printable(&alternative.text));
-        } else if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
+        } else if let Some(reason) = explanation.reasons.get(arrow.edge) {
             text.push_str(": ");
-            text.push_str(&printable(reason));
+            text.push_str(&printable(&reason.text));
         }
         tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
     }

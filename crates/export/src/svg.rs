@@ -328,6 +328,7 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
             size,
             bold,
             text,
+            ..
         } => {
             let anchor = match align {
                 Align::Left | Align::After => "",

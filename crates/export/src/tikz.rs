@@ -135,6 +135,7 @@ fn shape(out: &mut String, mark: &Mark) {
             size,
             bold,
             text,
+            ..
         } => {
             let anchor = match align {
                 Align::Left | Align::After => "west",

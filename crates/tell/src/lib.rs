@@ -2,4 +2,5 @@
 
 pub mod audit;
 pub mod counterexample;
+pub mod document;
 pub mod report;

@@ -59,6 +59,8 @@ struct Words<'a> {
     size: f32,
     bold: bool,
     text: &'a str,
+    /// Where the value begins in an operation: of a long one, key and value are shortened separately.
+    value_at: Option<usize>,
     /// The card, label or lane that it is in.
     inside: Option<Rect>,
 }
@@ -270,6 +272,7 @@ impl Brush<'_> {
                 size,
                 bold,
                 text,
+                value_at,
             } => {
                 let (role, bold) = (mark.role, *bold);
                 let words = Words {
@@ -279,6 +282,7 @@ impl Brush<'_> {
                     size: *size,
                     bold,
                     text,
+                    value_at: *value_at,
                     inside,
                 };
                 self.text(words, fill.unwrap_or_default(), out);
@@ -472,8 +476,8 @@ impl Brush<'_> {
             ));
             return;
         }
-        let shown = match value_at(text).filter(|_| room.is_finite() && !role.is_prose()) {
-            Some(value_at) => shortened(text, value_at, (room / (ADVANCE * size)) as usize),
+        let shown = match words.value_at.filter(|_| room.is_finite()) {
+            Some(value_at) => shortened(text, value_at, (room / (ADVANCE * size)) as usize).0,
             None => text.to_owned(),
         };
         let mut job = LayoutJob::single_section(shown, TextFormat::simple(font, colour));
@@ -528,15 +532,6 @@ fn is_of_label(mark: &Mark) -> bool {
         mark.role,
         Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_)
     )
-}
-
-/// Where the value begins in an operation as it is written on a card: of a long one, key and value are shortened.
-fn value_at(text: &str) -> Option<usize> {
-    let after = |between: &str| text.find(between).map(|at| at + between.len());
-    let is_append = text.starts_with("append(");
-    after(") = ")
-        .or_else(|| after(") ≠ "))
-        .or_else(|| after(") ").filter(|_| is_append))
 }
 
 /// The card or label that a mark is in, when the marks before it were in `before`.

@@ -279,8 +279,8 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
                 .color(palette.text),
         );
     }
-    if let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
-        ui.label(RichText::new(&**reason).color(palette.text));
+    if let Some(reason) = picture.argument.explanation.reasons.get(index) {
+        ui.label(RichText::new(&*reason.text).color(palette.text));
         let rejected = picture
             .argument
             .interpretation

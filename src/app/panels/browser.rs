@@ -292,7 +292,7 @@ pub(super) fn line_ui(
         palette.weak,
     );
     let room = (end.left() - area.left() - 16.0) / (ADVANCE * font.size);
-    let shown = shortened(text, value_at, room as usize);
+    let (shown, _) = shortened(text, value_at, room as usize);
     painter.text(
         area.left_center() + vec2(8.0, 0.0),
         Align2::LEFT_CENTER,

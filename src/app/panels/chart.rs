@@ -117,18 +117,10 @@ pub(super) fn series(label: &str, points: impl IntoIterator<Item = (f64, f64)>) 
 /// An empty chart that does not move under the pointer, so that the page can be scrolled.
 fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     let (x, y) = (&chart.x, &chart.y);
-    let places = || {
-        chart
-            .series
-            .iter()
-            .flat_map(|series| &series.points)
-            .map(|(at, _)| *at)
-    };
-    let (first, last) = (
-        places().fold(f64::INFINITY, f64::min),
-        places().fold(f64::NEG_INFINITY, f64::max),
-    );
-    let start = drawn(x, first);
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    let (first, last) = range(points().map(|(at, _)| *at));
+    let (least, most) = range(points().map(|(_, value)| y.place(*value)));
+    let start = x.place(first);
     let y_axis = AxisHints::new_y()
         .label_spacing(Rangef::new(10.0, 16.0))
         .formatter(|mark, _| text(y, mark.value))
@@ -173,23 +165,13 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
         });
     // A single point is in the middle, and if all is zero, the chart still has a height.
     let plot = match first == last {
-        true if x.logarithmic => plot
-            .include_x(drawn(x, first).floor())
-            .include_x(drawn(x, first).floor() + 1.0),
+        true if x.logarithmic => plot.include_x(start.floor()).include_x(start.floor() + 1.0),
         true => plot.include_x(0.0).include_x(2.0 * first),
         false => plot,
     };
     // A range without extent would be extended to numbers that no axis has room for.
-    let lowest = chart
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .map(|(_, value)| drawn(y, *value));
-    let lowest = lowest.fold(f64::INFINITY, f64::min);
     let plot = match y.logarithmic {
-        true if lowest.is_finite() => plot
-            .include_y(lowest.floor())
-            .include_y(lowest.floor() + 1.0),
+        true if least.is_finite() => plot.include_y(least.floor()).include_y(least.floor() + 1.0),
         true => plot,
         false => plot
             .include_y(0.0)
@@ -197,14 +179,6 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     };
     if chart.series.len() < 2 {
         // The highest value is not above the last mark.
-        let values = || {
-            chart
-                .series
-                .iter()
-                .flat_map(|series| &series.points)
-                .map(|(_, value)| *value)
-        };
-        let most = values().fold(0.0, f64::max);
         let step = step((0.0, most), y);
         return if y.logarithmic || most <= 0.0 {
             plot
@@ -213,21 +187,10 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
         };
     }
     // Above the lines, where it covers none.
-    let values = || {
-        chart
-            .series
-            .iter()
-            .flat_map(|series| &series.points)
-            .map(|(_, value)| drawn(y, *value))
-    };
-    let (least, most) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(f64::NEG_INFINITY, f64::max),
-    );
     let room = if least < most {
         most + 0.4 * (most - least)
     } else {
-        drawn(y, 1.0)
+        y.place(1.0)
     };
     plot.include_y(room)
         .legend(Legend::default().position(egui_plot::Corner::LeftTop))
@@ -240,7 +203,7 @@ fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
         style::LIGHT
     };
     for band in &chart.bands {
-        let range = drawn(&chart.x, band.from)..=drawn(&chart.x, band.to);
+        let range = chart.x.place(band.from)..=chart.x.place(band.to);
         plot.span(Span::new(band.label.clone(), range).fill(palette.bad.gamma_multiply(0.22)));
     }
     let mut below: Vec<BarChart> = Vec::new();
@@ -249,7 +212,7 @@ fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
         let points = series
             .points
             .iter()
-            .map(|(x, y)| [drawn(&chart.x, *x), drawn(&chart.y, *y)]);
+            .map(|(x, y)| [chart.x.place(*x), chart.y.place(*y)]);
         if matches!(chart.marks, Marks::Bars(_)) {
             let width = chart.bar_width();
             let bars = points
@@ -299,13 +262,12 @@ fn colour(place: usize, palette: &Palette) -> Color32 {
     colours[place % colours.len()]
 }
 
-/// Where a number is drawn on an axis.
-fn drawn(axis: &Axis, value: f64) -> f64 {
-    if axis.logarithmic {
-        value.max(1e-9).log10()
-    } else {
-        value
-    }
+/// The least and the greatest of some numbers.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold(
+        (f64::INFINITY, f64::NEG_INFINITY),
+        |(least, most), value| (least.min(value), most.max(value)),
+    )
 }
 
 /// A number of an axis with its unit.

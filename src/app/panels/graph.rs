@@ -12,7 +12,6 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus};
-use crate::diagram::Arrow;
 use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
 use crate::history::{MarkPlace, Named, TransactionId};
@@ -132,13 +131,9 @@ fn note(picture: &Picture) -> Option<&'static str> {
 
 /// What the mark of decisive edges means, if there is one.
 pub(super) fn about_decisive(picture: &Picture) -> Option<&'static str> {
-    let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
-    picture
-        .sketch
-        .diagram
-        .arrows
-        .iter()
-        .any(is_decisive)
+    let mut arrows = picture.sketch.diagram.arrows.iter();
+    arrows
+        .any(|arrow| arrow.is_decisive)
         .then_some(export::ABOUT_DECISIVE)
 }
 

@@ -187,9 +187,9 @@ fn about_edge(document: &Document, index: EdgeIndex) -> Option<String> {
     let name = |t| argument.counterexample.history.transaction_name(t);
     let reason = argument
         .explanation
-        .edge_reasons
+        .reasons
         .get(index)
-        .map_or(String::new(), |reason| format!("\n{reason}"));
+        .map_or(String::new(), |reason| format!("\n{}", reason.text));
     Some(format!(
         "{} → {}, {}{reason}",
         name(edge.from),

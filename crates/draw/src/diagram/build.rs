@@ -231,6 +231,8 @@ fn arrow(
         to_row: row(to, edge.to_operation),
         relation: edge.relation,
         label,
+        condition: None,
+        is_decisive: false,
         emphasis: if on_cycle {
             Emphasis::Cycle
         } else {

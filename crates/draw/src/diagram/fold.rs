@@ -17,25 +17,16 @@ impl Diagram {
             .iter()
             .map(|lane| is_wanted(lane.session))
             .collect();
-        let mut cards: Vec<Card> = Vec::new();
-        // By old card: the new one. Cards of a lane are adjacent.
-        let place: Vec<usize> = self
-            .cards
-            .iter()
-            .map(|card| {
-                match cards
-                    .last_mut()
-                    .filter(|last| folded[card.lane] && last.lane == card.lane)
-                {
-                    Some(last) => last.take_in(card),
-                    None if folded[card.lane] => cards.push(card.alone()),
-                    None => cards.push(card.clone()),
-                }
-                cards.len() - 1
-            })
-            .collect();
-        for card in cards.iter_mut().filter(|card| !card.others.is_empty()) {
-            card.status = format!("{} transactions", card.others.len() + 1);
+        // By old card: the new one.
+        let (mut cards, mut place): (Vec<Card>, Vec<usize>) = (Vec::new(), Vec::new());
+        for of_lane in self.cards.chunk_by(|a, b| a.lane == b.lane) {
+            if folded[of_lane[0].lane] {
+                place.extend(of_lane.iter().map(|_| cards.len()));
+                cards.push(Card::of_all(of_lane));
+            } else {
+                place.extend(cards.len()..cards.len() + of_lane.len());
+                cards.extend_from_slice(of_lane);
+            }
         }
         let row = |card: usize, row: Option<usize>| row.filter(|_| !folded[cards[card].lane]);
         let moved = |arrow: &Arrow| {
@@ -87,21 +78,17 @@ impl Card {
         std::iter::once(self.transaction).chain(self.others.iter().copied())
     }
 
-    /// The first transaction of a folded session.
-    fn alone(&self) -> Card {
+    /// A card in place of all those of a session.
+    fn of_all(cards: &[Card]) -> Card {
+        let (first, last) = (&cards[0], &cards[cards.len() - 1]);
         Card {
-            folded: self.folded + self.rows.len(),
+            title: format!("{} … {}", first.title, last.title),
+            status: format!("{} transactions", cards.len()),
+            folded: cards.iter().map(|card| card.folded + card.rows.len()).sum(),
             rows: Vec::new(),
-            ..self.clone()
+            others: cards[1..].iter().map(|card| card.transaction).collect(),
+            ..first.clone()
         }
-    }
-
-    /// Adds another transaction of the session.
-    fn take_in(&mut self, card: &Card) {
-        let first = self.title.split(" … ").next().unwrap_or_default();
-        self.title = format!("{first} … {}", card.title);
-        self.others.push(card.transaction);
-        self.folded += card.folded + card.rows.len();
     }
 }
 
@@ -116,7 +103,7 @@ fn once_each(arrows: impl Iterator<Item = Arrow>) -> Vec<Arrow> {
             arrow.to,
             arrow.to_row,
             arrow.relation,
-            arrow.label.clone(),
+            (arrow.label.clone(), arrow.condition, arrow.is_decisive),
         );
         match first.get(&content) {
             Some(&place) => {

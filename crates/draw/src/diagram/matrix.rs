@@ -111,7 +111,7 @@ impl Entry {
             edge: arrow.edge,
             relation: arrow.relation,
             emphasis: arrow.emphasis,
-            label: arrow.label.clone(),
+            label: arrow.text(),
             numbers: arrow.numbers.clone(),
             operations: row(arrow.from, arrow.from_row)
                 .into_iter()
@@ -444,9 +444,9 @@ impl Painter<'_> {
                 }
                 CellLine::Operation(place) => {
                     let (text, value_at) = &entry.operations[place];
-                    let text = shortened(text, *value_at, letters(area.width(), SMALL_FONT));
+                    let shown = shortened(text, *value_at, letters(area.width(), SMALL_FONT));
                     self.scene
-                        .text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
+                        .operation((at, Align::Center), SMALL_FONT, shown, target);
                 }
             }
         }

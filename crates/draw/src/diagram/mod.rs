@@ -92,6 +92,15 @@ pub enum Emphasis {
     Rejected,
 }
 
+/// Under which condition an edge is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Condition {
+    /// It is supposed, or concluded where something is: in a case only.
+    If,
+    /// It would follow from an order that was ruled out.
+    Then,
+}
+
 /// An edge between cards; it lands on rows if it is about operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrow {
@@ -113,8 +122,25 @@ pub struct Arrow {
     pub relation: Relation,
     /// `WR 4`; SO has a label too.
     pub label: String,
+    /// The condition under which it is there, if it is not there in any case.
+    pub condition: Option<Condition>,
+    /// Whether it makes the difference between two orders.
+    pub is_decisive: bool,
     /// Its role in the argument.
     pub emphasis: Emphasis,
+}
+
+impl Arrow {
+    /// Its label with its condition, and marked if it is decisive: `if WR 4 *`.
+    pub fn text(&self) -> String {
+        let condition = match self.condition {
+            Some(Condition::If) => "if ",
+            Some(Condition::Then) => "then ",
+            None => "",
+        };
+        let mark = if self.is_decisive { " *" } else { "" };
+        format!("{condition}{}{mark}", self.label)
+    }
 }
 
 /// What is drawn. Lanes in session order, cards by (lane, session order), arrows by edge index: no hash order anywhere.

@@ -6,7 +6,7 @@
 
 use super::layout::{
     self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size,
-    label_text, number_text, row_text, title_text,
+    label_text, number_text, row_parts, title_text,
 };
 use super::path::{Path, distance_to_line};
 use super::text_size::width;
@@ -56,6 +56,8 @@ pub enum Shape {
         bold: bool,
         /// The text.
         text: String,
+        /// Where the value begins in it, if it is an operation.
+        value_at: Option<usize>,
     },
 }
 
@@ -174,45 +176,56 @@ impl Scene {
     /// Adds a text that is not bold.
     pub fn text(
         &mut self,
-        (at, align): (Pos2, Align),
+        place: (Pos2, Align),
         size: f32,
         text: String,
         role: Role,
         target: Option<Target>,
     ) {
-        self.marks.push(Mark::new(
-            Shape::Text {
-                at,
-                align,
-                size,
-                bold: false,
-                text,
-            },
-            role,
-            target,
-        ));
+        self.write(place, (size, false), (text, None), role, target);
     }
 
     /// Adds a bold text.
     pub fn bold(
         &mut self,
-        (at, align): (Pos2, Align),
+        place: (Pos2, Align),
         size: f32,
         text: String,
         role: Role,
         target: Option<Target>,
     ) {
-        self.marks.push(Mark::new(
-            Shape::Text {
-                at,
-                align,
-                size,
-                bold: true,
-                text,
-            },
-            role,
-            target,
-        ));
+        self.write(place, (size, true), (text, None), role, target);
+    }
+
+    /// Adds an operation, a text whose value begins at `value_at`.
+    pub(super) fn operation(
+        &mut self,
+        place: (Pos2, Align),
+        size: f32,
+        (text, value_at): (String, usize),
+        target: Option<Target>,
+    ) {
+        let words = (text, Some(value_at));
+        self.write(place, (size, false), words, Role::RowText, target);
+    }
+
+    fn write(
+        &mut self,
+        (at, align): (Pos2, Align),
+        (size, bold): (f32, bool),
+        (text, value_at): (String, Option<usize>),
+        role: Role,
+        target: Option<Target>,
+    ) {
+        let shape = Shape::Text {
+            at,
+            align,
+            size,
+            bold,
+            text,
+            value_at,
+        };
+        self.marks.push(Mark::new(shape, role, target));
     }
 
     /// Adds an edge's line, up to where the head begins.
@@ -405,12 +418,14 @@ impl Shape {
                 size,
                 bold,
                 text,
+                value_at,
             } => Shape::Text {
                 at: at(*place),
                 align: *align,
                 size: size * scale,
                 bold: *bold,
                 text: text.clone(),
+                value_at: *value_at,
             },
         }
     }
@@ -473,7 +488,7 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
         scene.label(route.label, arrow, target);
         scene.end(Part::Label(place));
         let title = |card: usize| diagram.cards[card].title.as_str();
-        let (label, from, to) = (&arrow.label, title(arrow.from), title(arrow.to));
+        let (label, from, to) = (arrow.text(), title(arrow.from), title(arrow.to));
         scene.name(
             route.label,
             format!("Edge {label} from {from} to {to}"),
@@ -502,6 +517,7 @@ pub fn numbered(
         size: SMALL_FONT,
         bold: true,
         text,
+        value_at: None,
     };
     [
         Mark::new(disc, Role::Number(relation), target),
@@ -590,7 +606,7 @@ fn card_marks(scene: &mut Scene, card: &Card, space: &CardBox, emphasis: Emphasi
         );
         scene.rect(Rect::from_x_y_ranges(x, y), 2.0, role, target);
         let y = rect.center().y;
-        scene.text(left(y), ROW_FONT, row_text(row), Role::RowText, target);
+        scene.operation(left(y), ROW_FONT, row_parts(row), target);
         if let Some((numbers, relation)) = &row.proves {
             let center = right(y).0 - vec2(disc_size(numbers).x / 2.0, 0.0);
             scene

@@ -141,26 +141,15 @@ fn brief(diagram: &Diagram) -> Diagram {
         );
         // An operation at one of its ends names the key.
         let names_key = arrow.from_row.or(arrow.to_row).is_some();
-        let mark = if arrow.label.ends_with(" *") {
-            " *"
+        let label = if names_key {
+            arrow.relation.code().to_owned()
         } else {
-            ""
+            arrow.label.clone()
         };
-        // An edge of a case is not there otherwise.
-        let when = if arrow.label.starts_with("if ") {
-            "if "
-        } else {
-            ""
-        };
-        let short = || format!("{when}{}{mark}", arrow.relation.code());
         Some(Arrow {
             from,
             to,
-            label: if names_key {
-                short()
-            } else {
-                arrow.label.clone()
-            },
+            label,
             ..arrow.clone()
         })
     };

@@ -1,15 +1,15 @@
 //! The contents of a report, in order: what happened, in which setting, why it is a contradiction, why to believe it,
 //! how often it happens, how to run it.
 
-use super::document::{Block, Document, Inline, InlineText, code, strong, text};
 use super::{Brief, Made, setting, trust};
 use crate::reproduce::Plan;
 use isoscope_model::history::{
-    Annotation, History, OperationId, TransactionId, visible, visible_line,
+    Annotation, History, OperationId, TransactionId, counted, visible, visible_line,
 };
 use isoscope_tell::counterexample::{
     Counterexample, Explanation, Quotation, Step, interpret, narrate,
 };
+use isoscope_tell::document::{Block, Document, InlineText, code, strong, text};
 
 /// Maximum length of a script that is shown unfolded.
 const SHOWN_LINES: usize = 60;
@@ -153,46 +153,14 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
             order.push(t);
         }
     }
-    let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    let shown = example.shown_operations();
-    let cell = |t: TransactionId| {
-        let outcome = history.outcome(t).words();
-        let mut line: InlineText = vec![
-            strong(history.transaction_name(t)),
-            text(format!(" {outcome}")),
-        ];
-        let (rows, others) = narrate::rows(example, whole, t, &shown);
-        for (operation, place) in rows {
-            line.extend([Inline::Break, code(operation)]);
-            line.extend(place.map(|place| text(format!(" {place}"))));
-        }
-        if others > 0 {
-            let plural = if others == 1 { "" } else { "s" };
-            line.extend([
-                Inline::Break,
-                text(format!("+ {others} other operation{plural}")),
-            ]);
-        }
-        line
-    };
-    let header = sessions
-        .iter()
-        .map(|&s| vec![text(format!("session {}", history.session_and_node(s)))])
-        .collect();
-    let row = |&t: &TransactionId| {
-        let of = history.session_of(t);
-        sessions
-            .iter()
-            .map(|&s| if s == of { cell(t) } else { InlineText::new() })
-            .collect()
-    };
     report.heading(2, "What was observed");
-    report.blocks.push(Block::Table {
-        header,
-        rows: order.iter().map(row).collect(),
-    });
+    let words: narrate::CellWords = (
+        |place| format!(" {place}"),
+        |others| format!("+ {}", counted(others, "other operation")),
+    );
+    report
+        .blocks
+        .push(narrate::table(example, whole, &order, words));
     report.paragraph(vec![text(
         "Transactions are in the order of their statements under “How to reproduce it”, which need not be the order in \
          which they ran.",
@@ -224,7 +192,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
         .map(|(edge, reason)| {
             vec![
                 vec![code(narrate::edge_label(example, edge))],
-                vec![text(reason.to_string())],
+                vec![text(reason.text.to_string())],
             ]
         })
         .collect();
@@ -247,14 +215,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
     }
     // Each once, however many edges depend on it.
     let mut quoted: Vec<Quotation> = Vec::new();
-    for reason in told.iter().filter_map(|(edge, _)| {
-        let place = example
-            .violation
-            .edges
-            .iter()
-            .position(|e| std::ptr::eq(e, *edge))?;
-        explanation.reasons.get(place)
-    }) {
+    for (_, reason) in told {
         if !quoted.contains(&reason.quotation) {
             quoted.push(reason.quotation);
         }

@@ -1,7 +1,7 @@
 //! A document as HTML.
 
-use super::document::{Block, Document, Inline, InlineText};
 use crate::svg;
+use isoscope_tell::document::{Block, Document, Inline, InlineText};
 
 /// The parts of a report, those between two headings of the second level as a section.
 pub(super) fn blocks(document: &Document) -> String {
@@ -25,12 +25,9 @@ pub(super) fn block(block: &Block) -> String {
     match block {
         Block::Heading(level, words) => format!("<h{level}>{}</h{level}>\n", escape(words)),
         Block::Paragraph(words) => format!("<p>{}</p>\n", line(words)),
-        Block::List(items) => {
-            let items: String = items
-                .iter()
-                .map(|item| format!("<li>{}</li>\n", line(item)))
-                .collect();
-            format!("<ul>\n{items}</ul>\n")
+        Block::List(all) => format!("<ul>\n{}</ul>\n", items(all)),
+        Block::Numbered(first, all) => {
+            format!("<ol start=\"{first}\">\n{}</ol>\n", items(all))
         }
         Block::Table { header, rows } => {
             let head: String = header
@@ -58,6 +55,13 @@ pub(super) fn block(block: &Block) -> String {
             lines(text)
         ),
     }
+}
+
+fn items(items: &[InlineText]) -> String {
+    items
+        .iter()
+        .map(|item| format!("<li>{}</li>\n", line(item)))
+        .collect()
 }
 
 fn line(words: &InlineText) -> String {

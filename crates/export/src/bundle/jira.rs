@@ -1,7 +1,7 @@
 //! The wiki markup of Jira.
 
-use super::document::{Block, Document, Inline, InlineText};
 use isoscope_model::history::acts_in_line;
+use isoscope_tell::document::{Block, Document, Inline, InlineText};
 use std::fmt::Write;
 
 /// The document; `picture` is the name of the attachment.
@@ -17,6 +17,9 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
             Block::List(items) => items
                 .iter()
                 .try_for_each(|item| writeln!(out, "* {}", line(item))),
+            Block::Numbered(first, items) => (*first..)
+                .zip(items)
+                .try_for_each(|(number, item)| writeln!(out, "{number}. {}", line(item))),
             Block::Table { header, rows } => {
                 let cells = |cells: &[InlineText], bar: &str| {
                     cells.iter().map(cell).collect::<Vec<_>>().join(bar)
@@ -91,7 +94,7 @@ fn escape(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bundle::document::text;
+    use isoscope_tell::document::text;
 
     #[test]
     fn names_do_not_act_and_no_cell_is_empty() {

@@ -6,11 +6,9 @@
 //! says why. The same input gives the same bytes.
 
 mod contents;
-mod document;
 mod histories;
 mod html;
 mod jira;
-mod markdown;
 mod operations;
 mod setting;
 mod stage;
@@ -25,6 +23,7 @@ use isoscope_check::health::Health;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Annotation, History};
 use isoscope_tell::counterexample::{Counterexample, Explanation, narrate};
+use isoscope_tell::document::{self, Reader};
 
 /// The subject of a report, and the data it needs.
 pub struct Brief<'a> {
@@ -107,11 +106,15 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
     let made = Made::new(brief, control)?;
     let in_files = contents::document(&made);
     let title = narrate::headline(brief.example, brief.explanation);
+    let in_tracker = Reader::Tracker {
+        picture: "picture.svg",
+        alt: &title,
+    };
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
     add(
         "report.md",
-        markdown::markdown(&in_files, "picture.svg", &title).into_bytes(),
+        document::markdown(&in_files, in_tracker).into_bytes(),
     );
     add(
         "report.jira.txt",

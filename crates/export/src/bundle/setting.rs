@@ -1,10 +1,10 @@
 //! In which setting it happened: what maintainers ask first, as far as the history says it, and blanks.
 
 use super::Brief;
-use super::document::{Block, InlineText, code, text};
 use isoscope_check::checkers::Findings;
 use isoscope_check::checkers::lattice::{Promise, strongest_satisfied};
 use isoscope_model::history::{Cluster, History, LEVEL_CLAIMED, counted, grouped, visible};
+use isoscope_tell::document::{Block, InlineText, code, text};
 use std::path::Path;
 
 /// What is known of the setting, a row each, and … for the rest.

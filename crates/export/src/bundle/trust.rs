@@ -1,12 +1,12 @@
 //! Why it is not the harness, and how often it happens.
 
-use super::document::{Block, Inline, InlineText, code, strong, text};
 use isoscope_check::checkers::{Findings, Violation};
 use isoscope_check::health::{Health, LISTED, Severity};
 use isoscope_model::history::{
     History, OperationId, OperationKind, Outcome, TransactionId, Value, grouped,
 };
 use isoscope_tell::counterexample::{Counterexample, involved_operations};
+use isoscope_tell::document::{Block, Inline, InlineText, code, strong, text};
 use std::collections::BTreeMap;
 
 /// The checks that distinguish a fault of the database from one of the test, an item each, beginning with whether it

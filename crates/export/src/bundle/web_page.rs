@@ -4,12 +4,12 @@
 //! digests. So nothing that a history contains could act, even if it were not escaped.
 
 use super::contents;
-use super::document::{Block, Inline, InlineText};
 use super::html::{block, blocks, escape};
 use super::{Brief, Made, Picture, operations, stage};
 use crate::digest::source_of;
 use crate::svg;
 use isoscope_tell::counterexample::narrate;
+use isoscope_tell::document::{Block, Inline, InlineText};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../../assets/report.css");

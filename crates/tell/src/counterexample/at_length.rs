@@ -1,12 +1,13 @@
 //! The long form of an explanation: every step with its definitions and axioms, the cases, how the argument is built,
 //! and a run through it.
 
-use super::narrate::{escape, sentence};
+use super::narrate::sentence;
 use super::replay::{self, Explained};
 use super::sentences::capitalized;
 use super::{
     Counterexample, Explanation, Quotation, Step, StepRole, axioms, case_tree, interpret, signature,
 };
+use crate::document::{self, Block, Document, Reader, text};
 use isoscope_model::control::Control;
 use std::fmt::Write;
 
@@ -38,14 +39,13 @@ pub fn markdown_at_length(
     explanation: &Explanation,
     control: &Control,
 ) -> String {
-    let mut out = String::new();
+    let mut report = Document::default();
     for section in sections(example, explanation, control) {
-        let _ = writeln!(out, "\n### {}\n", section.heading);
-        for line in section.lines {
-            let _ = writeln!(out, "- {}", escape(&line));
-        }
+        report.heading(3, section.heading);
+        let lines = section.lines.into_iter().map(|line| vec![text(line)]);
+        report.blocks.push(Block::List(lines.collect()));
     }
-    out
+    format!("\n{}", document::markdown(&report, Reader::Anyone))
 }
 
 fn sections(

@@ -20,23 +20,22 @@ pub fn explain(example: &Counterexample) -> Explanation {
 /// The same; which orders matter is left out if `control` ends the work before that is known.
 pub fn explain_within(example: &Counterexample, control: &Control) -> Explanation {
     let (history, violation) = (&example.history, &example.violation);
-    let reasons = reasons::reasons(history, &violation.edges, example.level);
+    let mut reasons = reasons::reasons(history, &violation.edges, example.level);
     let orders = orders::orders(example, control);
     let words = Words::new(history, &violation.edges);
-    let mut edge_reasons: Vec<Sentence> =
-        reasons.iter().map(|reason| reason.short.clone()).collect();
     for (edge, difference) in example
         .edges_needed(&orders)
         .into_iter()
         .zip(orders.difference.iter().cycle())
     {
-        let reason = &mut edge_reasons[edge];
-        *reason = say!("{reason}{}", told::makes_difference(difference));
+        let text = &mut reasons[edge].text;
+        *text = say!("{text}{}", told::makes_difference(difference));
     }
     let Headline {
         claim,
         title,
         summary,
+        ..
     } = headline(history, violation);
     let (verdicts, standing) = facts::verdicts(example);
     Explanation {
@@ -60,7 +59,6 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         taken: other_writers::taken(example),
         assumptions: facts::assumptions(example),
         steps: steps(history, violation, example.level),
-        edge_reasons,
         reasons,
         size: size(example),
     }

@@ -229,8 +229,8 @@ pub struct Explanation {
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].
     pub shows: Shows,
-    /// Which simpler violation it contains, in one sentence.
-    pub contains: Option<String>,
+    /// Which simpler violation it contains, in a clause.
+    pub contains: Option<Sentence>,
     /// The reads of the whole history that it rests on outside of cases, each with the writer that it assumes; none
     /// where any writer of the value will do.
     pub taken: Vec<(OperationId, Option<TransactionId>)>,
@@ -238,9 +238,7 @@ pub struct Explanation {
     pub assumptions: Vec<String>,
     /// The argument, in order.
     pub steps: Vec<Step>,
-    /// By edge of the violation: why it is there, in a sentence. The short form of [`reasons`](Self::reasons).
-    pub edge_reasons: Vec<Sentence>,
-    /// By edge of the violation: why it is there, as data.
+    /// By edge of the violation: why it is there.
     pub reasons: Vec<EdgeReason>,
     /// In what sense it is minimal, in one sentence.
     pub size: String,

@@ -4,10 +4,12 @@
 
 use super::sentence::{Sentence, say};
 use super::sentences::step_number;
-use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
+use super::{
+    Counterexample, EdgeReason, Explanation, Statement, Step, StepRole, edges_to_draw, sentences,
+};
+use crate::document::{self, Block, Document, Inline, InlineText, Reader, code, strong, text};
 use isoscope_model::history::{History, OperationId, TransactionId, visible};
 use isoscope_model::relations::Edge;
-use std::fmt::Write;
 
 /// A step as a sentence with its full stop, and what it rests on: "T1 came before T2. (from 1, 3)".
 pub fn sentence(step: &Step) -> Sentence {
@@ -72,11 +74,11 @@ pub struct Line {
 
 /// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
 pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
-    text(&plain_lines(example, explanation, whole))
+    joined(&plain_lines(example, explanation, whole))
 }
 
 /// Lines of plain text as one, ending with a newline.
-pub fn text(lines: &[Line]) -> String {
+pub fn joined(lines: &[Line]) -> String {
     let line = |Line { lead, words }: &Line| format!("{lead}{words}\n");
     lines.iter().map(line).collect()
 }
@@ -130,7 +132,10 @@ pub fn plain_lines(
         line("", String::new());
     }
     for (edge, reason) in told_edges(example, explanation) {
-        line("", format!("{}: {reason}", edge_label(example, edge)));
+        line(
+            "",
+            format!("{}: {}", edge_label(example, edge), reason.text),
+        );
     }
     untold_edges(example)
         .into_iter()
@@ -140,56 +145,56 @@ pub fn plain_lines(
     lines
 }
 
-/// The counterexample as Markdown for an issue tracker, ending with a newline. `whole` is the history it was taken
-/// from; its path and size are named.
+/// The counterexample as Markdown, ending with a newline. `whole` is the history it was taken from; its path and size
+/// are named.
 pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "## {}\n\n{}\n",
-        escape(&explanation.title),
-        escape(&explanation.summary)
-    );
-    for line in explanation.facts() {
-        let _ = writeln!(out, "- {}", escape(&line));
-    }
+    let mut report = Document::default();
+    report.heading(2, explanation.title.as_str());
+    report.paragraph(vec![text(&*explanation.summary)]);
+    let mut facts: Vec<InlineText> = explanation
+        .facts()
+        .into_iter()
+        .map(|fact| vec![text(fact)])
+        .collect();
     let path = &whole.origin().path;
     if !path.is_empty() {
-        let path = visible(path).replace('`', "'");
-        let _ = writeln!(
-            out,
-            "- History: `{path}`, {} transactions",
-            whole.n_transactions()
-        );
+        let size = format!(", {} transactions", whole.n_transactions());
+        facts.push(vec![text("History: "), code(visible(path)), text(size)]);
     }
-    table(&mut out, example, whole);
-    let _ = writeln!(out, "### Why this is a contradiction");
-    for (heading, number, step) in numbered(explanation) {
-        if let Some(heading) = heading {
-            let _ = writeln!(out, "\n**{heading}**\n");
-        }
-        let _ = writeln!(out, "{number}. {}", escape(&sentence(step)));
+    report.blocks.push(Block::List(facts));
+    let words: CellWords = (
+        |place| format!(" ({place})"),
+        |others| format!("+{}", sentences::counted(others, "other")),
+    );
+    let order = telling_order(example);
+    report.blocks.push(table(example, whole, &order, words));
+    report.heading(3, "Why this is a contradiction");
+    let steps: Vec<_> = numbered(explanation).collect();
+    for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
+        report.paragraph(part[0].0.clone().map(strong).into_iter().collect());
+        let lines = part.iter().map(|(_, _, step)| vec![text(sentence(step))]);
+        report
+            .blocks
+            .push(Block::Numbered(part[0].1, lines.collect()));
     }
-    let _ = writeln!(out, "\n{}", escape(&explanation.size));
+    report.paragraph(vec![text(&explanation.size)]);
     if !example.violation.edges.is_empty() {
-        let _ = writeln!(
-            out,
-            "\n### Why each edge is there\n\n| edge | why |\n|---|---|"
-        );
-        for (edge, reason) in told_edges(example, explanation) {
-            let _ = writeln!(
-                out,
-                "| {} | {} |",
-                escape(&edge_label(example, edge)),
-                escape(reason)
-            );
-        }
+        report.heading(3, "Why each edge is there");
+        let row = |(edge, reason): (&Edge, &EdgeReason)| {
+            let edge = edge_label(example, edge);
+            vec![vec![text(edge)], vec![text(&*reason.text)]]
+        };
+        report.blocks.push(Block::Table {
+            header: ["edge", "why"].map(|name| vec![text(name)]).to_vec(),
+            rows: told_edges(example, explanation).map(row).collect(),
+        });
     }
     if let Some(rest) = untold_edges(example) {
-        let _ = writeln!(out, "\n{}", escape(&rest));
+        report.paragraph(vec![text(rest)]);
     }
-    let _ = writeln!(out, "\nIn the literature: {}", escape(&explanation.codes));
-    out
+    let codes = format!("In the literature: {}", explanation.codes);
+    report.paragraph(vec![text(codes)]);
+    document::markdown(&report, Reader::Anyone)
 }
 
 /// The edges whose reasons are shown, with the reasons: for a log of clauses, which has too many, those of its first
@@ -197,14 +202,14 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
-) -> impl Iterator<Item = (&'a Edge, &'a Sentence)> {
+) -> impl Iterator<Item = (&'a Edge, &'a EdgeReason)> {
     let is_log = example.violation.proof.is_log_of_orders();
     let told = is_log.then(|| edges_to_draw(&example.violation));
     let all = example
         .violation
         .edges
         .iter()
-        .zip(&explanation.edge_reasons)
+        .zip(&explanation.reasons)
         .enumerate();
     all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e)))
         .map(|(_, of_edge)| of_edge)
@@ -222,53 +227,53 @@ fn untold_edges(example: &Counterexample) -> Option<String> {
     (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
 }
 
-/// Sessions as columns, a row for each transaction, involved operations only.
-fn table(out: &mut String, example: &Counterexample, whole: &History) {
-    let order = telling_order(example);
-    let mut sessions: Vec<_> = order
-        .iter()
-        .map(|&t| example.history.session_of(t))
-        .collect();
+/// What a cell of a table says of the place of an operation, and of how many others a transaction has.
+pub type CellWords = (fn(&str) -> String, fn(usize) -> String);
+
+/// A table of sessions as columns with a row for each transaction, in this order; involved operations only.
+pub fn table(
+    example: &Counterexample,
+    whole: &History,
+    order: &[TransactionId],
+    words: CellWords,
+) -> Block {
+    let history = &example.history;
+    let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    let names = sessions
-        .iter()
-        .map(|&s| format!("session {}", escape(&example.history.session_and_node(s))));
-    let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
-    let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
     let shown = example.shown_operations();
-    for t in order {
-        let mut cell = format!(
-            "**{}** {}",
-            escape(&example.history.transaction_name(t)),
-            example.history.outcome(t).words()
-        );
+    let cell = |t: TransactionId| {
+        let outcome = format!(" {}", history.outcome(t).words());
+        let mut cell = vec![strong(history.transaction_name(t)), text(outcome)];
         let (rows, others) = rows(example, whole, t, &shown);
-        for (text, place) in rows {
-            let place = place
-                .map(|place| format!(" ({})", escape(&place)))
-                .unwrap_or_default();
-            let _ = write!(
-                cell,
-                "<br>`{}`{place}",
-                text.replace('`', "'").replace('|', "\\|")
-            );
+        for (operation, place) in rows {
+            cell.extend([Inline::Break, code(operation)]);
+            cell.extend(place.map(|place| text(words.0(&place))));
         }
         if others > 0 {
-            let _ = write!(cell, "<br>+{}", sentences::counted(others, "other"));
+            cell.extend([Inline::Break, text(words.1(others))]);
         }
-        let session = example.history.session_of(t);
-        let cells: Vec<&str> = sessions
+        cell
+    };
+    let header = sessions
+        .iter()
+        .map(|&s| vec![text(format!("session {}", history.session_and_node(s)))])
+        .collect();
+    let row = |&t: &TransactionId| {
+        let of = history.session_of(t);
+        sessions
             .iter()
-            .map(|&s| if s == session { cell.as_str() } else { "" })
-            .collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+            .map(|&s| if s == of { cell(t) } else { InlineText::new() })
+            .collect()
+    };
+    Block::Table {
+        header,
+        rows: order.iter().map(row).collect(),
     }
-    let _ = writeln!(out);
 }
 
 /// Involved operations of a transaction with their places, and how many others it has in the whole history.
-pub fn rows(
+fn rows(
     example: &Counterexample,
     whole: &History,
     t: TransactionId,
@@ -331,20 +336,6 @@ pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
         name(edge.to),
         edge.relation.code()
     )
-}
-
-/// Keeps names from acting as Markdown or HTML.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// The headline of a bug report: what happened, and the weakest level it violates.

@@ -10,9 +10,9 @@ use isoscope_model::relations::Edge;
 /// Why one edge of an argument is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeReason {
-    /// One sentence, in plain words, with a full stop.
-    pub short: Sentence,
-    /// The same at length: what was observed, the definition or axiom word for word, and what it says here.
+    /// In plain words: a sentence with a full stop, and one more if the edge makes the difference between two orders.
+    pub text: Sentence,
+    /// At length: what was observed, the definition or axiom word for word, and what it says here.
     pub long: String,
     /// The definition or axiom it rests on.
     pub quotation: Quotation,
@@ -33,11 +33,11 @@ pub(super) fn reasons(history: &History, edges: &[Edge], level: Level) -> Vec<Ed
 /// The reason of one edge.
 pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason {
     let quotation = axioms::of_edge(edge, level);
-    let short = words.reason(edge, level);
+    let text = words.reason(edge, level);
     let roles = words.roles(edge);
     EdgeReason {
-        long: at_length(&short, &quotation.text(), &roles),
-        short,
+        long: at_length(&text, &quotation.text(), &roles),
+        text,
         quotation,
         roles,
     }

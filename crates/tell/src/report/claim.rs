@@ -19,6 +19,7 @@ pub(super) fn argument(
         claim,
         title,
         summary,
+        ..
     } = counterexample::headline(history, violation);
     let says = Claims { violation, places }.entry(&claim);
     let steps = counterexample::steps(history, violation, level);

@@ -243,6 +243,8 @@ mod tests {
             to_row: None,
             relation: Relation::CommitOrder,
             label: "CM".to_owned(),
+            condition: None,
+            is_decisive: false,
             emphasis,
         };
         let arrows = arrows.iter().enumerate().map(arrow).collect();

@@ -47,14 +47,19 @@ pub fn title_text(card: &Card) -> String {
 
 /// A row's operation as shown.
 pub fn row_text(row: &Row) -> String {
+    row_parts(row).0
+}
+
+/// A row's operation as shown, and where its value begins.
+pub fn row_parts(row: &Row) -> (String, usize) {
     shortened(&row.text, row.value_at, MAX_OPERATION_COLUMNS)
 }
 
-/// An operation whose value begins at `value_at`, in at most `max` columns: key and value are shortened separately,
-/// what is between them never.
-pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
+/// An operation whose value begins at `value_at`, in at most `max` columns, and where its value begins then: key and
+/// value are shortened separately, what is between them never.
+pub fn shortened(text: &str, value_at: usize, max: usize) -> (String, usize) {
     if columns(text) <= max {
-        return text.to_owned();
+        return (text.to_owned(), value_at);
     }
     let (head, value) = text.split_at(value_at);
     let close = head.rfind(')').unwrap_or(head.len());
@@ -64,7 +69,7 @@ pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
     let for_key = (room / 2).max(room.saturating_sub(columns(value)));
     let key = elide(key, for_key);
     let value = elide_list(value, room.saturating_sub(columns(&key)));
-    format!("{key}{between}{value}")
+    (format!("{key}{between}{value}"), key.len() + between.len())
 }
 
 /// The text after a card's title as shown: its outcome or its session.
@@ -79,7 +84,7 @@ pub fn place_text(row: &Row) -> String {
 
 /// An arrow's label as shown.
 pub fn label_text(arrow: &Arrow) -> String {
-    elide(&arrow.label, MAX_LABEL_COLUMNS)
+    elide(&arrow.text(), MAX_LABEL_COLUMNS)
 }
 
 /// The fold line's text.

@@ -28,7 +28,7 @@ pub use lanes::lanes;
 pub(super) use measure::{CARD_PAD, folded_text, label_size};
 pub use measure::{
     LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text,
-    number_text, place_text, proof_width, row_text, shortened, status_text, title_text,
+    number_text, place_text, proof_width, row_parts, row_text, shortened, status_text, title_text,
 };
 pub use moved::lanes_moved;
 pub use sequence::sequence;

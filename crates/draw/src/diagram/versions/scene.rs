@@ -385,6 +385,8 @@ impl Columns<'_> {
                 to_row: None,
                 relation: forced.relation,
                 label: format!("{}{says}", forced.relation.code()),
+                condition: None,
+                is_decisive: false,
                 emphasis: Emphasis::Cycle,
             };
             self.scene.edge(&path, &arrow, target);

@@ -2,8 +2,8 @@
 
 use super::sentences::name;
 use super::{OrderLine, Passes, Seen, Surroundings, why};
-use crate::counterexample::narrate::escape;
 use crate::counterexample::replay::StepKind;
+use crate::document::{self, Block, Document, Reader, code, text};
 use isoscope_model::history::{OperationId, Value, grouped};
 use std::fmt::Write;
 
@@ -22,31 +22,24 @@ pub fn plain_text(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: boo
         let _ = writeln!(out, "{:4}  {}", place + 1, line(passes, line_of, all));
     }
     if let Some(rest) = rest(passes, all) {
-        let _ = writeln!(out, "      {rest}");
+        let _ = writeln!(out, "      {rest}`--long` shows all.");
     }
     out
 }
 
-/// The same as Markdown.
+/// Title, paragraph and order as Markdown, ending with a newline; `all` shows every line and operation.
 pub fn markdown(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: bool) -> String {
-    let why = escape(&why(passes, surroundings).join(" "));
-    let mut out = format!(
-        "## {}\n\n{why}\n\n### {}\n\n",
-        escape(&title(passes)),
-        heading(passes)
-    );
-    for (place, line_of) in shown(passes, all).iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "{}. {}",
-            place + 1,
-            escape(&line(passes, line_of, all))
-        );
-    }
+    let mut report = Document::default();
+    report.heading(2, title(passes));
+    report.paragraph(vec![text(why(passes, surroundings).join(" "))]);
+    report.heading(3, heading(passes));
+    let lines = shown(passes, all).iter();
+    let lines = lines.map(|line_of| vec![text(line(passes, line_of, all))]);
+    report.blocks.push(Block::Numbered(1, lines.collect()));
     if let Some(rest) = rest(passes, all) {
-        let _ = writeln!(out, "\n{rest}");
+        report.paragraph(vec![text(rest), code("--long"), text(" shows all.")]);
     }
-    out
+    document::markdown(&report, Reader::Anyone)
 }
 
 fn shown<'p>(passes: &'p Passes<'_>, all: bool) -> &'p [OrderLine] {
@@ -60,7 +53,7 @@ fn shown<'p>(passes: &'p Passes<'_>, all: bool) -> &'p [OrderLine] {
 
 fn rest(passes: &Passes<'_>, all: bool) -> Option<String> {
     let left = passes.lines.len() - shown(passes, all).len();
-    (left > 0).then(|| format!("… and {} more: `--long` shows all.", grouped(left as u64)))
+    (left > 0).then(|| format!("… and {} more: ", grouped(left as u64)))
 }
 
 /// "Snapshot isolation (SI) holds".

@@ -9,7 +9,7 @@ use isoscope_model::relations::EdgeIndex;
 use std::collections::BTreeSet;
 
 impl Speaker<'_> {
-    /// The sentence of such a claim.
+    /// The clause of such a claim.
     pub(super) fn cases(&self) -> Sentence {
         match &self.violation.proof {
             Proof::Reads(_) | Proof::Cycle(_) => Sentence::default(),
@@ -21,7 +21,7 @@ impl Speaker<'_> {
                 if proof.is_log_of_orders() {
                     let transactions = self.violation.size();
                     return say!(
-                        "In whatever order these {transactions} transactions wrote their keys, one of {n} cycles closes."
+                        "In whatever order these {transactions} transactions wrote their keys, one of {n} cycles closes"
                     );
                 }
                 let reads: BTreeSet<OperationId> =
@@ -32,7 +32,7 @@ impl Speaker<'_> {
                     say!(" what {} reads returned,", reads.len())
                 };
                 say!(
-                    "However one explains{of} one of {n} combinations is there, and each contradicts."
+                    "However one explains{of} one of {n} combinations is there, and each contradicts"
                 )
             }
         }
@@ -53,7 +53,7 @@ impl Speaker<'_> {
                     None => "a cycle closes".into(),
                 };
                 say!(
-                    "Whichever of {} and {} wrote {} first, {closes}.",
+                    "Whichever of {} and {} wrote {} first, {closes}",
                     self.transaction(one),
                     self.transaction(other),
                     words.key(Some(key))
@@ -69,10 +69,10 @@ impl Speaker<'_> {
                 let wrote = words.value_read(read);
                 match names.as_slice() {
                     [one] => say!(
-                        "Only {one} can have written the {wrote}, and then a contradiction follows."
+                        "Only {one} can have written the {wrote}, and then a contradiction follows"
                     ),
                     _ => say!(
-                        "Whichever of {} wrote the {wrote}, a contradiction follows.",
+                        "Whichever of {} wrote the {wrote}, a contradiction follows",
                         Words::list(&names)
                     ),
                 }
@@ -85,18 +85,18 @@ impl Speaker<'_> {
                 let names: Vec<Sentence> = appends.collect();
                 let element = words.element_read(read, place);
                 match names.as_slice() {
-                    [] => say!("No append can have made the {element}."),
+                    [] => say!("No append can have made the {element}"),
                     [one] => say!(
-                        "Only {one} can have appended the {element}, and then a contradiction follows."
+                        "Only {one} can have appended the {element}, and then a contradiction follows"
                     ),
                     _ => say!(
-                        "Whichever of {} appended the {element}, a contradiction follows.",
+                        "Whichever of {} appended the {element}, a contradiction follows",
                         Words::list(&names)
                     ),
                 }
             }
             Question::Outcome { transaction } => say!(
-                "Whether {} committed or not, a contradiction follows.",
+                "Whether {} committed or not, a contradiction follows",
                 words.transaction(transaction)
             ),
         }

@@ -1,6 +1,6 @@
 //! Facts about a counterexample in addition to its argument: which levels allow it, and what it takes for granted.
 
-use super::headline::summary;
+use super::headline::headline;
 use super::words::Words;
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::sentence::{Mention, Sentence, say};
@@ -61,7 +61,7 @@ impl Explanation {
             .position(|listed| listed.id == violation.id);
         // What the list has no entry of its own for.
         self.contains = (self.shows == Shows::Cause).then(|| {
-            format!("Found among the transactions of {}, as IsoScope numbers the anomalies of this file.", violation.id)
+            say!("found among the transactions of {}, as IsoScope numbers the anomalies of this file", violation.id)
         });
         if self.contains.is_some() {
             return self.under(whole, findings, violation);
@@ -70,14 +70,15 @@ impl Explanation {
         self.contains = simpler.map(|simpler| {
             let simpler = &findings.violations[simpler];
             let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
-            match summary(whole, simpler) {
-                same if is_same(&same, &self.summary) => {
-                    format!("One of several anomalies with the same cause, which IsoScope lists after {}.", simpler.id)
+            let headline = headline(whole, simpler);
+            match headline.clause {
+                _ if is_same(&headline.summary, &self.summary) => {
+                    say!("one of several anomalies with the same cause, which IsoScope lists after {}", simpler.id)
                 }
-                summary if extent(simpler) < extent(violation) => {
-                    format!("Simpler, with the same cause, listed as {}: {summary}", simpler.id)
+                clause if extent(simpler) < extent(violation) => {
+                    say!("simpler, with the same cause, listed as {}: {clause}", simpler.id)
                 }
-                _ => format!("IsoScope lists an anomaly with the same cause before this one: {}.", simpler.id),
+                _ => say!("IsoScope lists an anomaly with the same cause before this one: {}", simpler.id),
             }
         });
         self.under(whole, findings, violation)
@@ -109,6 +110,12 @@ impl Explanation {
         self
     }
 
+    /// Which simpler violation it contains, in a sentence.
+    pub fn contained(&self) -> Option<String> {
+        let clause = self.contains.clone()?.begun();
+        Some(format!("{clause}."))
+    }
+
     /// Short lines for every form of the explanation: what casts doubt on it, the verdicts, those of the whole history where known, the weakest levels
     /// broken on every order, which order makes the difference, and the assumptions.
     pub fn facts(&self) -> Vec<String> {
@@ -124,7 +131,7 @@ impl Explanation {
             self.whole.clone(),
             self.weakest.clone(),
             self.difference.clone(),
-            self.contains.clone(),
+            self.contained(),
             self.faults.clone(),
             Some(assumed),
         ];

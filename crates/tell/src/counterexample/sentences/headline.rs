@@ -19,20 +19,23 @@ pub struct Headline {
     pub title: String,
     /// Which transaction did it to which key, in one sentence with a full stop.
     pub summary: Sentence,
+    /// The summary without its full stop.
+    pub(super) clause: Sentence,
 }
 
 /// The claim of a violation, in words. O(edges²).
 pub fn headline(history: &History, violation: &Violation) -> Headline {
     let claim = claim(history, violation);
     let words = Words::new(history, &violation.edges);
-    let summary = Speaker {
+    let clause = Speaker {
         words: &words,
         violation,
     }
-    .sentence(&claim);
+    .clause(&claim);
     Headline {
         title: title_of(&claim, history, violation).to_owned(),
-        summary,
+        summary: say!("{clause}."),
+        clause,
         claim,
     }
 }
@@ -253,7 +256,8 @@ fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
 }
 
 impl Speaker<'_> {
-    fn sentence(&self, claim: &Claim) -> Sentence {
+    /// The summary without its full stop.
+    fn clause(&self, claim: &Claim) -> Sentence {
         match claim {
             Claim::WrongValue { pattern, reads } => self.wrong_value(*pattern, reads),
             Claim::StaleRead {
@@ -265,7 +269,7 @@ impl Speaker<'_> {
             Claim::TwoReads { forced } => self.two_reads(forced),
             Claim::Observed => match &self.violation.proof {
                 Proof::Cycle(cycle) => self.observed(cycle),
-                _ => say!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+                _ => capitalized(self.violation.id.pattern.row().meaning).into(),
             },
             Claim::LostWrite {
                 key,
@@ -280,7 +284,7 @@ impl Speaker<'_> {
             Claim::ReadersDisagree { missed: [a, b] } => self.readers_disagree(*a, *b),
             Claim::MissedEachOther { missed } => {
                 let clauses = missed.map(|e| self.missed(e));
-                say!("{}; {}.", clauses[0], clauses[1])
+                say!("{}; {}", clauses[0], clauses[1])
             }
             Claim::Ring { missing } => self.ring(missing),
             Claim::AgainstTheClock { clock, missed } => self.against_the_clock(*clock, *missed),
@@ -303,7 +307,7 @@ impl Speaker<'_> {
         } else {
             Sentence::default()
         };
-        say!("{}{more}.", Sentence::join(clauses, "; ").begun())
+        say!("{}{more}", Sentence::join(clauses, "; ").begun())
     }
 
     /// "T2 read from T1".
@@ -353,17 +357,17 @@ impl Speaker<'_> {
             Sight::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
                 say!(
-                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}.",
+                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}",
                     self.words.written(write, key),
                     is_newer()
                 )
             }
             Sight::ReadBefore(seen) => say!(
-                "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}.",
+                "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}",
                 self.words.content(seen)
             ),
             Sight::Read(seen) => say!(
-                "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
+                "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}",
                 self.words.content(seen)
             ),
             Sight::SessionRead(seen) => {
@@ -375,7 +379,7 @@ impl Speaker<'_> {
                     say!(", which {new}")
                 };
                 say!(
-                    "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}.",
+                    "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}",
                     self.words.content(seen)
                 )
             }
@@ -383,7 +387,7 @@ impl Speaker<'_> {
                 let later = self.source_of(seen);
                 say!(
                     "{reader} read {} from {later}, before which {writer}, in the same session, {new}; but {reader} read the \
-                     older {stale}.",
+                     older {stale}",
                     self.words.content(seen)
                 )
             }
@@ -391,29 +395,29 @@ impl Speaker<'_> {
                 let (earlier, later) = (self.reader(seen), self.source_of(seen));
                 say!(
                     "{earlier} had read {} from {later}, before which {writer}, in the same session, {new}; later {reader}, in \
-                     the session of {earlier}, read the older {stale}.",
+                     the session of {earlier}, read the older {stale}",
                     self.words.content(seen)
                 )
             }
             Sight::Followed(seen) => say!(
-                "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}.",
+                "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}",
                 self.words.content(seen),
                 self.follower(seen, newer)
             ),
             Sight::Order if is_of_dependencies(self.violation) => {
                 say!(
-                    "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}."
+                    "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}"
                 )
             }
             Sight::Through => {
                 say!(
-                    "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}."
+                    "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}"
                 )
             }
             Sight::Order => {
                 let comma = if version.is_empty() { "" } else { "," };
                 say!(
-                    "{reader} read {stale}{comma} although {writer} came before it and {new}, {}.",
+                    "{reader} read {stale}{comma} although {writer} came before it and {new}, {}",
                     is_newer()
                 )
             }
@@ -520,7 +524,7 @@ impl Speaker<'_> {
         } else {
             Sentence::default()
         };
-        say!("{}{more}.", Sentence::join(&clauses, "; "))
+        say!("{}{more}", Sentence::join(&clauses, "; "))
     }
 
     fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> Sentence {
@@ -536,7 +540,7 @@ impl Speaker<'_> {
                 let both = [*one, other].map(|t| self.transaction(t));
                 let did = if is_list { "appended to" } else { "wrote" };
                 say!(
-                    "{} both {did} {key}, and each started before the other committed.",
+                    "{} both {did} {key}, and each started before the other committed",
                     Words::list(&both)
                 )
             }
@@ -560,14 +564,14 @@ impl Speaker<'_> {
                 };
                 let missed = other.unwrap_or_else(|| "another".into());
                 say!(
-                    "{} read {version} and {verb} without having seen {missed} {what}: one of the two {what}s is lost.",
+                    "{} read {version} and {verb} without having seen {missed} {what}: one of the two {what}s is lost",
                     self.transaction(*one)
                 )
             }
             several => {
                 let names: Vec<Sentence> = several.iter().map(|&t| self.transaction(t)).collect();
                 say!(
-                    "{} read {version} and each overwrote it: only one update can survive.",
+                    "{} read {version} and each overwrote it: only one update can survive",
                     Words::list(&names)
                 )
             }
@@ -588,9 +592,9 @@ impl Speaker<'_> {
             self.words.key(Some(key))
         );
         if is_open {
-            say!("{both}, but neither can have committed before the other started.")
+            say!("{both}, but neither can have committed before the other started")
         } else {
-            say!("{both}, {first} first, but {second} started before {first} committed.")
+            say!("{both}, {first} first, but {second} started before {first} committed")
         }
     }
 
@@ -626,7 +630,7 @@ impl Speaker<'_> {
             )
         };
         say!(
-            "{}; {}.",
+            "{}; {}",
             clause(second.to, a, first.from),
             clause(first.to, b, second.from)
         )
@@ -678,21 +682,21 @@ impl Speaker<'_> {
                 }
                 _ => "with what else was observed, ",
             };
-            return say!("{}: {others}that leaves {order}.", Words::list(&clauses));
+            return say!("{}: {others}that leaves {order}", Words::list(&clauses));
         }
         match missing.len() {
-            0 => say!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            0 => capitalized(self.violation.id.pattern.row().meaning).into(),
             1 => say!(
-                "{} missed several writes; with what else was observed, that leaves {order}.",
+                "{} missed several writes; with what else was observed, that leaves {order}",
                 names[0]
             ),
             n if n > TOLD => say!(
-                "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}.",
+                "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}",
                 Sentence::join(&names, ", "),
                 n - TOLD
             ),
             _ => say!(
-                "{} each missed a write; with what else was observed, that leaves {order}.",
+                "{} each missed a write; with what else was observed, that leaves {order}",
                 Words::list(&names)
             ),
         }
@@ -705,11 +709,11 @@ impl Speaker<'_> {
         let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
         match missed {
             Some(missed) => say!(
-                "{}, although {ended} had ended before {began} began.",
+                "{}, although {ended} had ended before {began} began",
                 self.missed(missed)
             ),
             None => say!(
-                "{ended} had ended before {began} began, yet what was read puts {began} before {ended}."
+                "{ended} had ended before {began} began, yet what was read puts {began} before {ended}"
             ),
         }
     }
@@ -720,7 +724,7 @@ impl Speaker<'_> {
             [read, by].map(|o| words.transaction(words.history.transaction_of(o)));
         let wrote = words.wrote(Some(by), None);
         say!(
-            "{reader} read {}, although {writer} {wrote} before that read began.",
+            "{reader} read {}, although {writer} {wrote} before that read began",
             words.content(read)
         )
     }

@@ -42,7 +42,7 @@ impl Speaker<'_> {
     /// The sentence of a claim about reads that are wrong in a way.
     pub(super) fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> Sentence {
         let words = self.words;
-        let meaning = || say!("{}.", capitalized(pattern.row().meaning));
+        let meaning = || capitalized(pattern.row().meaning).into();
         let Some(&read) = reads.first() else {
             return meaning();
         };
@@ -66,23 +66,23 @@ impl Speaker<'_> {
                     .interval(words.history.transaction_of(read))
                     .is_some() =>
             {
-                say!("{had}, a value that no transaction in the file had written by then.")
+                say!("{had}, a value that no transaction in the file had written by then")
             }
             Pattern::ThinAirRead => {
-                say!("{had}, a value that no transaction in the file wrote.")
+                say!("{had}, a value that no transaction in the file wrote")
             }
             Pattern::AbortedRead => match other {
-                Some(writer) => say!("{had}, which {writer} wrote before it aborted."),
-                None => say!("{had}, which an aborted transaction wrote."),
+                Some(writer) => say!("{had}, which {writer} wrote before it aborted"),
+                None => say!("{had}, which an aborted transaction wrote"),
             },
-            Pattern::FutureRead => say!("{had}, which it wrote only later."),
-            Pattern::NotMyOwnWrite => say!("{had} after it had written the key itself."),
+            Pattern::FutureRead => say!("{had}, which it wrote only later"),
+            Pattern::NotMyOwnWrite => say!("{had} after it had written the key itself"),
             Pattern::NotMyLastWrite => {
-                say!("{had}, one of its own writes that it had already overwritten.")
+                say!("{had}, one of its own writes that it had already overwritten")
             }
             Pattern::IntermediateRead => match other {
-                Some(writer) => say!("{had}, which {writer} had overwritten before committing."),
-                None => say!("{had}, which its writer had overwritten before committing."),
+                Some(writer) => say!("{had}, which {writer} had overwritten before committing"),
+                None => say!("{had}, which its writer had overwritten before committing"),
             },
             Pattern::NonRepeatableRead => {
                 let (reader, key) = (
@@ -102,7 +102,7 @@ impl Speaker<'_> {
                 };
                 let contents: Vec<Sentence> = reads.iter().filter(is_same).map(content).collect();
                 say!(
-                    "{} read {}: versions of different transactions.",
+                    "{} read {}: versions of different transactions",
                     words.transaction(reader),
                     Sentence::join(&contents, ", then ")
                 )
@@ -139,7 +139,7 @@ impl Speaker<'_> {
                     Sentence::join(names, ", ")
                 };
                 say!(
-                    "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}."
+                    "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}"
                 )
             }
             _ => meaning(),
@@ -172,8 +172,8 @@ impl Speaker<'_> {
         let writer = |&write: &OperationId| self.reader(write);
         Some(match pattern {
             Pattern::ThinAirRead => match words.never_appended(read) {
-                Some(element) => say!("{had}; no transaction appended {element}."),
-                None => say!("{had}, which no other transaction's appends can have made."),
+                Some(element) => say!("{had}; no transaction appended {element}"),
+                None => say!("{had}, which no other transaction's appends can have made"),
             },
             Pattern::AbortedRead => {
                 let aborted = |write: &&OperationId| {
@@ -183,7 +183,7 @@ impl Speaker<'_> {
                 };
                 let append = writes.iter().find(aborted).or(append);
                 let (element, writer) = (append.map(appended)?, append.map(writer)?);
-                say!("{had}; {writer} had appended {element} and aborted.")
+                say!("{had}; {writer} had appended {element} and aborted")
             }
             Pattern::FutureRead => {
                 let is_later = |write: &&OperationId| {
@@ -195,21 +195,21 @@ impl Speaker<'_> {
                     .iter()
                     .filter(is_later)
                     .find(|write| list.contains(&words.history.operation(**write).value));
-                say!("{had}; it appended {} only later.", later.map(appended)?)
+                say!("{had}; it appended {} only later", later.map(appended)?)
             }
             Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
-                say!("{had}, which does not end with what it had appended before.")
+                say!("{had}, which does not end with what it had appended before")
             }
             Pattern::IntermediateRead => match lacking {
                 Some(write) => {
                     say!(
-                        "{had}, without {}, which {} appended, too.",
+                        "{had}, without {}, which {} appended, too",
                         appended(write),
                         writer(write)
                     )
                 }
                 None => say!(
-                    "{had}, which does not have the appends of one transaction as it made them."
+                    "{had}, which does not have the appends of one transaction as it made them"
                 ),
             },
             Pattern::DuplicateElement => {
@@ -218,7 +218,7 @@ impl Speaker<'_> {
                     .enumerate()
                     .find(|(place, element)| list[..*place].contains(element));
                 say!(
-                    "{had}, where {} appears more than once.",
+                    "{had}, where {} appears more than once",
                     words.history.value_name(*twice?.1)
                 )
             }
@@ -229,7 +229,7 @@ impl Speaker<'_> {
                     .parted(reads)
                     .map(|(place, _)| say!("; they differ at place {place} of the list"));
                 say!(
-                    "{}{}.",
+                    "{}{}",
                     Sentence::join(&told, "; "),
                     parted.unwrap_or_default()
                 )

@@ -1,11 +1,27 @@
 //! Markdown as GitHub and GitLab read it.
 
-use super::document::{Block, Document, Inline, InlineText};
+use super::{Block, Document, Inline, InlineText};
 use isoscope_model::history::visible_line;
 use std::fmt::Write;
 
-/// The document; `picture` is the file next to it.
-pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String {
+/// Who is shown the Markdown.
+#[derive(Clone, Copy, Debug)]
+pub enum Reader<'a> {
+    /// Whoever has the text, as it is or rendered.
+    Anyone,
+    /// A tracker, where names could also mention people and issues.
+    Tracker {
+        /// The file with the picture.
+        picture: &'a str,
+        /// What the picture shows, in words.
+        alt: &'a str,
+    },
+}
+
+/// The document as Markdown, ending with a newline. Pictures are for trackers only.
+pub fn markdown(document: &Document, reader: Reader<'_>) -> String {
+    let escape = |words: &str| escape(words, reader);
+    let line = |words: &InlineText| line(words, reader);
     let mut out = String::new();
     for block in &document.blocks {
         if !out.is_empty() {
@@ -19,6 +35,9 @@ pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String 
             Block::List(items) => items
                 .iter()
                 .try_for_each(|item| writeln!(out, "- {}", line(item))),
+            Block::Numbered(first, items) => (*first..)
+                .zip(items)
+                .try_for_each(|(number, item)| writeln!(out, "{number}. {}", line(item))),
             Block::Table { header, rows } => {
                 let row =
                     |cells: &[InlineText]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
@@ -28,7 +47,12 @@ pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String 
                     .and(head)
             }
             Block::Code { language, text } => writeln!(out, "{}", fenced(language, text)),
-            Block::Picture => writeln!(out, "![{}]({picture})", escape(alt)),
+            Block::Picture => match reader {
+                Reader::Tracker { picture, alt } => {
+                    writeln!(out, "![{}]({picture})", escape(alt))
+                }
+                Reader::Anyone => Ok(()),
+            },
             Block::Folded {
                 title,
                 language,
@@ -55,10 +79,10 @@ fn fenced(language: &str, text: &str) -> String {
     )
 }
 
-fn line(words: &InlineText) -> String {
+fn line(words: &InlineText, reader: Reader<'_>) -> String {
     let piece = |inline: &Inline| match inline {
-        Inline::Text(words) => escape(words),
-        Inline::Strong(words) => format!("**{}**", escape(words)),
+        Inline::Text(words) => escape(words, reader),
+        Inline::Strong(words) => format!("**{}**", escape(words, reader)),
         Inline::Code(words) => code(words),
         Inline::Break => "<br>".to_owned(),
     };
@@ -74,17 +98,19 @@ fn code(words: &str) -> String {
     format!("{tick}{pad}{words}{pad}{tick}")
 }
 
-/// Prevents names from acting as Markdown, HTML, mentions or references to issues.
-fn escape(words: &str) -> String {
+/// Prevents names from acting as Markdown or HTML, in trackers also as mentions or references to issues.
+fn escape(words: &str, reader: Reader<'_>) -> String {
+    let is_tracker = matches!(reader, Reader::Tracker { .. });
     let mut out = String::with_capacity(words.len());
     for c in visible_line(words).chars() {
         match c {
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '~' => out.extend(['\\', c]),
-            '#' => out.push_str("&#35;"),
-            '@' => out.push_str("&#64;"),
-            '&' => out.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            '~' if is_tracker => out.extend(['\\', c]),
+            '#' if is_tracker => out.push_str("&#35;"),
+            '@' if is_tracker => out.push_str("&#64;"),
+            '&' if is_tracker => out.push_str("&amp;"),
             _ => out.push(c),
         }
     }
@@ -94,7 +120,7 @@ fn escape(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bundle::document::{strong, text};
+    use crate::document::{strong, text};
 
     #[test]
     fn names_do_not_act() {
@@ -105,10 +131,17 @@ mod tests {
             strong("x_y"),
             Inline::Code("a`|b".into()),
         ]);
-        let written = markdown(&document, "p.svg", "");
+        let tracker = Reader::Tracker {
+            picture: "p.svg",
+            alt: "",
+        };
         assert_eq!(
-            written,
+            markdown(&document, tracker),
             "## a\\*b &#64;c &#35;1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n"
+        );
+        assert_eq!(
+            markdown(&document, Reader::Anyone),
+            "## a\\*b @c #1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n"
         );
         assert!(fenced("none", "a\n```\n").starts_with("````\n"));
     }

@@ -1,8 +1,12 @@
-//! A report as data, independent of the markup of a tracker.
+//! A text with headings, lists and tables as data, independent of its markup.
+
+mod markdown;
+
+pub use markdown::{Reader, markdown};
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Inline {
+pub enum Inline {
     /// Words.
     Text(String),
     /// Emphasized words; no blanks at the ends, which some dialects take for the end of the emphasis.
@@ -14,17 +18,19 @@ pub(super) enum Inline {
 }
 
 /// Words of a line or a cell.
-pub(super) type InlineText = Vec<Inline>;
+pub type InlineText = Vec<Inline>;
 
-/// A part of a report.
+/// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub enum Block {
     /// A heading; 1 is the title of the whole.
     Heading(u8, String),
     /// A paragraph.
     Paragraph(InlineText),
     /// An unordered list.
     List(Vec<InlineText>),
+    /// A list with numbers, the first of which is this one.
+    Numbered(usize, Vec<InlineText>),
     /// A table; every row has as many cells as the header.
     Table {
         /// Names of the columns.
@@ -52,34 +58,36 @@ pub(super) enum Block {
     },
 }
 
-/// A whole report.
+/// A whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Document {
+pub struct Document {
     /// Its parts, in order.
     pub blocks: Vec<Block>,
 }
 
 /// Words.
-pub(super) fn text(words: impl Into<String>) -> Inline {
+pub fn text(words: impl Into<String>) -> Inline {
     Inline::Text(words.into())
 }
 
 /// Emphasized words.
-pub(super) fn strong(words: impl Into<String>) -> Inline {
+pub fn strong(words: impl Into<String>) -> Inline {
     Inline::Strong(words.into())
 }
 
 /// Something typed or read by programs.
-pub(super) fn code(words: impl Into<String>) -> Inline {
+pub fn code(words: impl Into<String>) -> Inline {
     Inline::Code(words.into())
 }
 
 impl Document {
-    pub(super) fn heading(&mut self, level: u8, words: impl Into<String>) {
+    /// Adds a heading; 1 is the title of the whole.
+    pub fn heading(&mut self, level: u8, words: impl Into<String>) {
         self.blocks.push(Block::Heading(level, words.into()));
     }
 
-    pub(super) fn paragraph(&mut self, line: InlineText) {
+    /// Adds a paragraph.
+    pub fn paragraph(&mut self, line: InlineText) {
         self.blocks.push(Block::Paragraph(line));
     }
 }
