@@ -186,8 +186,8 @@ fn argument(report: &mut Document, explanation: &Explanation) {
 
 /// Why each edge is there and cannot be the other way round, and the definitions.
 fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
-    let told: Vec<_> = narrate::told_edges(example, explanation).collect();
-    let rows: Vec<Vec<InlineText>> = told
+    let explained: Vec<_> = narrate::explained_edges(example, explanation).collect();
+    let rows: Vec<Vec<InlineText>> = explained
         .iter()
         .map(|(edge, reason)| {
             vec![
@@ -215,7 +215,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
     }
     // Each once, however many edges depend on it.
     let mut quoted: Vec<Quotation> = Vec::new();
-    for (_, reason) in told {
+    for (_, reason) in explained {
         if !quoted.contains(&reason.quotation) {
             quoted.push(reason.quotation);
         }

@@ -16,7 +16,7 @@ pub(super) struct Late {
     pub(super) reads: EdgeIndex,
 }
 
-/// The cases of a read in the order in which they are told: those that need an argument of their own, then those of
+/// The cases of a read in the order of the argument: those that need an argument of their own, then those of
 /// writers that began after the reader had ended. There are none or at least two of these; the first case is the one
 /// that is drawn, and never among them. O(cases).
 pub(super) fn divided<'p>(

@@ -67,7 +67,7 @@ pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<Strin
 /// A line of plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// What stands before its words: blanks, and the number of a step.
+    /// What precedes its words: blanks, and the number of a step.
     pub lead: String,
     /// Its words; empty for a blank line.
     pub words: String,
@@ -132,13 +132,13 @@ pub fn plain_lines(
     if !example.violation.edges.is_empty() {
         line("", String::new());
     }
-    for (edge, reason) in told_edges(example, explanation) {
+    for (edge, reason) in explained_edges(example, explanation) {
         line(
             "",
             format!("{}: {}", edge_label(example, edge), reason.text),
         );
     }
-    untold_edges(example)
+    unexplained_edges(example)
         .into_iter()
         .for_each(|rest| line("", rest));
     line("", String::new());
@@ -187,10 +187,10 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         };
         report.blocks.push(Block::Table {
             header: ["edge", "why"].map(|name| vec![text(name)]).to_vec(),
-            rows: told_edges(example, explanation).map(row).collect(),
+            rows: explained_edges(example, explanation).map(row).collect(),
         });
     }
-    if let Some(rest) = untold_edges(example) {
+    if let Some(rest) = unexplained_edges(example) {
         report.paragraph(vec![text(rest)]);
     }
     let codes = format!("In the literature: {}", explanation.codes);
@@ -200,24 +200,24 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 
 /// The edges whose reasons are shown, with the reasons: for a log of clauses, which has too many, those of its first
 /// cycle.
-pub fn told_edges<'a>(
+pub fn explained_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
 ) -> impl Iterator<Item = (&'a Edge, &'a EdgeReason)> {
     let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
-    let told = is_log.then(|| edges_to_draw(&example.violation));
+    let shown = is_log.then(|| edges_to_draw(&example.violation));
     let all = example
         .violation
         .edges
         .iter()
         .zip(&explanation.reasons)
         .enumerate();
-    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e)))
+    all.filter(move |(e, _)| shown.as_ref().is_none_or(|shown| shown.contains(e)))
         .map(|(_, of_edge)| of_edge)
 }
 
 /// The note on the edges whose reasons are not shown.
-fn untold_edges(example: &Counterexample) -> Option<String> {
+fn unexplained_edges(example: &Counterexample) -> Option<String> {
     let violation = &example.violation;
     let is_log = matches!(violation.proof, Proof::Clauses { .. });
     let rest = if is_log {
