@@ -154,13 +154,13 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
         }
     }
     report.heading(2, "What was observed");
-    let words: (fn(&str) -> String, fn(usize) -> String) = (
+    report.blocks.push(narrate::table(
+        example,
+        whole,
+        &order,
         |place| format!(" {place}"),
         |others| format!("+ {}", counted(others, "other operation")),
-    );
-    report
-        .blocks
-        .push(narrate::table(example, whole, &order, words));
+    ));
     report.paragraph(vec![text(
         "Transactions are in the order of their statements under “How to reproduce it”, which need not be the order in \
          which they ran.",

@@ -163,12 +163,13 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         facts.push(vec![text("History: "), code(visible(path)), text(size)]);
     }
     report.blocks.push(Block::List(facts));
-    let words: (fn(&str) -> String, fn(usize) -> String) = (
+    report.blocks.push(table(
+        example,
+        whole,
+        &telling_order(example),
         |place| format!(" ({place})"),
         |others| format!("+{}", sentences::counted(others, "other")),
-    );
-    let order = telling_order(example);
-    report.blocks.push(table(example, whole, &order, words));
+    ));
     report.heading(3, "Why this is a contradiction");
     let steps: Vec<_> = numbered(explanation).collect();
     for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
@@ -228,13 +229,14 @@ fn unexplained_edges(example: &Counterexample) -> Option<String> {
     (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
 }
 
-/// A table of sessions as columns with a row for each transaction, in this order; involved operations only. `words` say
-/// where an operation is, and how many others a transaction has.
+/// A table of sessions as columns with a row for each transaction, in this order; involved operations only, each with its
+/// place in words, and in words how many others a transaction has.
 pub fn table(
     example: &Counterexample,
     whole: &History,
     order: &[TransactionId],
-    words: (fn(&str) -> String, fn(usize) -> String),
+    place_in_words: impl Fn(&str) -> String,
+    others_in_words: impl Fn(usize) -> String,
 ) -> Block {
     let history = &example.history;
     let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
@@ -247,10 +249,10 @@ pub fn table(
         let (rows, others) = rows(example, whole, t, &shown);
         for (operation, place) in rows {
             cell.extend([Inline::Break, code(operation)]);
-            cell.extend(place.map(|place| text(words.0(&place))));
+            cell.extend(place.map(|place| text(place_in_words(&place))));
         }
         if others > 0 {
-            cell.extend([Inline::Break, text(words.1(others))]);
+            cell.extend([Inline::Break, text(others_in_words(others))]);
         }
         cell
     };
