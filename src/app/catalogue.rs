@@ -143,7 +143,7 @@ impl Catalogue {
         self.as_checked.as_deref().unwrap_or(&self.findings)
     }
 
-    /// The same with further instances of what was counted.
+    /// This catalogue with further instances of what was counted.
     pub fn with(&self, history: &History, more: Vec<Violation>) -> Catalogue {
         let as_checked = self
             .as_checked
@@ -308,7 +308,7 @@ fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
     breaking.min_by_key(rank).map(|violation| violation.id)
 }
 
-/// The same for the same text within one run of the program.
+/// Equal for equal texts within one run of the program.
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

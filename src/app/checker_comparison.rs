@@ -120,7 +120,7 @@ impl CheckerComparison {
         ]
     }
 
-    /// The same as a picture.
+    /// The charts as a picture.
     pub fn svg(&self) -> String {
         svg(&self.charts())
     }

@@ -406,7 +406,7 @@ pub enum Request {
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
-    /// The same, clicked in its lists, which stay where they are.
+    /// Show this transaction, clicked in the lists of the history browser, which stay where they are.
     BrowseHere(TransactionId),
     /// Scroll the history browser to this transaction.
     ScrollTo(TransactionId),

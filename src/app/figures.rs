@@ -24,7 +24,7 @@ pub struct Figures {
     /// By stretch of the history: position of its middle among all transactions, and the share that aborted, in
     /// percent.
     pub aborted: Vec<(f64, f64)>,
-    /// The same for those of unknown outcome.
+    /// By stretch: the share of unknown outcome.
     pub unknown: Vec<(f64, f64)>,
     /// Whether stretches are of transactions by start time, else by their place in their sessions.
     pub by_time: bool,

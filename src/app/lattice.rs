@@ -76,28 +76,32 @@ pub(super) fn wrong_read(findings: &Findings) -> Option<Pattern> {
         .find(|pattern| pattern.is_wrong_read())
 }
 
-/// What anomalies tell about levels that were not decided.
+/// What anomalies show about levels that were not decided.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct AnomalyEvidence {
     /// The levels that the selected one violates by itself.
     pub broken: LevelSet,
     /// What [`wrong_read`] says.
     pub wrong_read: Option<Pattern>,
 }
 
-/// The same, where nothing is known by what anomalies tell. O(levels).
-pub(super) fn known_here(results: &[&LevelResult], told: Told, level: Level) -> Known {
+/// What is known of a level, where nothing else is by what anomalies show. O(levels).
+pub(super) fn known_here(
+    results: &[&LevelResult],
+    evidence: AnomalyEvidence,
+    level: Level,
+) -> Known {
     let implies_pl2 = || level.implies(Level::PlainAdyaReadCommitted);
     let is_broken = || {
         Level::EVERY
             .into_iter()
-            .any(|weaker| told.broken.contains(weaker) && level.implies(weaker))
+            .any(|weaker| evidence.broken.contains(weaker) && level.implies(weaker))
     };
     let own = known(results, level);
     if !matches!(own, Known::Nothing | Known::Open) {
         return own;
     }
-    let by_itself = told
+    let by_itself = evidence
         .wrong_read
         .filter(|_| implies_pl2())
         .map(Known::BrokenBy);
@@ -156,12 +160,12 @@ mod tests {
     fn what_an_anomaly_violates_violates_all_that_implies_it() {
         let mut broken = LevelSet::default();
         broken.insert(Level::ReadYourWrites);
-        let told = Told {
+        let evidence = AnomalyEvidence {
             broken,
             wrong_read: None,
         };
         let here = |code: &str| {
-            known_here(&[], told, Level::with_code(code).expect("a level")) == Known::BrokenHere
+            known_here(&[], evidence, Level::with_code(code).expect("a level")) == Known::BrokenHere
         };
         assert!(["RYW", "MV", "R-MV", "SER"].into_iter().all(here));
         assert!(!["P-MV", "PL2", "MW"].into_iter().any(here));
@@ -169,11 +173,12 @@ mod tests {
 
     #[test]
     fn a_wrong_read_violates_pl2_and_all_that_implies_it() {
-        let told = Told {
+        let evidence = AnomalyEvidence {
             wrong_read: Some(Pattern::IntermediateRead),
-            ..Told::default()
+            ..AnomalyEvidence::default()
         };
-        let known = |code: &str| known_here(&[], told, Level::with_code(code).expect("a level"));
+        let known =
+            |code: &str| known_here(&[], evidence, Level::with_code(code).expect("a level"));
         for code in ["P-PL2", "PL2", "R-PL2", "P-CS", "PRAM", "C-PC", "SER"] {
             assert_eq!(
                 known(code),

@@ -28,7 +28,7 @@ impl App {
         }
     }
 
-    /// Marks what has attention: the transactions chosen, else a single one, else the stretch in sight.
+    /// Marks what has attention: the transactions chosen, else a single one, else the stretch in view.
     pub(super) fn mark(&mut self) {
         let Some(document) = &mut self.state.document else {
             return;

@@ -122,7 +122,7 @@ impl App {
         self.open_under(source, Rules::default(), None);
     }
 
-    /// The same by these rules and with this arrangement.
+    /// Starts reading and checking by these rules and with this arrangement; whatever was open is closed.
     fn open_under(&mut self, source: Source, rules: Rules, arrangement: Option<Arrangement>) {
         self.close();
         self.state.show_batch = false;

@@ -7,7 +7,7 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 pub enum About {
     /// The selected anomaly, whose argument is shown next to it.
     Anomaly,
-    /// The same, drawn: it takes the whole middle of the window, and the replay is shown below it.
+    /// The selected anomaly, drawn: it takes the whole middle of the window, and the replay is shown below it.
     Drawing,
     /// The whole history.
     History,

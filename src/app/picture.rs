@@ -42,16 +42,16 @@ pub struct Argument {
     pub interpretation: Interpretation,
     /// The cases, if no single cycle or read explains it.
     pub cases: Option<CaseTree>,
-    /// The lines of the same as plain text.
+    /// The lines of the argument as plain text.
     pub lines: Vec<narrate::Line>,
-    /// The same as Markdown.
+    /// The argument as Markdown.
     pub markdown: String,
     /// Edges of the contradicting cycle.
     cycle: Vec<EdgeIndex>,
 }
 
 impl Argument {
-    /// The same as plain text.
+    /// The argument as plain text.
     pub fn text(&self) -> String {
         narrate::joined(&self.lines)
     }
@@ -94,7 +94,7 @@ pub struct Picture {
     pub drawn: Vec<EdgeIndex>,
     /// What is drawn, and where.
     pub sketch: Arc<Sketch>,
-    /// The same over time, a row for each session.
+    /// The anomaly over time, a row for each session.
     pub lanes: Scene,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
@@ -220,7 +220,7 @@ pub fn argue(
 
 /// The space for a picture in a laptop's window: larger windows scale it up.
 pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
-/// The same above the pane with details.
+/// The space above the pane with details.
 const LOW_ROOM: egui::Vec2 = egui::vec2(620.0, 300.0);
 
 /// Draws an argument taken from `whole`.

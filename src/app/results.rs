@@ -70,7 +70,7 @@ impl Results {
         self.all().map(Arc::as_ref).collect()
     }
 
-    /// The same, to be shared.
+    /// All results, to be shared.
     pub fn all(&self) -> impl Iterator<Item = &Arc<LevelResult>> {
         let requested = self.levels.iter().filter_map(|(_, result)| result.as_ref());
         requested.chain(

@@ -178,7 +178,7 @@ pub struct Visibility {
     pub overrides: BTreeMap<String, Overrides>,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
-    /// The same by name, until the history is read.
+    /// Their names, until the history is read.
     pub hidden_names: BTreeSet<String>,
     /// By name: the transactions of that name that are or were left out.
     pub named: Named,
@@ -546,7 +546,7 @@ impl State {
         }
     }
 
-    /// The same, to be changed.
+    /// What is recorded or followed, to be changed.
     pub fn live_mut(&mut self) -> Option<&mut Live> {
         let prefers_followed = self.prefers_followed();
         let followed = self.following.as_mut().map(|following| &mut following.live);

@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn meanings_are_told_apart_without_red_green_or_blue_cones() {
+    fn meanings_differ_without_red_green_or_blue_cones() {
         for palette in [DARK, LIGHT] {
             let name = if palette.dark { "dark" } else { "light" };
             color_vision::assert_distinct(

@@ -276,7 +276,7 @@ impl Sweep {
         ]
     }
 
-    /// The same as a picture.
+    /// The charts as a picture.
     pub fn svg(&self) -> String {
         svg(&self.charts())
     }

@@ -25,7 +25,7 @@ pub(super) enum Failure {
 pub(super) enum End {
     /// By itself.
     Finished,
-    /// Early, because it was told to stop.
+    /// Early, because it was asked to stop.
     Stopped,
     /// Unexpectedly, with what is known of the cause.
     Failed(String),
@@ -151,7 +151,7 @@ impl Tasks {
         self.of(task).map(|open| open.control.stop()).is_some()
     }
 
-    /// Whether the question of this kind was told to [`stop`](Self::stop).
+    /// Whether the question of this kind was passed to [`stop`](Self::stop).
     pub(super) fn is_stopped<M>(&self, task: &Task<M>) -> bool {
         self.of(task).is_some_and(|open| open.control.is_stopped())
     }

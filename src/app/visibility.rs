@@ -13,7 +13,7 @@ impl Document {
             .and_then(|identity| self.visibility.overrides.get(identity))
     }
 
-    /// The same, to be changed.
+    /// What the user chose about the selected anomaly, to be changed.
     pub(super) fn overrides_mut(&mut self) -> Option<&mut Overrides> {
         let identity = self.identity()?.to_owned();
         Some(self.visibility.overrides.entry(identity).or_default())

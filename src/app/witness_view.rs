@@ -6,14 +6,14 @@ use super::tasks::{Failure, Task};
 use crate::checkers::{Level, Verdict, Witness};
 use crate::control::Control;
 use crate::counterexample::passes::Passes;
-use crate::counterexample::replay::{Replay, Told};
+use crate::counterexample::replay::{Effect, Replay};
 use crate::export::{OrderSheet, order_sheet};
 use crate::history::OperationId;
 use crate::jobs;
 use std::sync::Arc;
 
 /// What an order says about the operations of a step, in program order.
-pub type Rows = Arc<Vec<(OperationId, Told)>>;
+pub type Rows = Arc<Vec<(OperationId, Effect)>>;
 
 /// The witness order that can be stepped through.
 #[derive(Clone, Debug)]

@@ -212,7 +212,7 @@ impl Job<'_> {
             .map_or_else(|| ExitCode::of(&checked.findings), of_promise);
         let code =
             code.where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
-        Ok(disagreements::told(path, &checked.findings, code))
+        Ok(disagreements::reported(path, &checked.findings, code))
     }
 
     /// A violation of each kind, to be shown at a terminal while all are counted; empty where nothing is shown or counted.
@@ -284,13 +284,13 @@ impl Job<'_> {
         })
     }
 
-    /// Whether the strongest orders are to be found: if no levels are named and it can be told.
-    fn asks_for_other_orders(&self, is_told: bool) -> bool {
+    /// Whether the strongest orders are to be found: if no levels are named and a report can say so.
+    fn asks_for_other_orders(&self, can_be_shown: bool) -> bool {
         let CheckArguments {
             level, all_levels, ..
         } = self.arguments;
         let is_checked = SelfCheck::of(self.arguments) != SelfCheck::Off;
-        is_told && is_checked && level.is_empty() && !all_levels
+        can_be_shown && is_checked && level.is_empty() && !all_levels
     }
 
     /// Counts what is not counted yet, and lists what was requested.

@@ -197,7 +197,7 @@ impl DatabaseArguments {
         self.open_at(None)
     }
 
-    /// The same, at this isolation level if no other is requested.
+    /// Connects to the database, at this isolation level if no other is requested.
     pub(super) fn open_at(&self, isolation: Option<&str>) -> anyhow::Result<Opened> {
         let program = |address: &Address| Address {
             program: true,
@@ -393,11 +393,11 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
     }
     let record = |statistics: &Statistics| opened.record(run, output, statistics, &control, None);
     let snapshot = watched(&control, String::new, record)?;
-    told(&opened, &run.0, &snapshot, out);
+    report_recorded(&opened, &run.0, &snapshot, out);
     Ok(ExitCode::Satisfied)
 }
 
-fn told(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Output) {
+fn report_recorded(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Output) {
     complain_of_losses(snapshot, workload);
     match (snapshot.missed_barriers, snapshot.last_missed) {
         (0, _) => {}
@@ -462,7 +462,7 @@ fn followed(
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    told(opened, &run.0, &snapshot, out);
+    report_recorded(opened, &run.0, &snapshot, out);
     let end = end.context("the recording could not be followed")?;
     let (code, problem) = (
         follow_voice::exit_code(&end),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Says on standard error which file to report, if there is any such level, and raises the exit code `done` to at least
 /// undecided.
-pub(super) fn told(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
+pub(super) fn reported(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
     let is_disputed = |result: &&LevelResult| {
         matches!(
             result.verdict,
@@ -54,9 +54,12 @@ mod tests {
         let resolution = resolve(&history, &control).expect("not interrupted");
         audit::review(&history, &resolution, &mut findings, &control);
         let path = Path::new("history.txt");
-        assert_eq!(told(path, &findings, ExitCode::of(&findings)).number(), 3);
         assert_eq!(
-            told(path, &findings, ExitCode::Satisfied).number(),
+            reported(path, &findings, ExitCode::of(&findings)).number(),
+            3
+        );
+        assert_eq!(
+            reported(path, &findings, ExitCode::Satisfied).number(),
             3,
             "explaining something else is no excuse"
         );

@@ -36,7 +36,7 @@ impl ExitCode {
             .unwrap_or(ExitCode::Satisfied)
     }
 
-    /// The same, but that a history in which nothing was tested satisfies nothing.
+    /// This code, but that a history in which nothing was tested satisfies nothing.
     pub(super) fn where_tested(self, tested: bool) -> ExitCode {
         if tested {
             self

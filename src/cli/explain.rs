@@ -22,11 +22,11 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         &arguments.asked,
         &control,
     )?;
-    // What was found in time is told.
+    // What was found in time is reported.
     let control = control.overtime();
     let chosen = choose(arguments, &history, &mut findings, &control)?;
     if chosen.is_empty() {
-        let passes = witnesses::told(
+        let passes = witnesses::explained(
             &history,
             &findings,
             (arguments.plain, arguments.long),
@@ -92,7 +92,7 @@ pub(super) fn checked(
 ) -> anyhow::Result<(History, Findings, ExitCode)> {
     let (history, _) = input::open(path, &asked.reading, control)?;
     let findings = audit::check(&history, &options(&history, name, asked), control, &|_| {});
-    let code = disagreements::told(path, &findings, ExitCode::Satisfied);
+    let code = disagreements::reported(path, &findings, ExitCode::Satisfied);
     Ok((history, findings, code))
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The time between two looks at a file that did not grow.
+/// The time between two checks of a file that did not grow.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Bytes read at once.

@@ -305,7 +305,7 @@ pub(super) fn play(
         control = control.with_time_limit(Duration::from_secs_f64(seconds));
     }
     let judged = hunt::judge(&round.path, Some(levels), &control)?;
-    let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
+    let code = disagreements::reported(&round.path, &judged.findings, tell(&judged, out));
     if code == ExitCode::Violated && reports {
         report_violation(&judged, (opened.isolation, promise), &round.path, out)?;
     }

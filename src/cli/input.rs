@@ -18,7 +18,7 @@ pub(super) fn open(
     open_by(path, format, &rules, control)
 }
 
-/// The same by these rules.
+/// Opens a history by these rules.
 pub(super) fn open_by(
     path: &Path,
     format: Option<&str>,

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
         ..Options::default()
     };
     let findings = audit::check(&history, &options, &control, &|_| {});
-    disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
+    disagreements::reported(&arguments.file, &findings, ExitCode::Satisfied);
     match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Violated) => {}
         Some(Verdict::Undecided(cause)) => {

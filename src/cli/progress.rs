@@ -19,7 +19,7 @@ pub(super) fn shown<T>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> 
     shown_with("", line, work)
 }
 
-/// The same; if the work takes more than a second, what is `known` already is shown above it once, and remains.
+/// [`shown`]; if the work takes more than a second, what is `known` already is shown above it once, and remains.
 pub(super) fn shown_with<T>(
     known: &str,
     line: impl Fn() -> String + Sync,
@@ -64,7 +64,7 @@ fn watch(known: &str, line: &(dyn Fn() -> String + Sync), is_done: &AtomicBool) 
             if updates == LONG {
                 let _ = write!(err, "\r\u{1b}[K{known}");
             }
-            // A line that wraps could not be erased: the terminal is told to cut it.
+            // A line that wraps could not be erased: the terminal is set to cut it.
             let _ = write!(err, "\r\u{1b}[K\u{1b}[?7l{}\u{1b}[?7h", line());
             let _ = err.flush();
             is_shown = true;

@@ -65,9 +65,9 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
             &control,
         ));
     }
-    // What was found in time is told.
+    // What was found in time is reported.
     let control = control.overtime();
-    let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
+    let done = disagreements::reported(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
         None => match simplest_violation(&findings) {

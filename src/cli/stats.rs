@@ -240,7 +240,7 @@ fn cluster_rows(history: &History) -> Vec<StatsRow> {
     let faults = cluster.faults();
     if !faults.is_empty() {
         let time = |time: i64| history.origin().time(time);
-        let told = |fault: &FaultSpan| match fault.end {
+        let describe = |fault: &FaultSpan| match fault.end {
             Some(end) => format!(
                 "{} from {} to {}",
                 visible(&fault.what),
@@ -249,7 +249,7 @@ fn cluster_rows(history: &History) -> Vec<StatsRow> {
             ),
             None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
         };
-        let mut words: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+        let mut words: Vec<String> = faults.iter().take(MOST_FAULTS).map(describe).collect();
         if faults.len() > MOST_FAULTS {
             words.push(format!("{} more", faults.len() - MOST_FAULTS));
         }

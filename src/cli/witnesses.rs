@@ -33,7 +33,7 @@ pub(super) fn strongest(findings: &Findings) -> anyhow::Result<&LevelResult> {
 }
 
 /// Why the strongest level that holds does; none if none holds. `plain` text or Markdown, at length or not.
-pub(super) fn told(
+pub(super) fn explained(
     history: &History,
     findings: &Findings,
     (plain, long): (bool, bool),

@@ -43,7 +43,7 @@ impl WorkloadArguments {
         self.workload_or(Workload::default())
     }
 
-    /// The same, with other defaults for its kind and size.
+    /// The requested workload, with other defaults for its kind and size.
     pub(super) fn workload_or(&self, default: Workload) -> Workload {
         let &WorkloadArguments {
             seed,

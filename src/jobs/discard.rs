@@ -34,9 +34,9 @@ mod tests {
     use std::thread::{self, ThreadId};
     use std::time::Duration;
 
-    struct Told(Sender<ThreadId>);
+    struct DropRecorder(Sender<ThreadId>);
 
-    impl Drop for Told {
+    impl Drop for DropRecorder {
         fn drop(&mut self) {
             let _ = self.0.send(thread::current().id());
         }
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn what_is_discarded_is_dropped_on_another_thread() {
         let (sender, receiver) = channel();
-        let mut slot = Some(Told(sender.clone()));
-        replace(&mut slot, Some(Told(sender)));
+        let mut slot = Some(DropRecorder(sender.clone()));
+        replace(&mut slot, Some(DropRecorder(sender)));
         let first = receiver
             .recv_timeout(Duration::from_secs(20))
             .expect("the old value is dropped");

@@ -8,7 +8,7 @@ use common::random::{Shape, for_histories, for_seeds, sketch};
 use common::{corpus, examine, repository};
 use isoscope::checkers::{Findings, Level, Options, Pattern, Violation};
 use isoscope::control::Control;
-use isoscope::counterexample::{self, Claim, Sight};
+use isoscope::counterexample::{self, Claim, Visibility};
 use isoscope::formats;
 use isoscope::history::{
     History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
@@ -190,7 +190,7 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
             read,
             older,
             newer: (newer, write),
-            sight,
+            visibility,
         } => {
             let (reader, key) = (facts.owner(*read), facts.operation(*read).key);
             expect(
@@ -215,24 +215,24 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                 !has_it || facts.repeats(),
                 "the list that was read has the newer version",
             )?;
-            match sight {
-                Sight::OwnSession => {
+            match visibility {
+                Visibility::OwnSession => {
                     let one = history.session_of(*newer) == history.session_of(reader);
                     expect(
                         one && *newer < reader,
                         "it does not come before it in its session",
                     )?;
                 }
-                Sight::ReadBefore(seen) | Sight::Read(seen) => {
+                Visibility::ReadBefore(seen) | Visibility::Read(seen) => {
                     expect(
                         facts.owner(*seen) == reader,
                         "that read is of another transaction",
                     )?;
                     expect(facts.may_read(*seen, *newer), "it did not read from it")?;
-                    let before = !matches!(sight, Sight::ReadBefore(_)) || seen < read;
+                    let before = !matches!(visibility, Visibility::ReadBefore(_)) || seen < read;
                     expect(before, "it read from it only later")?;
                 }
-                Sight::SessionRead(seen) => {
+                Visibility::SessionRead(seen) => {
                     let earlier = facts.owner(*seen);
                     let one = history.session_of(earlier) == history.session_of(reader);
                     expect(
@@ -244,7 +244,7 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                         "its session did not read from it",
                     )?;
                 }
-                Sight::WroteLater(seen) => {
+                Visibility::WroteLater(seen) => {
                     expect(
                         facts.owner(*seen) == reader,
                         "that read is of another transaction",
@@ -257,7 +257,7 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                         "it did not read from that session later",
                     )?;
                 }
-                Sight::SessionSawLater(seen) => {
+                Visibility::SessionSawLater(seen) => {
                     let earlier = facts.owner(*seen);
                     let one = history.session_of(earlier) == history.session_of(reader);
                     expect(
@@ -272,16 +272,16 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                         "its session did not read from that one",
                     )?;
                 }
-                Sight::Followed(seen) => {
+                Visibility::Followed(seen) => {
                     expect(
                         facts.owner(*seen) == reader,
                         "that read is of another transaction",
                     )?;
                     expect(facts.leads(*newer, reader), "it does not follow it")?;
                 }
-                Sight::Through => expect(facts.leads(*newer, reader), "it could not see it")?,
+                Visibility::Through => expect(facts.leads(*newer, reader), "it could not see it")?,
                 // That the newer version comes before takes the whole cycle.
-                Sight::Order => return expect(*newer != reader, "it missed its own write"),
+                Visibility::Order => return expect(*newer != reader, "it missed its own write"),
             }
             expect(
                 facts.leads(*older, *newer),

@@ -102,7 +102,7 @@ impl Axis {
 pub enum Marks {
     /// It is on a line.
     Lines,
-    /// The same, and points are few: each has a dot.
+    /// It is on a line, and has a dot: points are few.
     Dots,
     /// A bar; those of a series are on top of those of the series before. Below them these names, or numbers.
     Bars(Vec<String>),

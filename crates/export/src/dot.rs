@@ -11,11 +11,11 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
     let _ = writeln!(out, "digraph counterexample {{");
-    let told = [picture.title.as_str(), picture.subtitle.as_str()].into_iter();
-    let told = told
+    let lines = [picture.title.as_str(), picture.subtitle.as_str()].into_iter();
+    let lines = lines
         .chain(picture.facts.iter().map(String::as_str))
         .chain(picture.about_mark());
-    let title = told.collect::<Vec<&str>>().join("\n");
+    let title = lines.collect::<Vec<&str>>().join("\n");
     let _ = writeln!(out, "  label={};", quoted(&title));
     let _ = writeln!(
         out,

@@ -35,7 +35,7 @@ const PLACE: (f32, f32) = (48.0, 120.0);
 const COVERED: f64 = 0.8;
 /// Height of a lane on a page: with few of them, and with many.
 const LANE: (f32, f32) = (96.0, 78.0);
-/// The same in a window.
+/// Height of a lane in a window.
 const LOW_LANE: (f32, f32) = (64.0, 44.0);
 /// In a window few lanes are higher, which keeps arrows apart: as many as this height has room for, up to the greatest.
 const WINDOW: f32 = 270.0;
@@ -307,13 +307,13 @@ impl<'p> OrderExcerpt<'p> {
         for arrow in &mut joined {
             let keys = self.keys(arrow, edges);
             let more = keys.len().saturating_sub(KEYS);
-            let told = keys[..keys.len() - more].join(", ");
+            let named = keys[..keys.len() - more].join(", ");
             let more = if more > 0 {
                 format!(" +{more}")
             } else {
                 String::new()
             };
-            arrow.label = format!("{} {told}{more}", arrow.relation.code());
+            arrow.label = format!("{} {named}{more}", arrow.relation.code());
         }
         diagram.arrows = joined;
     }
@@ -342,7 +342,10 @@ impl<'p> OrderExcerpt<'p> {
             .iter()
             .map(|arrow| {
                 let edge = &edges[arrow.edge];
-                ((edge.from, edge.to), self.told(diagram, arrow, &edges))
+                (
+                    (edge.from, edge.to),
+                    self.reads_from(diagram, arrow, &edges),
+                )
             })
             .collect();
         let read_from = |edge: &Edge| ReadFrom {
@@ -357,7 +360,7 @@ impl<'p> OrderExcerpt<'p> {
     }
 
     /// "T2 read what T1 wrote: key 3, key 4".
-    fn told(&self, diagram: &Diagram, arrow: &Arrow, edges: &[Edge]) -> String {
+    fn reads_from(&self, diagram: &Diagram, arrow: &Arrow, edges: &[Edge]) -> String {
         let (from, to) = (
             &diagram.cards[arrow.from].title,
             &diagram.cards[arrow.to].title,
@@ -545,7 +548,7 @@ impl<'p> OrderExcerpt<'p> {
         let of_arrows = diagram.arrows.iter().map(|arrow| {
             (
                 target_key(Target::Edge(arrow.edge)),
-                self.told(diagram, arrow, &edges),
+                self.reads_from(diagram, arrow, &edges),
             )
         });
         of_lines.chain(of_arrows).collect()

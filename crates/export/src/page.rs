@@ -221,7 +221,7 @@ impl Writer {
                 let at = pos2(self.left + INDENT * 0.45, self.y + line_height / 2.0);
                 self.scene
                     .marks
-                    .extend(numbered(at, &[number], picture.told_by(step), None));
+                    .extend(numbered(at, &[number], picture.relation_of(step), None));
             }
             // `x = 1` stays on one line.
             for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), BODY, false, max) {

@@ -76,16 +76,16 @@ impl Picture {
     }
 
     /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
-    pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
+    pub(super) fn relation_of(&self, step: &PictureStep) -> Option<Relation> {
         let number = step.number?;
         let is_of = |arrow: &Arrow| step.edges.is_empty() || step.edges.contains(&arrow.edge);
-        let is_told = |arrow: &&Arrow| match arrow.numbers.as_slice() {
+        let is_numbered = |arrow: &&Arrow| match arrow.numbers.as_slice() {
             [first, ..] if *first == number => is_of(arrow),
             all => all.contains(&number),
         };
-        let mut told = self.diagram.arrows.iter().filter(is_told);
-        let first = told.next()?.relation;
-        told.all(|arrow| arrow.relation == first).then_some(first)
+        let mut arrows = self.diagram.arrows.iter().filter(is_numbered);
+        let first = arrows.next()?.relation;
+        arrows.all(|arrow| arrow.relation == first).then_some(first)
     }
 }
 
@@ -232,13 +232,16 @@ fn ladder(example: &Counterexample) -> Option<String> {
             *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_))
         })
     };
-    let is_told = |level: Level| level != Level::Linearizability || !is_same();
-    let levels = example.verdicts.iter().filter(|(level, _)| is_told(*level));
+    let is_listed = |level: Level| level != Level::Linearizability || !is_same();
+    let levels = example
+        .verdicts
+        .iter()
+        .filter(|(level, _)| is_listed(*level));
     let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];
     let are_there = both
         .iter()
-        .all(|level| example.verdicts.iter().any(|(told, _)| told == level));
+        .all(|level| example.verdicts.iter().any(|(listed, _)| listed == level));
     let apart = if are_there {
         " (neither of the first two implies the other)"
     } else {

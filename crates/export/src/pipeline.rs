@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Maximum number of anomalies told of each history, in the order of the list.
+/// Maximum number of anomalies reported of each history, in the order of the list.
 const MOST: usize = 20;
 
 /// What a pipeline learns about one history.

@@ -27,7 +27,7 @@ pub(super) type Stretch = (Option<String>, String);
 pub(super) enum Reader<'f> {
     /// A program with its own fonts that finds others for missing characters.
     Viewer,
-    /// Our renderer, which is told the font of each part of a text. It has the regular face only: bold is a thin line
+    /// Our renderer, which needs the font of each part of a text. It has the regular face only: bold is a thin line
     /// around the glyphs.
     #[cfg_attr(not(feature = "png"), expect(dead_code))]
     Renderer(&'f dyn Fn(&str, Role) -> Vec<Stretch>),

@@ -280,7 +280,7 @@ impl Target<'_> {
 
     /// What another program will read: by the default rules.
     fn read_back(&self, files: &[(String, Vec<u8>)]) -> Result<History, Obstacle> {
-        // Values that are the same as text were told apart before, or are one by now.
+        // Values that are the same as text were distinguished before, or are one by now.
         let rules = Rules {
             values: ValueRule::Exact,
             ..Rules::default()

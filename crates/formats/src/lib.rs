@@ -525,13 +525,14 @@ pub fn open<'a>(
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
-    let told = |input: &Input<'_>| Ok(read(input, request, control)?.told(recording::about(input)));
+    let annotated =
+        |input: &Input<'_>| Ok(read(input, request, control)?.annotated(recording::about(input)));
     let history = held
-        .with_input(path, told)
+        .with_input(path, annotated)
         .map_err(|error: ReadError| fail(error.into()))?;
     let is_run = path.is_dir() && jepsen_run::history_in(path).is_some();
     Ok(if is_run {
-        history.told(jepsen_run::about(path))
+        history.annotated(jepsen_run::about(path))
     } else {
         history
     })

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_very_long_line_the_beginning_is_told_and_the_next_is_found() {
+    fn of_a_very_long_line_the_beginning_is_shown_and_the_next_is_found() {
         let mut bytes = vec![b'x'; 3 * RAW_LINE as usize];
         bytes.extend_from_slice(b"\nnext\n");
         let found = at(&bytes, &[1, 2]);

@@ -10,8 +10,8 @@ pub(super) struct Watch<'a> {
     control: &'a Control,
     /// The byte from which it tells again.
     next: Cell<usize>,
-    /// The byte up to which it has told.
-    told: Cell<usize>,
+    /// The byte up to which it has reported.
+    reported: Cell<usize>,
 }
 
 impl<'a> Watch<'a> {
@@ -24,7 +24,7 @@ impl<'a> Watch<'a> {
             format,
             control,
             next: Cell::new(first),
-            told: Cell::new(0),
+            reported: Cell::new(0),
         }
     }
 
@@ -36,7 +36,7 @@ impl<'a> Watch<'a> {
         }
         self.next.set(byte + Watch::EVERY);
         self.control
-            .advance((byte - self.told.replace(byte)) as u64);
+            .advance((byte - self.reported.replace(byte)) as u64);
         self.control
             .check()
             .map_err(|interrupt| ReadError::whole(self.format, interrupt))

@@ -85,7 +85,7 @@ struct Shared {
     spent: [AtomicU64; Stage::ALL.len()],
 }
 
-/// Milliseconds between two looks at how much memory is used.
+/// Milliseconds between two checks of how much memory is used.
 const LOOK_EVERY: u64 = 2;
 
 /// Bytes below a limit of memory at which work ends, unless the limit is small.
@@ -167,7 +167,7 @@ impl Control {
     }
 
     /// This control with the work ending when the resident memory of the process comes near `bytes`: within a sixteenth of
-    /// them, or 16 MB (at most a quarter), since between two looks, a few milliseconds apart, memory goes on growing, and
+    /// them, or 16 MB (at most a quarter), since between two checks, a few milliseconds apart, memory goes on growing, and
     /// a table by as much as it holds. Where the system does not tell how much is used there is no limit.
     pub fn with_memory_limit(&self, bytes: usize) -> Control {
         let least = self.most_memory.map_or(bytes, |old| old.min(bytes));

@@ -169,21 +169,21 @@ mod tests {
             path
         });
         let found = compared(&paths, &[], &Control::new()).expect("both can be read");
-        let told: Vec<([u64; 2], &str)> = found
+        let shapes: Vec<([u64; 2], &str)> = found
             .shapes
             .iter()
             .map(|shape| (shape.counts, shape.signature.pattern.id()))
             .collect();
-        let gone: Vec<&str> = told
+        let gone: Vec<&str> = shapes
             .iter()
             .filter(|(counts, _)| *counts == [1, 0])
             .map(|(_, id)| *id)
             .collect();
         assert!(
             gone.contains(&"Divergence") && !gone.contains(&"WriteSkew"),
-            "{told:?}"
+            "{shapes:?}"
         );
-        assert!(told.contains(&([1, 1], "WriteSkew")), "{told:?}");
+        assert!(shapes.contains(&([1, 1], "WriteSkew")), "{shapes:?}");
         let skew = found
             .shapes
             .iter()

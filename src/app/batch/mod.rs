@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_sorted_and_filtered_and_bad_ones_stand_below() {
+    fn rows_are_sorted_and_filtered_and_bad_ones_are_below() {
         let mut batch = Batch::new(Path::new(""), Vec::new());
         batch.rows = vec![
             row("bad", checked("a: [w x")),

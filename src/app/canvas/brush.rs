@@ -1,6 +1,6 @@
 //! Marks of a scene as shapes on the screen: the theme's look, highlighting, and less detail from afar.
 
-use super::clip::in_sight;
+use super::clip::visible_parts;
 use super::look::{Look, Weight};
 use crate::app::style::colour32;
 use crate::diagram::layout::{LABEL_FONT, TITLE_FONT, shortened};
@@ -402,7 +402,7 @@ impl Brush<'_> {
             .map(|gap| gap * dots)
             .collect();
         let period: f32 = lengths.iter().chain(&gaps).sum();
-        for run in in_sight(&points, self.painter.clip_rect().expand(MARGIN + period)) {
+        for run in visible_parts(&points, self.painter.clip_rect().expand(MARGIN + period)) {
             if stroke.dash.is_empty() {
                 out.push(Shape::line(run.points, line));
                 continue;

@@ -12,7 +12,7 @@ pub(super) struct VisibleStretch {
 }
 
 /// The parts of a line within `area`, in order. O(points).
-pub(super) fn in_sight(points: &[Pos2], area: Rect) -> Vec<VisibleStretch> {
+pub(super) fn visible_parts(points: &[Pos2], area: Rect) -> Vec<VisibleStretch> {
     let mut runs: Vec<VisibleStretch> = Vec::new();
     let mut along = 0.0;
     let mut goes_on = false;
@@ -75,7 +75,7 @@ mod tests {
     fn what_is_inside_stays_whole() {
         let line = [pos2(1.0, 1.0), pos2(5.0, 1.0), pos2(5.0, 9.0)];
         assert_eq!(
-            in_sight(&line, AREA),
+            visible_parts(&line, AREA),
             [VisibleStretch {
                 begin: 0.0,
                 points: line.to_vec()
@@ -92,7 +92,7 @@ mod tests {
             pos2(4.0, 8.0),
             pos2(4.0, 5.0),
         ];
-        let runs = in_sight(&line, AREA);
+        let runs = visible_parts(&line, AREA);
         let first = VisibleStretch {
             begin: 5.0,
             points: vec![pos2(0.0, 2.0), pos2(10.0, 2.0)],
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn what_is_outside_is_nowhere() {
-        assert!(in_sight(&[pos2(-5.0, -1.0), pos2(20.0, -1.0)], AREA).is_empty());
-        assert!(in_sight(&[pos2(-5.0, 8.0), pos2(3.0, 20.0)], AREA).is_empty());
-        assert!(in_sight(&[pos2(5.0, 5.0)], AREA).is_empty());
+        assert!(visible_parts(&[pos2(-5.0, -1.0), pos2(20.0, -1.0)], AREA).is_empty());
+        assert!(visible_parts(&[pos2(-5.0, 8.0), pos2(3.0, 20.0)], AREA).is_empty());
+        assert!(visible_parts(&[pos2(5.0, 5.0)], AREA).is_empty());
     }
 }

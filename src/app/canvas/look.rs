@@ -121,9 +121,10 @@ impl Lit {
             .filter(|o| !is_done(o))
             .collect();
         lit.spread(picture);
-        let told = &picture.argument.explanation.steps;
+        let steps = &picture.argument.explanation.steps;
         lit.steps.retain(|step| {
-            told.get(*step)
+            steps
+                .get(*step)
                 .is_some_and(|step| step.operations.iter().all(is_done))
         });
         lit

@@ -93,7 +93,7 @@ impl Canvas {
         self.navigation.fit(Fit::Whole);
     }
 
-    /// Moves these transactions into sight, if the canvas shows only a part of the picture and not all of them.
+    /// Moves these transactions into view, if the canvas shows only a part of the picture and not all of them.
     pub fn reveal(&mut self, transactions: &BTreeSet<TransactionId>) {
         let Some(canvas) = self.area else { return };
         let Some(area) = self.area_of(transactions) else {

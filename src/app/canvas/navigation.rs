@@ -14,8 +14,8 @@ const READABLE: (f32, f32) = (0.5, 0.6);
 const MOST_CANVASES: f32 = 3.0;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 10.0;
-/// At least this much of a picture stays in sight, in points.
-const KEEP_IN_SIGHT: f32 = 60.0;
+/// At least this much of a picture stays in view, in points.
+const KEEP_IN_VIEW: f32 = 60.0;
 
 /// Where the picture is on the canvas. Points of the screen are `corner + pan + zoom * point of the picture`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,10 +104,10 @@ impl Navigation {
     pub fn look_at(&mut self, at: Pos2) {
         self.pan = self.size / 2.0 - at.to_vec2() * self.zoom;
         self.fitted = None;
-        self.keep_in_sight();
+        self.keep_in_view();
     }
 
-    /// Moves the picture up or down, no further than needed and only as far as `seen` stays in sight, so that the upper edge
+    /// Moves the picture up or down, no further than needed and only as far as `seen` stays in view, so that the upper edge
     /// cuts off the names of as few cards as possible. O(cards²).
     pub fn uncover(&mut self, cards: &[Rect], seen: Rect) {
         let canvas = Rect::from_min_size(Pos2::ZERO, self.size);
@@ -146,11 +146,11 @@ impl Navigation {
         self.go_to(self.pan + way, self.zoom);
     }
 
-    fn keep_in_sight(&mut self) {
+    fn keep_in_view(&mut self) {
         if self.bounds.is_positive() {
-            let low = Vec2::splat(KEEP_IN_SIGHT) - self.bounds.max.to_vec2() * self.zoom;
+            let low = Vec2::splat(KEEP_IN_VIEW) - self.bounds.max.to_vec2() * self.zoom;
             let high =
-                self.size - Vec2::splat(KEEP_IN_SIGHT) - self.bounds.min.to_vec2() * self.zoom;
+                self.size - Vec2::splat(KEEP_IN_VIEW) - self.bounds.min.to_vec2() * self.zoom;
             self.pan = self.pan.max(low).min(high.max(low));
         }
     }
@@ -178,7 +178,7 @@ impl Navigation {
     pub fn go_to(&mut self, pan: Vec2, zoom: f32) {
         if (pan, zoom) != (self.pan, self.zoom) {
             (self.pan, self.zoom, self.fitted) = (pan, zoom, None);
-            self.keep_in_sight();
+            self.keep_in_view();
         }
     }
 

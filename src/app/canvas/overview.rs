@@ -109,13 +109,13 @@ impl Overview {
         if let Some((.., mesh)) = &self.kept {
             painter.add(Shape::Mesh(Arc::clone(mesh)));
         }
-        let sight = Rect::from_min_max(
+        let visible = Rect::from_min_max(
             navigation.to_picture(canvas, canvas.min),
             navigation.to_picture(canvas, canvas.max),
         );
-        let sight = (on_map(map, bounds) * sight).intersect(map);
+        let visible = (on_map(map, bounds) * visible).intersect(map);
         painter.rect_stroke(
-            sight,
+            visible,
             CornerRadius::same(2),
             Stroke::new(1.6, palette.accent),
             StrokeKind::Inside,

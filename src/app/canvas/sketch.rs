@@ -35,7 +35,7 @@ impl Sketch {
         (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len()) && self.diagram == other.diagram
     }
 
-    /// The same with a card's upper left corner moved to `to`.
+    /// This sketch with a card's upper left corner moved to `to`.
     pub fn moved(&self, card: usize, to: Pos2) -> Sketch {
         let layout = layout::lanes_moved(&self.diagram, &self.layout, &[(card, to)]);
         Sketch::new(self.diagram.clone(), layout)
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_card_stands_elsewhere_and_its_edges_follow() {
+    fn a_moved_card_is_elsewhere_and_its_edges_follow() {
         let sketch = sketch();
         let to = sketch.layout.cards[2].rect.min + egui::vec2(60.0, 35.0);
         let moved = sketch.moved(2, to);

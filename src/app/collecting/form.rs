@@ -566,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_has_a_row_and_what_stands_in_it_at_first_is_understood() {
+    fn every_field_has_a_row_and_its_default_is_understood() {
         for row in Field::table() {
             assert!(
                 std::ptr::eq(row.field.row(), row)

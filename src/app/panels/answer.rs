@@ -28,7 +28,7 @@ const LINE: f32 = 30.0;
 const GAP: f32 = 12.0;
 
 /// The edge whose answer is next to it: it was clicked, and the graph shows it.
-fn told_next_to_it(state: &State, document: &Document) -> Option<EdgeIndex> {
+fn answered_on_the_graph(state: &State, document: &Document) -> Option<EdgeIndex> {
     let picture = document
         .current_picture()
         .filter(|_| state.page == Page::Graph && !document.component.whole)?;
@@ -47,7 +47,8 @@ pub(super) fn beside_ui(
     canvas: &Canvas,
     requests: &mut Requests,
 ) {
-    let Some((index, picture)) = told_next_to_it(state, document).zip(document.current_picture())
+    let Some((index, picture)) =
+        answered_on_the_graph(state, document).zip(document.current_picture())
     else {
         return;
     };
@@ -170,7 +171,7 @@ fn answer_ui(
     evidence_ui(ui, picture, edge, requests);
 }
 
-/// Why the edge that has attention is there; without one, or where that is told next to the edge, the edges to choose from.
+/// Why the edge that has attention is there; without one, or where the answer is next to the edge, the edges to choose from.
 pub(super) fn why_ui(
     ui: &mut Ui,
     picture: &Picture,
@@ -198,8 +199,9 @@ pub(super) fn why_ui(
         _ => None,
     };
     // One answer at a time.
-    let chosen = chosen
-        .filter(|edge| *edge < picture.edges().len() && told_next_to_it(state, document).is_none());
+    let chosen = chosen.filter(|edge| {
+        *edge < picture.edges().len() && answered_on_the_graph(state, document).is_none()
+    });
     match chosen {
         Some(edge) => answer_ui(ui, picture, document, edge, requests),
         None => {

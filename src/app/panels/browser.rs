@@ -15,8 +15,8 @@ use crate::relations::Source;
 use crate::report::grouped;
 use egui::{Align2, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-/// Where the first and the last transaction in sight are kept for the next frame.
-const SEEN: &str = "transactions in sight";
+/// Where the first and the last transaction in view are kept for the next frame.
+const SEEN: &str = "transactions in view";
 
 pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
@@ -69,18 +69,18 @@ pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, reques
     }
 }
 
-/// The map of the history; its brush is over the transactions listed in sight, and dragging it scrolls them.
+/// The map of the history; its brush is over the transactions listed in view, and dragging it scrolls them.
 fn map_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let seen = ui.data(|data| data.get_temp::<(TransactionId, TransactionId)>(Id::new(SEEN)));
     let axis = document
         .timeline
         .as_ref()
         .map(|timeline| timeline.axis(state.preferences.true_time));
-    let sight = axis
+    let visible = axis
         .zip(seen)
         .and_then(|(axis, (a, b))| Some((axis.span(a)?, axis.span(b)?)));
-    let sight = sight.map(|(a, b)| (a.from.min(b.from), a.to.max(b.to)));
-    let wanted = minimap_ui(ui, document, sight, requests);
+    let visible = visible.map(|(a, b)| (a.from.min(b.from), a.to.max(b.to)));
+    let wanted = minimap_ui(ui, document, visible, requests);
     let (Some((from, to)), Some(axis)) = (wanted, axis) else {
         return;
     };
@@ -238,7 +238,7 @@ pub(super) fn list_ui(
     tall_list_ui(ui, name, (n, ROW), scroll_to, line);
 }
 
-/// The same with `n` lines of a given height.
+/// A list with `n` lines of a given height.
 pub(super) fn tall_list_ui(
     ui: &mut Ui,
     name: &str,

@@ -30,7 +30,7 @@ pub(super) fn chart_ui(
     high_chart_ui(ui, height, (chart, about, name), requests);
 }
 
-/// The same in this height without its headings, as far as it is sensible.
+/// [`chart_ui`] with this height without its headings, as far as it is sensible.
 pub(super) fn high_chart_ui(
     ui: &mut Ui,
     height: f32,
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_stand_at_round_numbers() {
+    fn marks_are_at_round_numbers() {
         let values = |unit, bounds| -> Vec<f64> {
             let marks = few_marks(
                 GridInput {

@@ -21,7 +21,7 @@ use egui::{Align2, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2
 const LEGIBLE: f32 = 0.66;
 /// Of this size all operations can be read in full.
 pub(super) const READABLE: f32 = 0.79;
-/// It is this small rather than that a row of few is out of sight.
+/// It is this small rather than that a row of few is out of view.
 pub(super) const DENSE: f32 = 0.68;
 const LARGE: f32 = 1.35;
 /// Below the anomaly, all sessions need at least this height.
@@ -33,8 +33,8 @@ pub(crate) struct LanesView {
     view: View,
     /// What it was fitted to: the anomaly and true time.
     fitted: Option<(Option<ViolationId>, bool)>,
-    /// The stretch in sight in the last frame.
-    sight: Option<(f64, f64)>,
+    /// The stretch in view in the last frame.
+    visible: Option<(f64, f64)>,
     /// The place to be shown in the next frame.
     wanted: Option<history::MarkPlace>,
     /// Where the pointer was pressed to mark a stretch, on the axis.
@@ -48,7 +48,7 @@ impl Default for LanesView {
         LanesView {
             view: View::default(),
             fitted: None,
-            sight: None,
+            visible: None,
             wanted: None,
             pressed: None,
             scale: 1.0,
@@ -67,13 +67,13 @@ impl LanesView {
         self.wanted = Some(place);
     }
 
-    /// The stretch in sight, as a place of the history.
+    /// The stretch in view, as a place of the history.
     pub(crate) fn stretch(
         &self,
         document: &Document,
         true_time: bool,
     ) -> Option<history::MarkPlace> {
-        place_between(document, true_time, self.sight?)
+        place_between(document, true_time, self.visible?)
     }
 
     /// Zooms around the centre.
@@ -195,7 +195,7 @@ fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
         room.x / scene.bounds.width().max(1.0),
         room.y / scene.bounds.height().max(1.0),
     );
-    // Rows can be scrolled to; all columns must be in sight.
+    // Rows can be scrolled to; all columns must be in view.
     wide.min(if high >= DENSE { high } else { READABLE })
         .clamp(LEGIBLE, LARGE)
 }
@@ -259,7 +259,7 @@ pub(super) fn all_ui(
         }
         return;
     };
-    let map = super::minimap::minimap_ui(ui, document, kept.sight, requests);
+    let map = super::minimap::minimap_ui(ui, document, kept.visible, requests);
     super::marks::marks_ui(ui, document, requests);
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
@@ -303,12 +303,12 @@ pub(super) fn all_ui(
         } else {
             (span.to - span.from) * 1.3
         };
-        let sight = kept
-            .sight
+        let visible = kept
+            .visible
             .filter(|_| session.is_some())
             .map_or(least, |(a, b)| (b - a).min(least * 8.0).max(least));
         let middle = (span.from + span.to) / 2.0;
-        lanes.reveal((middle - sight / 2.0, middle + sight / 2.0), session);
+        lanes.reveal((middle - visible / 2.0, middle + visible / 2.0), session);
     }
     let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
     if pressed {
@@ -325,7 +325,7 @@ pub(super) fn all_ui(
     }
     lanes.keep_in_bounds();
     kept.view = lanes.view;
-    kept.sight = Some((lanes.view.left, lanes.end()));
+    kept.visible = Some((lanes.view.left, lanes.end()));
     let plot = lanes.plot.translate(area.min.to_vec2());
     let place = DrawnAt {
         origin: area.min,
@@ -340,13 +340,13 @@ pub(super) fn all_ui(
         (state, document),
         requests,
     );
-    out_of_sight_ui(ui, &lanes, plot);
+    out_of_view_ui(ui, &lanes, plot);
 }
 
-/// Says how many sessions are above and below those in sight.
-fn out_of_sight_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
+/// Says how many sessions are above and below those in view.
+fn out_of_view_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
     let (palette, painter) = (Palette::of(ui), ui.painter().with_clip_rect(plot));
-    let [above, below] = lanes.out_of_sight();
+    let [above, below] = lanes.out_of_view();
     let corners = [
         (above, "above", Align2::RIGHT_TOP, plot.right_top()),
         (below, "below", Align2::RIGHT_BOTTOM, plot.right_bottom()),

@@ -3,7 +3,7 @@
 
 use super::{command_button_ui, on_click, paint_conclusion};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong_read};
+use crate::app::lattice::{AnomalyEvidence, Known, LatticeView, known_here, strongest, wrong_read};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
@@ -42,13 +42,13 @@ pub(crate) fn lattice_ui(
         .catalogue
         .as_ref()
         .and_then(|catalogue| wrong_read(catalogue.as_checked()));
-    let told = Told {
+    let evidence = AnomalyEvidence {
         broken: broken.unwrap_or_default(),
         wrong_read,
     };
     let shown = LatticeTable {
         results,
-        told,
+        evidence,
         view,
         promised: promised(document, view),
     };
@@ -67,7 +67,7 @@ pub(crate) fn lattice_ui(
 struct LatticeTable<'a> {
     results: &'a [&'a LevelResult],
     /// What anomalies tell.
-    told: Told,
+    evidence: AnomalyEvidence,
     view: &'a LatticeView,
     /// The levels that were promised.
     promised: Vec<Level>,
@@ -249,7 +249,7 @@ fn cell_ui(
     requests: &mut Requests,
 ) {
     let palette = Palette::of(ui);
-    let known = known_here(shown.results, shown.told, level);
+    let known = known_here(shown.results, shown.evidence, level);
     let colour = colour_of(known, &palette);
     let response = ui.interact(area, ui.id().with(("cell", level.code())), Sense::click());
     let fill = if known == Known::Nothing {
@@ -426,7 +426,10 @@ fn sentence(known: Known) -> String {
 /// What a level promises, who promises it, and what is known of it.
 fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let (results, known) = (shown.results, known_here(shown.results, shown.told, level));
+    let (results, known) = (
+        shown.results,
+        known_here(shown.results, shown.evidence, level),
+    );
     ui.horizontal_wrapped(|ui| {
         style::bold(
             ui,

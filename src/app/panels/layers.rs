@@ -78,13 +78,13 @@ pub(crate) fn layers_ui(
     if let Stage::Layer(place) = document.argument.stage
         && let Some(layer) = layers.get(place)
     {
-        told_ui(ui, place, layers.len(), layer, requests);
+        layer_ui(ui, place, layers.len(), layer, requests);
     }
     ui.add_space(2.0);
 }
 
 /// What a layer does and shows.
-fn told_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Requests) {
+fn layer_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let frame = Frame::new()
         .fill(palette.raised)

@@ -16,7 +16,7 @@ use egui::{Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2};
 /// A transaction of usual length is drawn about this wide, in points.
 const USUAL: f64 = 60.0;
 
-/// At least this share of what is kept is in sight…
+/// At least this share of what is kept is in view…
 const LEAST: f64 = 0.3;
 /// … and this one where one transaction comes after the other, so that names have room.
 const LEAST_IN_ORDER: f64 = 0.08;
@@ -161,7 +161,7 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     }
 }
 
-/// Shows the newest transactions: as many as can be told from one another.
+/// Shows the newest transactions: as many as can be distinguished.
 fn to_the_edge(lanes: &mut Lanes<'_>, stretch: &Stretch, kept: &mut LiveView) {
     let axis = stretch.timeline.axis(true);
     let spans = || stretch.history.transactions().filter_map(|t| axis.span(t));

@@ -13,7 +13,7 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::Attention;
 use crate::diagram::Emphasis;
-use crate::diagram::matrix::{self, Content, Entry, Measure, Sight, Table};
+use crate::diagram::matrix::{self, Content, Entry, Measure, Table, Visible};
 use crate::diagram::scene::Scene;
 use crate::diagram::text_size::printable;
 use crate::history::{History, TransactionId};
@@ -180,7 +180,7 @@ fn component_ui(
     group.relations.clone()
 }
 
-/// Draws what is in sight of a table, below its heads and to their right: scrolling moves by whole cells.
+/// Draws what is visible of a table, below its heads and to their right: scrolling moves by whole cells.
 fn table_ui(
     ui: &mut Ui,
     content: &Content<'_>,
@@ -189,7 +189,7 @@ fn table_ui(
     let room = ui.available_size() - vec2(4.0, LEGEND);
     let measure = Measure::new(content, room);
     let size = measure.size();
-    // Where all cells are in sight and have their full size, they are drawn larger.
+    // Where all cells are visible and have their full size, they are drawn larger.
     let zoom = (room / size).min_elem().clamp(1.0, LARGEST);
     ScrollArea::both()
         .id_salt("matrix")
@@ -203,14 +203,14 @@ fn table_ui(
             let range = |from: f32, cell: f32, fitting: usize| {
                 let first = ((from / cell).ceil().max(0.0) as usize)
                     .min(measure.n - fitting.min(measure.n));
-                // A part of the next one is in sight, too.
+                // A part of the next one is visible, too.
                 first..(first + fitting + 1).min(measure.n)
             };
-            let sight = Sight {
+            let visible = Visible {
                 rows: range(viewport.top(), measure.cell.y, fitting.0),
                 columns: range(viewport.left(), measure.cell.x, fitting.1),
             };
-            let scene = matrix::scene(content, &measure, &sight);
+            let scene = matrix::scene(content, &measure, &visible);
             let response = ui.interact(
                 area.intersect(ui.clip_rect()),
                 ui.id().with("table"),

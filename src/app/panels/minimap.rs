@@ -1,4 +1,4 @@
-//! The band with the whole history: where its anomalies are, and which part of it is in sight.
+//! The band with the whole history: where its anomalies are, and which part of it is in view.
 
 use crate::app::command::{Request, Requests};
 use crate::app::marks::Ask;
@@ -30,12 +30,12 @@ enum Grip {
     Right,
 }
 
-/// Draws the band with a brush over the stretch of the axis that is in sight. Returns the stretch that shall be in sight
+/// Draws the band with a brush over the stretch of the axis that is in view. Returns the stretch that shall be in view
 /// instead.
 pub(super) fn minimap_ui(
     ui: &mut Ui,
     document: &Document,
-    sight: Option<(f64, f64)>,
+    visible: Option<(f64, f64)>,
     requests: &mut Requests,
 ) -> Option<(f64, f64)> {
     ui.add_space(3.0);
@@ -61,7 +61,7 @@ pub(super) fn minimap_ui(
             );
         }
     }
-    if let Some((from, to)) = sight {
+    if let Some((from, to)) = visible {
         let brush = Rect::from_x_y_ranges(x(from)..=x(to).max(x(from) + 3.0), area.y_range());
         painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
         painter.rect_stroke(
@@ -107,7 +107,7 @@ pub(super) fn minimap_ui(
             return None;
         }
     }
-    dragged(ui, &response, sight?, (x, at))
+    dragged(ui, &response, visible?, (x, at))
 }
 
 /// Draws what the user marked along the lower edge. Returns the mark under the pointer.

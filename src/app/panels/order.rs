@@ -11,7 +11,7 @@ use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::witness_view::OrderView;
 use crate::checkers::{Level, LevelResult, Verdict, Witness};
-use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
+use crate::counterexample::replay::{Effect, Replay, ReplayStep, StepKind, Version};
 use crate::diagram::Target;
 use crate::diagram::scene::{Scene, Shape};
 use crate::export::OrderSheet;
@@ -413,8 +413,8 @@ fn step_ui(
         .id_salt(("step", order.step))
         .auto_shrink(false);
     area.show_rows(ui, 2.0 * ROW, rows.len(), |ui, range| {
-        for &(operation, told) in &rows[range] {
-            row_ui(ui, history, replay, operation, told, requests);
+        for &(operation, effect) in &rows[range] {
+            row_ui(ui, history, replay, operation, effect, requests);
         }
     });
 }
@@ -425,16 +425,16 @@ fn row_ui(
     history: &History,
     replay: &Replay,
     operation: OperationId,
-    told: Told,
+    effect: Effect,
     requests: &mut Requests,
 ) {
     let palette = Palette::of(ui);
-    let (text, step) = told_as(history, history.operation(operation).key, told);
+    let (text, step) = effect_in_words(history, history.operation(operation).key, effect);
     let whole = format!("{}: {text}", history.operation_text(operation));
     let (area, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), 2.0 * ROW), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &whole));
-    let colour = if matches!(told, Told::Older { .. }) {
+    let colour = if matches!(effect, Effect::Older { .. }) {
         palette.caution
     } else {
         palette.weak
@@ -470,8 +470,8 @@ fn row_ui(
     }
 }
 
-/// What a replay says about an operation, in words, and the step it refers to.
-fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>) {
+/// What an operation does in a replay, in words, and the step it refers to.
+fn effect_in_words(history: &History, key: KeyId, effect: Effect) -> (String, Option<usize>) {
     let version = |version: Version| match version {
         Version::Initial => (
             format!("the initial version of key {}", history.key_name(key)),
@@ -489,8 +489,8 @@ fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>)
             )
         }
     };
-    match told {
-        Told::Replaces(before) => {
+    match effect {
+        Effect::Replaces(before) => {
             let (text, step) = version(before);
             let verb = if history.lists().is_list(key) {
                 "comes after"
@@ -499,15 +499,15 @@ fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>)
             };
             (format!("{verb} {text}"), step)
         }
-        Told::Current(current) => {
+        Effect::Current(current) => {
             let (text, step) = version(current);
             (format!("reads the current version: {text}"), step)
         }
-        Told::Own => ("reads its own write".to_owned(), None),
-        Told::Older { read, current } => {
+        Effect::Own => ("reads its own write".to_owned(), None),
+        Effect::Older { read, current } => {
             let ((old, step), (new, _)) = (version(read), version(current));
             (format!("reads {old}, although {new} is there"), step)
         }
-        Told::Open => ("what it returned is not recorded".to_owned(), None),
+        Effect::Open => ("what it returned is not recorded".to_owned(), None),
     }
 }

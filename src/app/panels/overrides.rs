@@ -37,7 +37,7 @@ pub(crate) fn pick_ui(
     });
 }
 
-/// The same in a menu, for an edge or an operation.
+/// What can be done with an edge or an operation, in a menu.
 pub(crate) fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requests) {
     for (name, _, request) in actions(document, part) {
         on_menu_click(&ui.button(name), ui, request, requests);

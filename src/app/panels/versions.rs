@@ -16,7 +16,7 @@ use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Readers named under a version: among many versions, and under a few.
 const READERS: (usize, usize) = (2, 8);
-/// The same below another picture.
+/// Readers named below another picture.
 pub(super) const BELOW: usize = 3;
 /// Maximum number of versions of a strip that is wider than the window.
 const MOST: usize = 12;
@@ -255,21 +255,21 @@ fn at_issue(ui: &Ui, (state, document): (&State, &Document), chain: &Chain) -> V
 
 /// "3 earlier, 2 later not shown", before the first and after the last of some versions.
 fn left_out(chain: &Chain, places: &[usize]) -> Option<String> {
-    around(chain, places, ["earlier", "later"]).map(|told| format!("{told} not shown"))
+    around(chain, places, ["earlier", "later"]).map(|hidden| format!("{hidden} not shown"))
 }
 
 /// "3 above, 2 below", before the first and after the last of some versions.
 fn around(chain: &Chain, places: &[usize], names: [&str; 2]) -> Option<String> {
     let earlier = places.first().copied().unwrap_or(0);
     let later = places.last().map_or(0, |last| chain.rows.len() - 1 - last);
-    let told = [earlier, later]
+    let hidden = [earlier, later]
         .into_iter()
         .zip(names)
         .filter(|(n, _)| *n > 0);
-    let told: Vec<String> = told
+    let hidden: Vec<String> = hidden
         .map(|(n, which)| format!("{} {which}", grouped(n as u64)))
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!hidden.is_empty()).then(|| hidden.join(", "))
 }
 
 /// The versions that the anomaly is about, with what it forces: all that it orders, however narrow the window is.

@@ -306,11 +306,11 @@ impl Making<'_> {
         Ok(())
     }
 
-    fn push_pattern(&mut self, pattern: Pattern, places: &[usize], count: u64, in_sight: bool) {
+    fn push_pattern(&mut self, pattern: Pattern, places: &[usize], count: u64, is_visible: bool) {
         let catalogue = self.catalogue;
         let branch = Branch::Pattern(pattern);
         let open = self.wanted.is_open(branch);
-        if in_sight {
+        if is_visible {
             let is_whole = places.len() as u64 == count;
             let mut text = pattern_text(pattern, "  ");
             if let Some(other) = self.shown_as(places).filter(|_| is_whole) {
@@ -329,7 +329,7 @@ impl Making<'_> {
                 open,
             });
         }
-        let in_sight = in_sight && open;
+        let is_visible = is_visible && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
         let is_root = |place: &usize| self.wanted.simpler(&catalogue.entries[*place]).is_none();
         let (mut roots, mut consequences): (Vec<usize>, Vec<usize>) =
@@ -338,10 +338,10 @@ impl Making<'_> {
         consequences.sort_by_key(group_of);
         let groups: Vec<&[usize]> = roots.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
         for group in &groups {
-            self.push_group(pattern, group, groups.len() > 1, in_sight);
+            self.push_group(pattern, group, groups.len() > 1, is_visible);
         }
-        self.push_consequences(pattern, &consequences, in_sight);
-        if in_sight && (places.len() as u64) < count {
+        self.push_consequences(pattern, &consequences, is_visible);
+        if is_visible && (places.len() as u64) < count {
             let listed = places.len() as u64;
             self.lines.push(ListLine::More {
                 pattern,
@@ -364,12 +364,12 @@ impl Making<'_> {
             .then_some(first)
     }
 
-    fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, in_sight: bool) {
+    fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, is_visible: bool) {
         let catalogue = self.catalogue;
         let header = several && group.len() > 1;
         let branch = Branch::Group(pattern, catalogue.entries[group[0]].group);
         let open = !header || self.wanted.is_open(branch);
-        if in_sight && header {
+        if is_visible && header {
             let text = format!("with {}", catalogue.entries[group[0]].label);
             self.lines.push(ListLine::Branch {
                 branch,
@@ -380,7 +380,7 @@ impl Making<'_> {
         }
         for &entry in group {
             self.order.push(entry);
-            if in_sight && open {
+            if is_visible && open {
                 self.lines.push(ListLine::Instance {
                     entry,
                     depth: if header { 3 } else { 2 },
@@ -389,13 +389,13 @@ impl Making<'_> {
         }
     }
 
-    fn push_consequences(&mut self, pattern: Pattern, places: &[usize], in_sight: bool) {
+    fn push_consequences(&mut self, pattern: Pattern, places: &[usize], is_visible: bool) {
         if places.is_empty() {
             return;
         }
         let branch = Branch::Consequences(pattern);
         let open = self.wanted.is_open(branch);
-        if in_sight {
+        if is_visible {
             let text = "explained by simpler anomalies".to_owned();
             self.lines.push(ListLine::Branch {
                 branch,
@@ -407,7 +407,7 @@ impl Making<'_> {
         self.folded.resize(self.order.len(), false);
         self.order.extend(places);
         self.folded.resize(self.order.len(), !open);
-        if in_sight && open {
+        if is_visible && open {
             self.lines.extend(
                 places
                     .iter()

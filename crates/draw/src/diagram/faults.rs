@@ -142,7 +142,7 @@ fn place_of((from, to): (f32, f32), width: f32, area: Rect) -> (f32, Align) {
     free_place_of((from, to), width, area).unwrap_or((anywhere, Align::Left))
 }
 
-/// The same where a name of this width has room in its bar, after it or before it.
+/// The place where a name of this width has room in its bar, after it or before it.
 fn free_place_of((from, to): (f32, f32), width: f32, area: Rect) -> Option<(f32, Align)> {
     let (after, before) = (to + PAD, from - PAD - width);
     if from + width + 2.0 * PAD <= to {

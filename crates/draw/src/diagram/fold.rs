@@ -5,7 +5,7 @@ use isoscope_model::history::{SessionId, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Diagram {
-    /// The same with all cards of each of these sessions in one. Sessions with fewer than two cards are unchanged,
+    /// This diagram with all cards of each of these sessions in one. Sessions with fewer than two cards are unchanged,
     /// others have one card that counts their operations. Arrows inside a folded session are removed; of several arrows
     /// that then say the same, the first is kept and [names](Arrow::also) the others. O(cards + arrows · log arrows).
     pub fn folded(&self, sessions: &BTreeSet<SessionId>) -> Diagram {

@@ -1,8 +1,8 @@
 //! Which transaction depends on which, as a table: an edge is in the row of the transaction that it leaves and in the
 //! column of the one that it leads to.
 //!
-//! Of a large table a [`scene`] has only what is in [`Sight`], below its column heads and to the right of its row
-//! heads, which are always in sight.
+//! Of a large table a [`scene`] has only what is in [`Visible`], below its column heads and to the right of its row
+//! heads, which are always visible.
 
 use super::layout::{MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, disc_size, shortened};
 use super::path::Path;
@@ -211,8 +211,8 @@ impl Measure {
     }
 
     /// Everything.
-    pub fn all(&self) -> Sight {
-        Sight {
+    pub fn all(&self) -> Visible {
+        Visible {
             rows: 0..self.n,
             columns: 0..self.n,
         }
@@ -221,34 +221,34 @@ impl Measure {
 
 /// The rows and columns of a table that are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub struct Visible {
     /// Of the transactions that edges leave.
     pub rows: Range<usize>,
     /// Of the transactions that edges lead to.
     pub columns: Range<usize>,
 }
 
-/// What is in sight of a table. O(entries of the rows in sight).
-pub fn scene(content: &Content<'_>, measure: &Measure, sight: &Sight) -> Scene {
-    let (rows, columns) = (sight.rows.len() as f32, sight.columns.len() as f32);
+/// What is visible of a table. O(entries of the visible rows).
+pub fn scene(content: &Content<'_>, measure: &Measure, visible: &Visible) -> Scene {
+    let (rows, columns) = (visible.rows.len() as f32, visible.columns.len() as f32);
     let size = measure.heads + vec2(columns, rows) * measure.cell + vec2(1.0, 1.0);
     let scene = Scene::new(Rect::from_min_size(Pos2::ZERO, size));
     let mut painter = Painter {
         content,
         measure,
-        sight,
+        visible,
         scene,
     };
     painter.ground();
-    sight.rows.clone().for_each(|row| painter.row(row));
-    sight
+    visible.rows.clone().for_each(|row| painter.row(row));
+    visible
         .columns
         .clone()
         .for_each(|column| painter.column(column));
     let cells = &content.table.cells;
-    for row in sight.rows.clone() {
+    for row in visible.rows.clone() {
         for (&(_, column), entries) in
-            cells.range((row, sight.columns.start)..(row, sight.columns.end))
+            cells.range((row, visible.columns.start)..(row, visible.columns.end))
         {
             let entries: Vec<Entry> = entries
                 .iter()
@@ -265,7 +265,7 @@ pub fn scene(content: &Content<'_>, measure: &Measure, sight: &Sight) -> Scene {
 struct Painter<'a> {
     content: &'a Content<'a>,
     measure: &'a Measure,
-    sight: &'a Sight,
+    visible: &'a Visible,
     scene: Scene,
 }
 
@@ -273,15 +273,15 @@ impl Painter<'_> {
     /// The upper left corner of a cell.
     fn corner(&self, (row, column): (usize, usize)) -> Pos2 {
         let place = vec2(
-            (column - self.sight.columns.start) as f32,
-            (row - self.sight.rows.start) as f32,
+            (column - self.visible.columns.start) as f32,
+            (row - self.visible.rows.start) as f32,
         );
         (self.measure.heads + place * self.measure.cell).to_pos2()
     }
 
     /// Lines, and the diagonal, on which no edge is.
     fn ground(&mut self) {
-        let Sight { rows, columns } = self.sight.clone();
+        let Visible { rows, columns } = self.visible.clone();
         for place in rows.start.max(columns.start)..rows.end.min(columns.end) {
             let area = Rect::from_min_size(self.corner((place, place)), self.measure.cell);
             self.scene.rect(area, 0.0, Role::Lane, None);
@@ -317,7 +317,7 @@ impl Painter<'_> {
 
     fn row(&mut self, row: usize) {
         let (name, target) = self.name(row);
-        let corner = self.corner((row, self.sight.columns.start));
+        let corner = self.corner((row, self.visible.columns.start));
         let area = Rect::from_min_max(
             pos2(0.0, corner.y),
             pos2(corner.x, corner.y + self.measure.cell.y),
@@ -343,7 +343,7 @@ impl Painter<'_> {
 
     fn column(&mut self, column: usize) {
         let (name, target) = self.name(column);
-        let x = self.corner((self.sight.rows.start, column)).x;
+        let x = self.corner((self.visible.rows.start, column)).x;
         let area = Rect::from_min_max(pos2(x, 0.0), pos2(x + self.measure.cell.x, HEAD));
         self.scene
             .rect(area.shrink(1.0), 2.0, Role::ContextRow, target);
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_in_sight_of_a_large_table_is_built() {
+    fn only_what_is_visible_of_a_large_table_is_built() {
         let n = 3000;
         let edges = (0..n).map(|t| (t, TransactionId::new(t), TransactionId::new((t + 1) % n)));
         let table = Table::new(edges);
@@ -560,11 +560,11 @@ mod tests {
         };
         let measure = Measure::new(&content, vec2(600.0, 500.0));
         assert_eq!((measure.cell, measure.n), (LEAST, n));
-        let sight = Sight {
+        let visible = Visible {
             rows: 100..110,
             columns: 95..112,
         };
-        let scene = scene(&content, &measure, &sight);
+        let scene = scene(&content, &measure, &visible);
         let cells = scene
             .names
             .iter()

@@ -43,7 +43,7 @@ pub struct Row {
     pub text: String,
     /// Where the value begins in it: the parts before and after are shortened separately.
     pub value_at: usize,
-    /// The same unshortened, for hover.
+    /// The text unshortened, for hover.
     pub full: String,
     /// "line 7381", empty when unknown.
     pub place: String,

@@ -281,7 +281,7 @@ impl Scene {
         self.level_edge(from, length, (relation, emphasis), None);
     }
 
-    /// The same for an edge that a click selects.
+    /// Adds an edge of this length to the right, which a click selects.
     pub(super) fn level_edge(
         &mut self,
         from: Pos2,

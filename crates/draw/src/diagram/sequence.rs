@@ -98,7 +98,7 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     scene
 }
 
-/// The same without the initial state, which reads name anyway, and without what the graph says of a card: that it
+/// The diagram without the initial state, which reads name anyway, and without what the graph says of a card: that it
 /// committed, its other operations, and lines of the file.
 fn brief(diagram: &Diagram) -> Diagram {
     let n_initial = diagram

@@ -357,7 +357,7 @@ impl Theme {
         self.edges[relation as usize]
     }
 
-    /// The same, paler, as far as it still has a contrast of 3:1 on all backgrounds.
+    /// The colour of a relation, paler as far as it still has a contrast of 3:1 on all backgrounds.
     fn pale(&self, relation: Relation) -> Color {
         let color = self.edge(relation);
         // Dots have so little ink that they would disappear.
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn relations_are_told_apart_without_red_green_or_blue_cones() {
+    fn relations_differ_without_red_green_or_blue_cones() {
         for theme in Theme::ALL {
             let named = Relation::ALL.map(|relation| (relation.code(), theme.edge(relation)));
             color_vision::assert_distinct(theme.name, &named);
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_a_transaction_committed_is_told_by_more_than_colour() {
+    fn more_than_colour_shows_whether_a_transaction_committed() {
         let border =
             |outcome| Theme::ALL.map(|t| t.style(Role::Bar(outcome, Emphasis::Evidence)).stroke);
         let [committed, aborted, unknown] =

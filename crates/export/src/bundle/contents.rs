@@ -154,13 +154,13 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
         }
     }
     report.heading(2, "What was observed");
-    let words: narrate::CellWords = (
+    report.blocks.push(narrate::table(
+        example,
+        whole,
+        &order,
         |place| format!(" {place}"),
         |others| format!("+ {}", counted(others, "other operation")),
-    );
-    report
-        .blocks
-        .push(narrate::table(example, whole, &order, words));
+    ));
     report.paragraph(vec![text(
         "Transactions are in the order of their statements under “How to reproduce it”, which need not be the order in \
          which they ran.",
@@ -186,8 +186,8 @@ fn argument(report: &mut Document, explanation: &Explanation) {
 
 /// Why each edge is there and cannot be the other way round, and the definitions.
 fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
-    let told: Vec<_> = narrate::told_edges(example, explanation).collect();
-    let rows: Vec<Vec<InlineText>> = told
+    let explained: Vec<_> = narrate::explained_edges(example, explanation).collect();
+    let rows: Vec<Vec<InlineText>> = explained
         .iter()
         .map(|(edge, reason)| {
             vec![
@@ -215,7 +215,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
     }
     // Each once, however many edges depend on it.
     let mut quoted: Vec<Quotation> = Vec::new();
-    for (_, reason) in told {
+    for (_, reason) in explained {
         if !quoted.contains(&reason.quotation) {
             quoted.push(reason.quotation);
         }

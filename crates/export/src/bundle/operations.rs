@@ -39,7 +39,7 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
     let (small, whole) = (&brief.example.history, brief.whole);
     let old = brief.example.renaming.old_transaction(t);
     let all: Vec<OperationId> = whole.operation_range(old).map(OperationId::new).collect();
-    let told = told(brief, t);
+    let mentioned = mentioned(brief, t);
     let name = mark_name(Target::Transaction(t));
     let n = all.len();
     let plural = if n == 1 { "" } else { "s" };
@@ -54,7 +54,7 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
         escape(&circumstances(whole, old)),
         grouped(n as u64)
     );
-    let _ = writeln!(out, "{} of the argument</summary>", told.len());
+    let _ = writeln!(out, "{} of the argument</summary>", mentioned.len());
     out.push_str(
         "<div class=\"wide\"><table>\n<thead><tr><th>#</th><th>operation</th><th>where</th>",
     );
@@ -64,12 +64,12 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
             .spot_of(operation)
             .map(|spot| spot.text(whole.origin()))
             .unwrap_or_default();
-        let class = if told.contains_key(&operation) {
+        let class = if mentioned.contains_key(&operation) {
             " class=\"told\""
         } else {
             ""
         };
-        let lines: Vec<String> = told
+        let lines: Vec<String> = mentioned
             .get(&operation)
             .into_iter()
             .flatten()
@@ -105,20 +105,20 @@ fn circumstances(whole: &History, t: TransactionId) -> String {
 }
 
 /// The operations of a transaction that the argument is about, with the numbers of the lines that mention them.
-fn told(brief: &Brief<'_>, t: TransactionId) -> BTreeMap<OperationId, Vec<usize>> {
+fn mentioned(brief: &Brief<'_>, t: TransactionId) -> BTreeMap<OperationId, Vec<usize>> {
     let example = brief.example;
-    let mut told: BTreeMap<OperationId, Vec<usize>> = BTreeMap::new();
+    let mut mentioned: BTreeMap<OperationId, Vec<usize>> = BTreeMap::new();
     for operation in example.shown_operations() {
         if example.history.transaction_of(operation) == t {
             let steps = brief.explanation.steps.iter().enumerate();
             let numbers = steps
                 .filter(|(_, step)| step.operations.contains(&operation))
                 .map(|(place, _)| place + 1);
-            told.insert(
+            mentioned.insert(
                 example.renaming.operations[operation.index()],
                 numbers.collect(),
             );
         }
     }
-    told
+    mentioned
 }

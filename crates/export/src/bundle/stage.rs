@@ -131,7 +131,7 @@ fn item(picture: &Picture, line: &PictureStep, step: Option<&Step>) -> String {
     }
     // In the colour of its arrows, if they have one.
     let relation = picture
-        .told_by(line)
+        .relation_of(line)
         .map(|relation| format!(" {}", relation.code()))
         .unwrap_or_default();
     let _ = write!(

@@ -315,12 +315,13 @@ impl Assembly<'_> {
             let expected = invoked
                 .map(|(first, last)| (first + (place - begin), last))
                 .filter(|(at, last)| at < last);
-            let foretold =
+            let is_requested =
                 expected.is_some_and(|(at, _)| self.log.operations[at].payload != Payload::Nothing);
             match operation.verb {
                 Verb::Read
                     if !recorded
-                        || (!committed && (foretold || operation.payload == Payload::Nothing)) => {}
+                        || (!committed
+                            && (is_requested || operation.payload == Payload::Nothing)) => {}
                 _ => self.operation(draft, operation),
             }
         }

@@ -74,11 +74,11 @@ fn lists_and_set_up_transactions_are_kept() {
                 {\"operations\":[[\"n\",\"y\",5],[\"n\",\"y\",null],[\"a\",\"z\",-1],[\"r\",\"x\"],[\"r\",\"x\",null]]}]}]}\n";
     let history = parse(text).expect("valid");
     assert_eq!(history.set_up(), [TransactionId(0)]);
-    let told: Vec<String> = (0..9)
+    let texts: Vec<String> = (0..9)
         .map(|o| history.operation_text(OperationId(o)))
         .collect();
     assert_eq!(
-        told.join("; "),
+        texts.join("; "),
         "w(y) = 5; append(x) 1; r(x) = []; r(x) = [1 one 2]; r(y) ≠ 5; r(y) ≠ initial; append(z) -1; r(x) = ?; \
          r(x) = initial"
     );
@@ -166,11 +166,11 @@ fn a_number_and_the_string_of_it_are_two_keys_and_two_values() {
     let text = wrapped(r#"["w","1",5],["r",1,"5"],["r","1",5],["w",-1,-2],["r","-1","-2"]"#);
     let history = parse(&text).expect("valid");
     assert_eq!(history.n_keys(), 4);
-    let told: Vec<String> = (0..5)
+    let texts: Vec<String> = (0..5)
         .map(|o| history.operation_text(OperationId(o)))
         .collect();
     assert_eq!(
-        told,
+        texts,
         [
             "w(\"1\") = 5",
             "r(1) = \"5\"",

@@ -46,11 +46,11 @@ fn lists_and_set_up_transactions_are_kept() {
     let text = "a: T1 [w y 5, w init 6]* T2 [a x 1, a x \"a b\"]*!@1..2\n\
                 b: [r x [], r x [1 \"a b\" init], n y 5, n y init, n y \"init\", r x ?, r x init] \"*\" [a z 1]\n";
     let history = parse(text).expect("valid");
-    let told: Vec<String> = (0..history.n_operations())
+    let texts: Vec<String> = (0..history.n_operations())
         .map(|o| history.operation_text(OperationId::new(o)))
         .collect();
     assert_eq!(
-        told.join("; "),
+        texts.join("; "),
         "w(y) = 5; w(init) = 6; append(x) 1; append(x) a b; r(x) = []; r(x) = [1 a b init]; r(y) ≠ 5; r(y) ≠ initial; \
          r(y) ≠ init; r(x) = ?; r(x) = initial; append(z) 1"
     );

@@ -11,7 +11,7 @@
 //!   "ops": [{"t": "w", "k": 7, "v": 2}, {"t": "r", "k": 8, "v": null}]}]
 //! ```
 //!
-//! - A file holds registers or lists, which TimeKiller is told. Here the first operation other than a read of `null`
+//! - A file holds registers or lists, which TimeKiller gets as an argument. Here the first operation other than a read of `null`
 //!   tells which.
 //! - A read of `null`, or without a value, found the initial version or the empty list. No number is initial.
 //! - The transactions of a session are in session order: TimeKiller requires that, and then checks whether the

@@ -85,7 +85,7 @@ fn timestamps_beyond_64_bits_keep_their_order() {
 }
 
 #[test]
-fn lists_are_told_from_registers_by_the_first_operation_that_says_so() {
+fn the_first_operation_that_shows_it_distinguishes_lists_from_registers() {
     let stamp = "{\"p\":1,\"l\":0}";
     let text = transaction(
         "0",

@@ -4,7 +4,7 @@
 //! reader ever finds half of it. A symbolic link stays: its target is replaced in place. Anything but a regular file (a
 //! device, a named pipe) cannot be replaced by one and is written through. A folder appears when everything is in it.
 //!
-//! Temporary names are removed if the work fails, and if the process is told to end (`temporary`).
+//! Temporary names are removed if the work fails, and if the process is asked to end (`temporary`).
 
 mod target;
 mod temporary;

@@ -1,4 +1,4 @@
-//! Files and folders under temporary names, removed with their owner, and if the process is told to end.
+//! Files and folders under temporary names, removed with their owner, and if the process is asked to end.
 //!
 //! A list holds every such name from before it exists until after it is removed. A thread waits for the signals that
 //! end a process, takes the list, removes what is on it and ends the process with the code of that signal (128 plus its

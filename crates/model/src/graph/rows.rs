@@ -91,7 +91,7 @@ impl<T> Rows<T> {
 }
 
 impl<T: Ord> Rows<T> {
-    /// The same with the items of each row sorted.
+    /// These rows, each with its items sorted.
     pub fn sorted(mut self) -> Rows<T> {
         for row in 0..self.n_rows() as u32 {
             let range = self.range(row);

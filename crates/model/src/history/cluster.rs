@@ -187,7 +187,7 @@ fn fault_of(what: &str) -> (&str, bool) {
 
 impl super::History {
     /// This history with what accompanying files say about it, for [`Origin::about`](super::Origin::about).
-    pub fn told(mut self, about: Vec<String>) -> super::History {
+    pub fn annotated(mut self, about: Vec<String>) -> super::History {
         self.origin.about = about;
         self
     }

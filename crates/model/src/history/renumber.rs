@@ -80,7 +80,7 @@ impl History {
         let mut renames: Vec<(Value, u64)> = Vec::new();
         renames.extend(zero.map(|zero| (zero, fresh)));
         renames.extend(self.initial_value.map(|initial| (initial, 0)));
-        let told = renames
+        let new_values = renames
             .iter()
             .map(|&(old, new)| NewValue {
                 old: self.value_name(old),
@@ -108,7 +108,7 @@ impl History {
                     .for_each(|(old, new)| names[old.0 as usize] = new.to_string().into());
             }
         }
-        Some((renamed, told))
+        Some((renamed, new_values))
     }
 
     /// The history in which the writes of declared set-up transactions to a key are the version before all others,

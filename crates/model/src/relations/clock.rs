@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub enum Clock {
     /// What ended before another one began is seen by it.
     Whole,
-    /// The same if they have a key in common.
+    /// What ended before another one began is seen by it if they have a key in common.
     ByKey,
     /// What ended before another one began commits before it, and need not be seen.
     OfCommits,

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// How long a barrier may take until all clients have come and it is completed.
 const LIMIT: Duration = Duration::from_secs(3);
-/// The time between two looks at whether the run is over.
+/// The time between two checks whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
 /// How often a transaction is tried.
 const TRIES: usize = 3;

@@ -24,7 +24,7 @@ type Scene = (&'static str, fn(&dyn Driver) -> Result<String, String>);
 
 const SCENES: [Scene; 10] = [
     ("names itself and its version", |driver| {
-        driver.version().map_err(told)
+        driver.version().map_err(message)
     }),
     ("prepares empty registers", prepares),
     ("reads what it wrote in a transaction", reads_its_own),
@@ -54,7 +54,7 @@ pub fn conformance(driver: &dyn Driver) -> Vec<Requirement> {
         .collect()
 }
 
-fn told(failure: Failure) -> String {
+fn message(failure: Failure) -> String {
     match failure {
         Failure::Refused(_) => format!("aborted: {failure}"),
         Failure::Broken(_) => format!("no answer: {failure}"),
@@ -63,21 +63,21 @@ fn told(failure: Failure) -> String {
 
 /// A prepared database and a client of it.
 fn fresh(driver: &dyn Driver) -> Result<Box<dyn Connection>, String> {
-    driver.prepare(5).map_err(told)?;
-    driver.connect().map_err(told)
+    driver.prepare(5).map_err(message)?;
+    driver.connect().map_err(message)
 }
 
 fn begun(driver: &dyn Driver) -> Result<Box<dyn Connection>, String> {
-    let mut client = driver.connect().map_err(told)?;
-    client.begin().map_err(told)?;
+    let mut client = driver.connect().map_err(message)?;
+    client.begin().map_err(message)?;
     Ok(client)
 }
 
 /// Fails unless a new client reads this value.
 fn others_read(driver: &dyn Driver, key: Key, expected: u64) -> Result<String, String> {
     let mut client = begun(driver)?;
-    let found = client.read(key).map_err(told)?;
-    client.commit().map_err(told)?;
+    let found = client.read(key).map_err(message)?;
+    client.commit().map_err(message)?;
     same(found, expected)
 }
 
@@ -95,8 +95,8 @@ fn prepares(driver: &dyn Driver) -> Result<String, String> {
         .begin()
         .and_then(|()| client.write(X, 7))
         .and_then(|()| client.commit())
-        .map_err(told)?;
-    driver.prepare(5).map_err(told)?;
+        .map_err(message)?;
+    driver.prepare(5).map_err(message)?;
     others_read(driver, X, 0)
 }
 
@@ -106,9 +106,9 @@ fn reads_its_own(driver: &dyn Driver) -> Result<String, String> {
         .begin()
         .and_then(|()| client.write(X, 1))
         .and_then(|()| client.write(X, 2))
-        .map_err(told)?;
-    let found = client.read(X).map_err(told)?;
-    client.rollback().map_err(told)?;
+        .map_err(message)?;
+    let found = client.read(X).map_err(message)?;
+    client.rollback().map_err(message)?;
     same(found, 2)
 }
 
@@ -118,7 +118,7 @@ fn shows_commits(driver: &dyn Driver) -> Result<String, String> {
         .begin()
         .and_then(|()| client.write(X, 3))
         .and_then(|()| client.commit())
-        .map_err(told)?;
+        .map_err(message)?;
     others_read(driver, X, 3)
 }
 
@@ -128,7 +128,7 @@ fn hides_rollbacks(driver: &dyn Driver) -> Result<String, String> {
         .begin()
         .and_then(|()| client.write(X, 4))
         .and_then(|()| client.rollback())
-        .map_err(told)?;
+        .map_err(message)?;
     others_read(driver, X, 0)
 }
 
@@ -137,7 +137,7 @@ fn hides_the_lost(driver: &dyn Driver) -> Result<String, String> {
     client
         .begin()
         .and_then(|()| client.write(X, 5))
-        .map_err(told)?;
+        .map_err(message)?;
     drop(client);
     // The server may need a moment to notice, and until then hold its lock.
     std::thread::sleep(Duration::from_millis(200));
@@ -150,12 +150,12 @@ fn goes_on(driver: &dyn Driver) -> Result<String, String> {
         .begin()
         .and_then(|()| client.write(X, 6))
         .and_then(|()| client.rollback())
-        .map_err(told)?;
+        .map_err(message)?;
     client
         .begin()
         .and_then(|()| client.write(Y, 7))
         .and_then(|()| client.commit())
-        .map_err(told)?;
+        .map_err(message)?;
     others_read(driver, Y, 7)
 }
 
@@ -163,17 +163,17 @@ fn goes_on(driver: &dyn Driver) -> Result<String, String> {
 fn answers_conflicts(driver: &dyn Driver) -> Result<String, String> {
     drop(fresh(driver)?);
     let (mut one, mut other) = (begun(driver)?, begun(driver)?);
-    one.read(X).and_then(|_| other.read(X)).map_err(told)?;
+    one.read(X).and_then(|_| other.read(X)).map_err(message)?;
     let mut committed = Vec::new();
     for (client, value) in [(&mut one, 8), (&mut other, 9)] {
         match client.write(X, value).and_then(|()| client.commit()) {
             Ok(()) => committed.push(value),
-            Err(Failure::Refused(_)) => client.rollback().map_err(told)?,
-            Err(failure) => return Err(told(failure)),
+            Err(Failure::Refused(_)) => client.rollback().map_err(message)?,
+            Err(failure) => return Err(message(failure)),
         }
     }
     let mut client = begun(driver)?;
-    let found = client.read(X).map_err(told)?;
+    let found = client.read(X).map_err(message)?;
     match committed.as_slice() {
         [] => same(found, 0).map(|_| "both aborted".to_owned()),
         [one] => same(found, *one).map(|_| "one aborted".to_owned()),
@@ -192,16 +192,16 @@ fn keeps_lists(driver: &dyn Driver) -> Result<String, String> {
             .begin()
             .and_then(|()| client.append(LIST, element))
             .and_then(|()| client.commit())
-            .map_err(told)?;
+            .map_err(message)?;
     }
     client
         .begin()
         .and_then(|()| client.append(LIST, 4))
-        .map_err(told)?;
-    let found = client.read_list(LIST).map_err(told)?;
-    client.rollback().map_err(told)?;
+        .map_err(message)?;
+    let found = client.read_list(LIST).map_err(message)?;
+    client.rollback().map_err(message)?;
     let mut other = begun(driver)?;
-    let kept = other.read_list(LIST).map_err(told)?;
+    let kept = other.read_list(LIST).map_err(message)?;
     match (found.as_slice(), kept.as_slice()) {
         ([1, 2, 3, 4], [1, 2, 3]) => Ok(String::new()),
         _ => Err(format!(
@@ -220,7 +220,9 @@ fn speed(driver: &dyn Driver) -> Result<String, String> {
             .begin()
             .and_then(|()| client.read(X))
             .and_then(|_| client.write(X, n));
-        transaction.and_then(|()| client.commit()).map_err(told)?;
+        transaction
+            .and_then(|()| client.commit())
+            .map_err(message)?;
     }
     Ok(format!("{:.0}", n as f64 / begin.elapsed().as_secs_f64()))
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pause between two looks at the clock.
+/// The pause between two checks of the clock.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The file that fills a file system.
@@ -187,7 +187,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The same without the faults of this name.
+    /// These without the faults of this name.
     pub fn without(&self, name: &str) -> Faults {
         let (idle, faults) = self
             .faults

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// How long a process may take to end.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pause between two looks at a process.
+/// The pause between two checks of a process.
 const TICK: Duration = Duration::from_millis(10);
 /// One that does not end within this time, since it waits for its clients, is interrupted.
 const POLITE: Duration = Duration::from_secs(2);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The pause between two looks at the state.
+/// The pause between two checks of the state.
 const TICK: Duration = Duration::from_millis(5);
 /// Bytes passed on at once.
 const PIECE: usize = 1 << 14;

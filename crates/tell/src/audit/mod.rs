@@ -150,7 +150,7 @@ pub fn check_resolved(
 ) -> Findings {
     let overtime = control.overtime();
     let audit = Audit::new(history, &resolution, &overtime);
-    let told: Mutex<LevelSet> = Mutex::default();
+    let reported: Mutex<LevelSet> = Mutex::default();
     let tell = |result: &LevelResult| {
         let is_known = match &result.verdict {
             Verdict::Satisfied(_) => audit.accepts(result).is_ok(),
@@ -158,7 +158,8 @@ pub fn check_resolved(
             Verdict::Undecided(_) => true,
         };
         if is_known {
-            told.lock()
+            reported
+                .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .insert(result.level);
             observe(result);
@@ -172,11 +173,11 @@ pub fn check_resolved(
         &tell,
     );
     audit.conclude(&mut findings, options, Witnesses::All);
-    let told = told
+    let reported = reported
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let is_new = |result: &&LevelResult| {
-        !told.contains(result.level)
+        !reported.contains(result.level)
             || matches!(
                 result.verdict,
                 Verdict::Undecided(Cause::Disagreement { .. })

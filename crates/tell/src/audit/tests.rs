@@ -42,21 +42,22 @@ fn what_the_checkers_say_is_accepted() {
         assert_eq!(after.levels, before.levels);
         assert_eq!(after.violations, before.violations);
         assert_eq!(causes(&after), [""; 0]);
-        let told: Mutex<Vec<(Level, &str)>> = Mutex::default();
+        let reported: Mutex<Vec<(Level, &str)>> = Mutex::default();
         let observe = |result: &LevelResult| {
-            told.lock()
+            reported
+                .lock()
                 .expect("no holder panics")
                 .push((result.level, result.verdict.word()))
         };
         let audited = check(&history, &Options::default(), &Control::new(), &observe);
-        let mut told = told.into_inner().expect("no holder panics");
-        told.sort_unstable();
+        let mut reported = reported.into_inner().expect("no holder panics");
+        reported.sort_unstable();
         let words: Vec<(Level, &str)> = audited
             .levels
             .iter()
             .map(|result| (result.level, result.verdict.word()))
             .collect();
-        assert_eq!(told, words, "each level is told once");
+        assert_eq!(reported, words, "each level is reported once");
         assert_eq!(audited.levels.len(), before.levels.len());
     }
 }

@@ -76,7 +76,7 @@ fn sections(
         lines: quoted,
     });
     if let Some(tree) = case_tree(&example.history, &example.violation) {
-        let told = tree.nodes.iter().map(|node| {
+        let nodes = tree.nodes.iter().map(|node| {
             if node.label.is_empty() {
                 node.text.to_string()
             } else {
@@ -85,19 +85,19 @@ fn sections(
         });
         sections.push(Section {
             heading: "The cases",
-            lines: told.collect(),
+            lines: nodes.collect(),
         });
     }
     let layers = interpret(example).layers;
-    let told = layers
+    let lines = layers
         .into_iter()
         .map(|layer| format!("{}: {}", capitalized(layer.kind.word()), layer.caption));
     sections.push(Section {
         heading: "How the argument comes about",
-        lines: told.collect(),
+        lines: lines.collect(),
     });
     let run = replay::run(example, control);
-    let mut told: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for step in &run.steps {
         let after = step
             .after
@@ -121,12 +121,12 @@ fn sections(
             Explained::Older | Explained::Uncommitted | Explained::Nowhere => "! ",
             Explained::Nothing | Explained::Own | Explained::Current => "",
         };
-        told.push(format!("{mark}{}.{changed}", step.text));
+        lines.push(format!("{mark}{}.{changed}", step.text));
     }
-    told.push(run.summary.to_string());
+    lines.push(run.summary.to_string());
     sections.push(Section {
         heading: "An order in which clients may have seen it",
-        lines: told,
+        lines,
     });
     sections.push(Section {
         heading: "Signature",

@@ -14,7 +14,7 @@ pub struct Quotation {
     pub name: &'static str,
     /// The formula.
     pub formula: &'static str,
-    /// The same in words: a clause without a full stop.
+    /// What it says in words: a clause without a full stop.
     pub words: &'static str,
     /// The paper and the place in it.
     pub source: &'static str,

@@ -4,7 +4,7 @@
 //! called stale only where a newer version was seen and *observed* to be newer: by session order, reads and lists
 //! alone, without what the read itself forces. Otherwise several reads contradict together, and the claim says that.
 
-use super::{MOST_TOLD, involved_operations};
+use super::{MAX_SHOWN_WHOLE, involved_operations};
 use isoscope_check::checkers::{Level, Pattern, Proof, Violation};
 use isoscope_model::history::{
     History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// The transaction precedes it in its session.
     OwnSession,
     /// The reader read from it before the stale read.
@@ -58,7 +58,7 @@ pub enum Claim {
         /// The writer of the newer version, and its write.
         newer: (TransactionId, Option<OperationId>),
         /// How the reader saw that transaction.
-        sight: Sight,
+        visibility: Visibility,
     },
     /// Each of these edges, which reads force, is possible alone; together with what was observed they close a cycle.
     TwoReads {
@@ -354,7 +354,7 @@ pub(super) fn tells_all(history: &History, violation: &Violation) -> bool {
         .transactions()
         .filter(|&t| history.outcome(t) != Outcome::Aborted);
     violation.id.pattern == Pattern::NoLinearOrder
-        && history.n_operations() <= MOST_TOLD
+        && history.n_operations() <= MAX_SHOWN_WHOLE
         && all.all(is_named)
         && !matches!(claim(history, violation), Claim::OverwrittenBefore { .. })
 }
@@ -482,34 +482,34 @@ fn stale_read(
     };
     // On the path of a guarantee the read by which the session, or the reader, saw the newer version.
     let read_at = |edge: Option<&EdgeIndex>| violation.edges.get(*edge?)?.to_operation;
-    let sight = match only {
+    let visibility = match only {
         _ if *axiom == Axiom::Session(Guarantee::MonotonicReads) => {
-            read_at(seen.first()).map_or(Sight::Through, Sight::SessionRead)
+            read_at(seen.first()).map_or(Visibility::Through, Visibility::SessionRead)
         }
         _ if *axiom == Axiom::Session(Guarantee::MonotonicWrites) => {
-            read_at(seen.last()).map_or(Sight::Through, Sight::WroteLater)
+            read_at(seen.last()).map_or(Visibility::Through, Visibility::WroteLater)
         }
         _ if *axiom == Axiom::Session(Guarantee::WritesFollowReads) => {
-            read_at(seen.last()).map_or(Sight::Through, Sight::Followed)
+            read_at(seen.last()).map_or(Visibility::Through, Visibility::Followed)
         }
         _ if *axiom == Axiom::Session(Guarantee::Pram) => {
-            read_at(seen.get(1)).map_or(Sight::Through, Sight::SessionSawLater)
+            read_at(seen.get(1)).map_or(Visibility::Through, Visibility::SessionSawLater)
         }
         Some(one) if one.relation == Relation::SessionOrder && !one.from.is_initial() => {
-            Sight::OwnSession
+            Visibility::OwnSession
         }
         Some(one) if one.relation == Relation::WriteRead => match (one.to_operation, axiom) {
-            (Some(seen), Axiom::ReadCommitted) => Sight::ReadBefore(seen),
-            (Some(seen), _) => Sight::Read(seen),
-            (None, _) => Sight::Through,
+            (Some(seen), Axiom::ReadCommitted) => Visibility::ReadBefore(seen),
+            (Some(seen), _) => Visibility::Read(seen),
+            (None, _) => Visibility::Through,
         },
-        _ => Sight::Through,
+        _ => Visibility::Through,
     };
     Some(Claim::StaleRead {
         read: *read,
         older: edge.to,
         newer: (edge.from, edge.from_operation),
-        sight,
+        visibility,
     })
 }
 
@@ -632,7 +632,7 @@ fn ring(edges: &[(EdgeIndex, &Edge)]) -> Claim {
             read: *read,
             older: *older,
             newer: *newer,
-            sight: Sight::Order,
+            visibility: Visibility::Order,
         };
     }
     let of_reads = |edge: &Edge| {

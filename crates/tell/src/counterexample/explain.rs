@@ -3,7 +3,7 @@
 //! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
 
 use super::sentence::{Sentence, say};
-use super::sentences::{Words, facts, orders as told};
+use super::sentences::{Words, facts, orders as orders_in_words};
 use super::tell::Teller;
 use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
 use super::{orders, reasons};
@@ -17,7 +17,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
     explain_within(example, &Control::new())
 }
 
-/// The same; which orders matter is left out if `control` ends the work before that is known.
+/// The argument for `example` as in [`explain`]; which orders matter is left out if `control` ends the work before that is known.
 pub fn explain_within(example: &Counterexample, control: &Control) -> Explanation {
     let (history, violation) = (&example.history, &example.violation);
     let mut reasons = reasons::reasons(history, &violation.edges, example.level);
@@ -29,7 +29,7 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         .zip(orders.difference.iter().cycle())
     {
         let text = &mut reasons[edge].text;
-        *text = say!("{text}{}", told::makes_difference(difference));
+        *text = say!("{text}{}", orders_in_words::makes_difference(difference));
     }
     let Headline {
         claim,
@@ -45,11 +45,11 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         summary,
         verdicts,
         standing,
-        weakest: told::weakest(history, &orders),
+        weakest: orders_in_words::weakest(history, &orders),
         difference: orders
             .difference
             .as_ref()
-            .map(|difference| told::difference(&words, difference)),
+            .map(|difference| orders_in_words::difference(&words, difference)),
         orders,
         faults: facts::faults(&example.history),
         doubt: None,

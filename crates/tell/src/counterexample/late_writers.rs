@@ -13,8 +13,8 @@ pub(super) struct Late {
     pub(super) reads: EdgeIndex,
 }
 
-/// The cases of a question in the order in which they are explained: those that need an argument of their own, then those
-/// of possible writers of a read that began after the reader had ended. There are none or at least two of these; the first case is the one
+/// The cases of a question in the order of the argument: those that need an argument of their own, then those of possible
+/// writers of a read that began after the reader had ended. There are none or at least two of these; the first case is the one
 /// that is drawn, and never among them. O(cases).
 pub(super) fn divided<'p>(
     edges: &[Edge],

@@ -79,7 +79,7 @@ pub struct Alternative {
     pub edge: EdgeIndex,
     /// The cycle that it would close, beginning with it; empty where an observation contradicts it directly.
     pub cycle: Vec<EdgeIndex>,
-    /// The same in one sentence with a full stop.
+    /// Why it does not hold, in one sentence with a full stop.
     pub text: Sentence,
 }
 

@@ -35,7 +35,7 @@ pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
 pub use case_tree::{CaseNode, CaseTree};
 pub use cases::case_tree;
-pub use claim::{Claim, Sight, claim};
+pub use claim::{Claim, Visibility, claim};
 pub use consequences::{listed_as, simpler_ones};
 pub use explain::{edge_reason, explain, explain_within, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
@@ -58,7 +58,7 @@ use isoscope_model::history::{
 };
 
 /// Up to this many operations of a counterexample are all shown.
-pub(crate) const MOST_TOLD: usize = 16;
+pub(crate) const MAX_SHOWN_WHOLE: usize = 16;
 
 /// What is actually known about the size of a counterexample, separately for its transactions and its operations.
 ///
@@ -113,7 +113,7 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// The same where that is shown of the cause of the chosen violation.
+    /// What is shown of the chosen violation, where this is shown of its cause.
     fn of_cause(self) -> Shows {
         if self == Shows::Chosen {
             Shows::Cause
@@ -150,7 +150,7 @@ impl Counterexample {
     /// The operations to show, ascending: those of the argument, or all if there are few.
     pub fn shown_operations(&self) -> Vec<OperationId> {
         match self.history.n_operations() {
-            n if n <= MOST_TOLD => (0..n).map(OperationId::new).collect(),
+            n if n <= MAX_SHOWN_WHOLE => (0..n).map(OperationId::new).collect(),
             _ => {
                 let mut shown = involved_operations(&self.violation);
                 shown.extend(self.writes_of_cases());
@@ -213,7 +213,7 @@ pub struct Explanation {
     pub summary: Sentence,
     /// Which levels allow these transactions and which forbid them, in one sentence.
     pub verdicts: String,
-    /// The same as data.
+    /// The verdicts as data.
     standing: Standing,
     /// What these transactions satisfy and break on every order, as data.
     pub orders: Orders,

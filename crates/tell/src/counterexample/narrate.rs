@@ -66,7 +66,7 @@ pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<Strin
 /// A line of plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// What stands before its words: blanks, and the number of a step.
+    /// What precedes its words: blanks, and the number of a step.
     pub lead: String,
     /// Its words; empty for a blank line.
     pub words: String,
@@ -131,13 +131,13 @@ pub fn plain_lines(
     if !example.violation.edges.is_empty() {
         line("", String::new());
     }
-    for (edge, reason) in told_edges(example, explanation) {
+    for (edge, reason) in explained_edges(example, explanation) {
         line(
             "",
             format!("{}: {}", edge_label(example, edge), reason.text),
         );
     }
-    untold_edges(example)
+    unexplained_edges(example)
         .into_iter()
         .for_each(|rest| line("", rest));
     line("", String::new());
@@ -162,12 +162,13 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         facts.push(vec![text("History: "), code(visible(path)), text(size)]);
     }
     report.blocks.push(Block::List(facts));
-    let words: CellWords = (
+    report.blocks.push(table(
+        example,
+        whole,
+        &telling_order(example),
         |place| format!(" ({place})"),
         |others| format!("+{}", sentences::counted(others, "other")),
-    );
-    let order = telling_order(example);
-    report.blocks.push(table(example, whole, &order, words));
+    ));
     report.heading(3, "Why this is a contradiction");
     let steps: Vec<_> = numbered(explanation).collect();
     for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
@@ -186,10 +187,10 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         };
         report.blocks.push(Block::Table {
             header: ["edge", "why"].map(|name| vec![text(name)]).to_vec(),
-            rows: told_edges(example, explanation).map(row).collect(),
+            rows: explained_edges(example, explanation).map(row).collect(),
         });
     }
-    if let Some(rest) = untold_edges(example) {
+    if let Some(rest) = unexplained_edges(example) {
         report.paragraph(vec![text(rest)]);
     }
     let codes = format!("In the literature: {}", explanation.codes);
@@ -199,24 +200,24 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 
 /// The edges whose reasons are shown, with the reasons: for a log of clauses, which has too many, those of its first
 /// cycle.
-pub fn told_edges<'a>(
+pub fn explained_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
 ) -> impl Iterator<Item = (&'a Edge, &'a EdgeReason)> {
     let is_log = example.violation.proof.is_log_of_orders();
-    let told = is_log.then(|| edges_to_draw(&example.violation));
+    let shown = is_log.then(|| edges_to_draw(&example.violation));
     let all = example
         .violation
         .edges
         .iter()
         .zip(&explanation.reasons)
         .enumerate();
-    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e)))
+    all.filter(move |(e, _)| shown.as_ref().is_none_or(|shown| shown.contains(e)))
         .map(|(_, of_edge)| of_edge)
 }
 
 /// The note on the edges whose reasons are not shown.
-fn untold_edges(example: &Counterexample) -> Option<String> {
+fn unexplained_edges(example: &Counterexample) -> Option<String> {
     let violation = &example.violation;
     let is_log = violation.proof.is_log_of_orders();
     let rest = if is_log {
@@ -227,15 +228,14 @@ fn untold_edges(example: &Counterexample) -> Option<String> {
     (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
 }
 
-/// What a cell of a table says of the place of an operation, and of how many others a transaction has.
-pub type CellWords = (fn(&str) -> String, fn(usize) -> String);
-
-/// A table of sessions as columns with a row for each transaction, in this order; involved operations only.
+/// A table of sessions as columns with a row for each transaction, in this order; involved operations only, each with its
+/// place in words, and in words how many others a transaction has.
 pub fn table(
     example: &Counterexample,
     whole: &History,
     order: &[TransactionId],
-    words: CellWords,
+    place_in_words: impl Fn(&str) -> String,
+    others_in_words: impl Fn(usize) -> String,
 ) -> Block {
     let history = &example.history;
     let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
@@ -248,10 +248,10 @@ pub fn table(
         let (rows, others) = rows(example, whole, t, &shown);
         for (operation, place) in rows {
             cell.extend([Inline::Break, code(operation)]);
-            cell.extend(place.map(|place| text(words.0(&place))));
+            cell.extend(place.map(|place| text(place_in_words(&place))));
         }
         if others > 0 {
-            cell.extend([Inline::Break, text(words.1(others))]);
+            cell.extend([Inline::Break, text(others_in_words(others))]);
         }
         cell
     };

@@ -28,10 +28,10 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     let mut taken: Vec<(OperationId, Option<TransactionId>)> = of_edges
         .filter_map(|edge| Some((edge.to_operation?, Some(edge.from))))
         .collect();
-    let is_told = |read: OperationId| taken.iter().any(|(told, _)| *told == read);
+    let is_known = |read: OperationId| taken.iter().any(|(known, _)| *known == read);
     let reads = involved_operations(violation).into_iter();
     let others: Vec<OperationId> = reads
-        .filter(|&o| history.operation(o).kind == OperationKind::Read && !is_told(o))
+        .filter(|&o| history.operation(o).kind == OperationKind::Read && !is_known(o))
         .collect();
     match violation.id.pattern {
         Pattern::FutureRead => taken.extend(

@@ -54,9 +54,9 @@ pub enum Version {
     },
 }
 
-/// What a replay says about one operation.
+/// What one operation does in a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Effect {
     /// A write: it replaces the current version.
     Replaces(Version),
     /// A read of the current version.
@@ -190,7 +190,7 @@ impl Replay {
         history: &History,
         place: usize,
         control: &Control,
-    ) -> Result<Vec<(OperationId, Told)>, Interrupt> {
+    ) -> Result<Vec<(OperationId, Effect)>, Interrupt> {
         let Some(step) = self.step(place) else {
             return Ok(Vec::new());
         };
@@ -208,7 +208,7 @@ impl Replay {
             };
             if is_shown {
                 let own = written.contains(&(object.key, object.value));
-                rows.push((operation, self.told(history, place, operation, own)));
+                rows.push((operation, self.effect(history, place, operation, own)));
             }
             if object.kind == OperationKind::Write {
                 written.insert((object.key, object.value));
@@ -217,26 +217,26 @@ impl Replay {
         Ok(rows)
     }
 
-    /// What is said about an operation; `own` when its transaction wrote the same before.
-    fn told(&self, history: &History, place: usize, operation: OperationId, own: bool) -> Told {
+    /// What an operation does; `own` when its transaction wrote the same before.
+    fn effect(&self, history: &History, place: usize, operation: OperationId, own: bool) -> Effect {
         let object = history.operation(operation);
         let current = self.before(object.key, place);
         if object.kind == OperationKind::Write {
-            return Told::Replaces(current);
+            return Effect::Replaces(current);
         }
         let value = object.value;
         if value == Value::UNRECORDED {
-            return Told::Open;
+            return Effect::Open;
         }
         let is_read = |version: Version| match version {
             Version::Initial => history.may_be_initial(object.key, value),
             Version::Written { write, .. } => history.operation(write).value == value,
         };
         if own {
-            return Told::Own;
+            return Effect::Own;
         }
         if is_read(current) {
-            return Told::Current(current);
+            return Effect::Current(current);
         }
         let versions = self.versions_of(object.key);
         let earlier = versions[..versions.partition_point(|&(step, _)| (step as usize) < place)]
@@ -247,10 +247,10 @@ impl Replay {
             step: step as usize,
         });
         match (earlier.find(|&version| is_read(version)), current) {
-            (Some(read), _) => Told::Older { read, current },
+            (Some(read), _) => Effect::Older { read, current },
             // The setup of the initial state is in no step.
-            (None, Version::Initial) => Told::Current(Version::Initial),
-            (None, _) => Told::Older {
+            (None, Version::Initial) => Effect::Current(Version::Initial),
+            (None, _) => Effect::Older {
                 read: Version::Initial,
                 current,
             },
@@ -290,7 +290,7 @@ mod tests {
     use isoscope_check::checkers::{Level, Options, Verdict, check};
     use isoscope_formats::{self as formats, Input};
 
-    fn rows(replay: &Replay, history: &History, place: usize) -> Vec<(OperationId, Told)> {
+    fn rows(replay: &Replay, history: &History, place: usize) -> Vec<(OperationId, Effect)> {
         replay
             .rows(history, place, &Control::new())
             .expect("nothing stops it")
@@ -324,17 +324,17 @@ mod tests {
         );
         assert_eq!(replay.n_steps(), 3);
         for place in 0..3 {
-            for (operation, told) in rows(&replay, &history, place) {
+            for (operation, effect) in rows(&replay, &history, place) {
                 assert!(
-                    !matches!(told, Told::Older { .. } | Told::Open),
-                    "{operation:?} {told:?}"
+                    !matches!(effect, Effect::Older { .. } | Effect::Open),
+                    "{operation:?} {effect:?}"
                 );
             }
         }
-        let (_, told) = rows(&replay, &history, 2)[0];
+        let (_, effect) = rows(&replay, &history, 2)[0];
         assert!(
-            matches!(told, Told::Current(Version::Written { step: 1, .. })),
-            "{told:?}"
+            matches!(effect, Effect::Current(Version::Written { step: 1, .. })),
+            "{effect:?}"
         );
     }
 
@@ -357,7 +357,7 @@ mod tests {
         }
         let own = (0..6)
             .flat_map(|place| rows(&replay, &history, place))
-            .filter(|(_, told)| *told == Told::Own);
+            .filter(|(_, effect)| *effect == Effect::Own);
         assert_eq!(own.count(), 1);
     }
 
@@ -365,13 +365,15 @@ mod tests {
     fn a_weak_order_may_leave_reads_behind() {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [r x 1] [r x 2]\nd: [r x 2] [r x 1]\n";
         let (history, replay) = replay(text, Level::ReadAtomic);
-        let told: Vec<Told> = (0..replay.n_steps())
+        let effects: Vec<Effect> = (0..replay.n_steps())
             .flat_map(|place| rows(&replay, &history, place))
-            .map(|(_, told)| told)
+            .map(|(_, effect)| effect)
             .collect();
         assert!(
-            told.iter().any(|told| matches!(told, Told::Older { .. })),
-            "{text} {told:?}"
+            effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::Older { .. })),
+            "{text} {effects:?}"
         );
     }
 

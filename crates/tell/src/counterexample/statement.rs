@@ -186,7 +186,7 @@ pub enum Rule {
     Level(Level),
     /// What every level from read committed on promises of sessions and reads.
     Order,
-    /// The same, of the elements of lists, too.
+    /// [`Order`](Self::Order), and what it promises of the elements of lists.
     OrderOfLists,
     /// What every level from read committed on promises of reads of lists.
     Lists,
@@ -236,7 +236,7 @@ pub struct Step {
     pub case: CaseLabel,
     /// What it says, as a sentence without a full stop; begins with a capital letter, or with a name as the file has it.
     pub text: Sentence,
-    /// The same at length for checking: definitions and axioms, word for word. Whole sentences; empty where there is
+    /// What it says at length, for checking: definitions and axioms, word for word. Whole sentences; empty where there is
     /// nothing to add.
     pub long: String,
     /// The steps that it follows from: their places, ascending.

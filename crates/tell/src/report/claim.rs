@@ -3,7 +3,7 @@
 use super::{
     ClaimEntry, ClaimKind, MissedEntry, OperationEntry, Places, SightWord, StatementEntry,
 };
-use crate::counterexample::{self, Claim, Headline, Sight, Step, StepRole};
+use crate::counterexample::{self, Claim, Headline, Step, StepRole, Visibility};
 use isoscope_check::checkers::{Level, Violation};
 use isoscope_model::history::{History, OperationId, TransactionId};
 use isoscope_model::relations::{EdgeIndex, Reason};
@@ -78,18 +78,18 @@ impl Claims<'_, '_> {
                 read,
                 older,
                 newer: (newer, write),
-                sight,
+                visibility,
             } => {
-                let (word, seen) = match *sight {
-                    Sight::OwnSession => (SightWord::OwnSession, None),
-                    Sight::ReadBefore(seen) => (SightWord::ReadBefore, Some(seen)),
-                    Sight::Read(seen) => (SightWord::Read, Some(seen)),
-                    Sight::SessionRead(seen) => (SightWord::SessionRead, Some(seen)),
-                    Sight::WroteLater(seen) => (SightWord::WroteLater, Some(seen)),
-                    Sight::Followed(seen) => (SightWord::Followed, Some(seen)),
-                    Sight::SessionSawLater(seen) => (SightWord::SessionSawLater, Some(seen)),
-                    Sight::Through => (SightWord::Through, None),
-                    Sight::Order => (SightWord::Order, None),
+                let (word, seen) = match *visibility {
+                    Visibility::OwnSession => (SightWord::OwnSession, None),
+                    Visibility::ReadBefore(seen) => (SightWord::ReadBefore, Some(seen)),
+                    Visibility::Read(seen) => (SightWord::Read, Some(seen)),
+                    Visibility::SessionRead(seen) => (SightWord::SessionRead, Some(seen)),
+                    Visibility::WroteLater(seen) => (SightWord::WroteLater, Some(seen)),
+                    Visibility::Followed(seen) => (SightWord::Followed, Some(seen)),
+                    Visibility::SessionSawLater(seen) => (SightWord::SessionSawLater, Some(seen)),
+                    Visibility::Through => (SightWord::Through, None),
+                    Visibility::Order => (SightWord::Order, None),
                 };
                 ClaimKind::StaleRead {
                     read: self.places.operation_entry(*read),

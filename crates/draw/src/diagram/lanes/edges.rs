@@ -259,7 +259,7 @@ fn shifts(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
     shares.collect()
 }
 
-/// The same in an order, where edges leave on the right and arrive above or below: those that leave one column, those that
+/// Shifts of edges in an order, which leave on the right and arrive above or below: those that leave one column, those that
 /// arrive in one, and those that run level at the same time next to the same lane have shares of their own.
 fn shifts_in_order(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
     let column = |bar: Rect| bar.center().x.round() as i64;

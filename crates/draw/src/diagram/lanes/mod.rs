@@ -38,7 +38,7 @@ const FONT: f32 = 11.0;
 const NAMED: usize = 300;
 /// Room at the sides of all lanes, as a share of the width.
 const SPARE: f64 = 0.05;
-/// How far a transaction that is cut goes on out of sight.
+/// How far a transaction that is cut goes on out of view.
 const CUT: f32 = 8.0;
 /// Maximum number of incidents among which faults are drawn.
 const INCIDENTS: usize = 10_000;
@@ -89,7 +89,7 @@ pub struct Lanes<'a> {
     pub plot: Rect,
     /// Height of a lane.
     lane: f32,
-    /// The same of a session of the anomaly.
+    /// Height of the lane of a session of the anomaly.
     own: f32,
     /// Zoom and position.
     pub view: View,
@@ -140,7 +140,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Makes lanes as low as their transactions allow if more of them are in sight then.
+    /// Makes lanes as low as their transactions allow if more of them are in view then.
     pub fn low(mut self) -> Lanes<'a> {
         self.lane = (self.plot.height() / (self.rows.len() as f32 + 0.5)).clamp(BAR + 2.0, LANE.1);
         self
@@ -165,7 +165,7 @@ impl<'a> Lanes<'a> {
         } else {
             zoom.min(WIDEST)
         };
-        // No empty room at one side while something is out of sight at the other.
+        // No empty room at one side while something is out of view at the other.
         let last = (axis.length + margin - width / zoom).max(-margin);
         self.view = View {
             zoom,
@@ -184,7 +184,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Keeps zoom and position within bounds: at least a quarter of the width is used, moments can be distinguished, and one
-    /// side is empty only while nothing is out of sight at the other.
+    /// side is empty only while nothing is out of view at the other.
     pub fn keep_in_bounds(&mut self) {
         let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
         let height = self.above(self.rows.len() + 1);
@@ -192,11 +192,11 @@ impl<'a> Lanes<'a> {
         view.zoom = view
             .zoom
             .clamp(width / (length * 4.0), width * 1e7 / length);
-        let sight = width / view.zoom;
-        let least = -sight * SPARE;
+        let visible = width / view.zoom;
+        let least = -visible * SPARE;
         view.left = view
             .left
-            .clamp(least, (length - sight * (1.0 - SPARE)).max(least));
+            .clamp(least, (length - visible * (1.0 - SPARE)).max(least));
         view.top = view.top.clamp(0.0, (height - self.plot.height()).max(0.0));
     }
 
@@ -280,8 +280,8 @@ impl<'a> Lanes<'a> {
         self.view.left + f64::from(self.plot.width()) / self.view.zoom
     }
 
-    /// How many sessions are above and below what is in sight. O(sessions).
-    pub fn out_of_sight(&self) -> [usize; 2] {
+    /// How many sessions are above and below what is in view. O(sessions).
+    pub fn out_of_view(&self) -> [usize; 2] {
         let count = |is_out: &dyn Fn(f32) -> bool| {
             (0..self.rows.len())
                 .filter(|&place| is_out(self.y(place)))
@@ -396,7 +396,7 @@ impl<'a> Lanes<'a> {
         } else {
             (Emphasis::Evidence, Role::CardStatus)
         };
-        // The frame of one that is cut goes on out of sight.
+        // The frame of one that is cut goes on out of view.
         scene.rect(
             shown(CUT),
             4.0,
@@ -690,7 +690,7 @@ mod tests {
     use super::nice;
 
     #[test]
-    fn ticks_stand_at_round_numbers() {
+    fn ticks_are_at_round_numbers() {
         assert_eq!(
             [0.7, 1.2, 3.0, 7.0, 110.0].map(nice),
             [1.0, 2.0, 5.0, 10.0, 200.0]

@@ -122,7 +122,7 @@ fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) 
 }
 
 impl Diagram {
-    /// The same with the session on each card, instead of the usual outcome.
+    /// This diagram with the session on each card instead of the usual outcome.
     fn without_lanes(&self) -> Diagram {
         let mut diagram = self.clone();
         for card in diagram

@@ -49,13 +49,13 @@ pub fn lanes(diagram: &Diagram) -> Layout {
     lanes_in_order(diagram, &lane_order(diagram))
 }
 
-/// The same with the lanes in this order.
+/// A layout with the lanes in this order.
 pub(super) fn lanes_in_order(diagram: &Diagram, order: &[usize]) -> Layout {
     let (gutters, cards, routes) = arranged(diagram, &Grid::new(diagram, order));
     finish(order, &gutters, cards, routes)
 }
 
-/// The same with cards in these columns, whatever their session; arrows between vertically adjacent cards run straight.
+/// A layout with cards in these columns, whatever their session; arrows between vertically adjacent cards run straight.
 /// The layout has no lanes.
 pub(super) fn columns_of(diagram: &Diagram, columns: Vec<Vec<usize>>) -> Layout {
     let (_, cards, routes) = arranged(diagram, &Grid::of(columns));

@@ -31,7 +31,7 @@ const DISC: f32 = 18.0;
 pub(super) const CORNER: f32 = 7.0;
 
 const CARD_MIN_WIDTH: f32 = 156.0;
-/// The same for cards without an outcome.
+/// Minimum width of cards without an outcome.
 const SHORT_CARD_MIN_WIDTH: f32 = 112.0;
 const MAX_OPERATION_COLUMNS: usize = 42;
 /// Maximum columns of a card's title, and of a transaction's name if edges are named.

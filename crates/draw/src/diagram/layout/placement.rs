@@ -14,7 +14,7 @@ use crate::diagram::Diagram;
 pub(super) struct Tie {
     /// Card and distance of its port from the card's top.
     pub a: (usize, f32),
-    /// The same for the other end.
+    /// Card and distance of the other port from the card's top.
     pub b: (usize, f32),
     /// Its weight.
     pub weight: f32,

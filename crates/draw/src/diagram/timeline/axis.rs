@@ -232,11 +232,11 @@ mod tests {
             spans,
             length: 6.0,
         };
-        let mut told = Vec::new();
+        let mut together = Vec::new();
         axis.visible(0, 0.0, 6.0, 1.0, |transaction, span, n| {
-            told.push((transaction.index(), span.to, n))
+            together.push((transaction.index(), span.to, n))
         });
-        assert_eq!(told, [(0, 0.2, 2), (2, 5.0, 1), (3, 5.3, 2)]);
+        assert_eq!(together, [(0, 0.2, 2), (2, 5.0, 1), (3, 5.3, 2)]);
     }
 
     #[test]
@@ -251,10 +251,10 @@ mod tests {
             spans,
             length: 1e9,
         };
-        let mut told = Vec::new();
+        let mut together = Vec::new();
         axis.visible(0, 90_000.2, 90_002.2, 0.01, |transaction, _, n| {
-            told.push((transaction.index(), n))
+            together.push((transaction.index(), n))
         });
-        assert_eq!(told, [(0, 1), (90_000, 1), (90_001, 1), (90_002, 1)]);
+        assert_eq!(together, [(0, 1), (90_000, 1), (90_001, 1), (90_002, 1)]);
     }
 }

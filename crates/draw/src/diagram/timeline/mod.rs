@@ -68,14 +68,14 @@ impl Clock {
             .partition_point(|(_, place)| *place < from)
             .saturating_sub(1);
         let end = self.stamps.partition_point(|(_, place)| *place <= to) + 1;
-        let sight = self
+        let visible = self
             .stamps
             .get(first..end.min(self.stamps.len()))
             .unwrap_or_default();
-        if sight.len() > MOST_STAMPS {
+        if visible.len() > MOST_STAMPS {
             return Vec::new();
         }
-        let long = sight.windows(2);
+        let long = visible.windows(2);
         let is_cut = |pair: &&[(f64, f64)]| pair[1].1 - pair[0].1 >= WIDEST;
         long.filter(is_cut)
             .map(|pair| (pair[0].1 + pair[1].1) / 2.0)
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_narrow_is_told_together() {
+    fn what_is_too_narrow_is_merged() {
         let (_, timeline) = timeline("a: [w x 1] [w x 2] [w x 3] [w x 4]\n");
         let pieces = |grain| {
             let mut pieces = Vec::new();

@@ -40,7 +40,7 @@ fn observed_order(
 }
 
 /// Maximum number of lists, none the beginning of another, that versions are ordered by.
-const TOLD: usize = 64;
+const MAX_LISTS: usize = 64;
 
 /// A version that its writer overwrote itself.
 const INTERMEDIATE: &str = "intermediate write";
@@ -349,15 +349,15 @@ impl Chain {
             .filter_map(|(_, read)| history.lists().read_by(*read))
             .collect();
         lists.sort_by_key(|list| Reverse(list.len()));
-        let mut told: Vec<&[Value]> = Vec::new();
+        let mut longest: Vec<&[Value]> = Vec::new();
         let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
         for list in going(control, lists) {
-            if told.len() < TOLD && !told.iter().any(|longer| longer.starts_with(list)) {
+            if longest.len() < MAX_LISTS && !longest.iter().any(|longer| longer.starts_with(list)) {
                 let places = list.iter().map(|value| place_of.get(&value.0).copied());
                 let places: Vec<Option<usize>> = places.collect();
                 let both = places.windows(2).filter_map(|pair| pair[0].zip(pair[1]));
                 pairs.extend(both.filter(|pair| known.insert(*pair)));
-                told.push(list);
+                longest.push(list);
             }
         }
         control.check()?;

@@ -4,7 +4,7 @@
 use super::cutter::{Cutter, ViolatingPart, check_at};
 use crate::counterexample::groups::touched;
 use crate::counterexample::translate::translate_back;
-use crate::counterexample::{MOST_TOLD, involved_operations};
+use crate::counterexample::{MAX_SHOWN_WHOLE, involved_operations};
 use isoscope_check::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use isoscope_model::history::{
     History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet,
@@ -83,7 +83,7 @@ impl Cutter<'_> {
     /// The violation of strict serializability among operations that no order explains and that are too many to be
     /// shown: it has a proof that can be followed.
     fn in_real_time(&self, small: &History, renaming: &Renaming) -> Option<Violation> {
-        if small.n_operations() <= MOST_TOLD {
+        if small.n_operations() <= MAX_SHOWN_WHOLE {
             return None;
         }
         let listed = check_at(small, vec![Level::StrictSerializability], self.control).violations;

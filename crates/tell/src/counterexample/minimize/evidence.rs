@@ -1,7 +1,7 @@
 //! The reads that an argument rests on without naming them.
 
 use super::cutter::ViolatingPart;
-use crate::counterexample::{Claim, MOST_TOLD, claim, involved_operations};
+use crate::counterexample::{Claim, MAX_SHOWN_WHOLE, claim, involved_operations};
 use isoscope_check::checkers::{Pattern, Proof, Violation, WrongReads};
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
@@ -38,10 +38,10 @@ pub(super) fn complete(found: &mut ViolatingPart, control: &Control) {
         }
     }
     for (writer, read) in evidence {
-        let is_told = |e: &Edge| {
+        let is_the_read = |e: &Edge| {
             e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read)
         };
-        if !violation.edges.iter().any(is_told) {
+        if !violation.edges.iter().any(is_the_read) {
             violation
                 .edges
                 .extend(write_read(history, &resolution, writer, read));
@@ -70,7 +70,7 @@ pub(super) fn complete(found: &mut ViolatingPart, control: &Control) {
 /// that is certain. Existing entries keep their places. O(operations).
 pub(super) fn connect(history: &History, violation: &mut Violation) {
     if violation.id.pattern == Pattern::NoLinearOrder && violation.edges.is_empty() {
-        if history.n_operations() <= MOST_TOLD
+        if history.n_operations() <= MAX_SHOWN_WHOLE
             && !matches!(claim(history, violation), Claim::OverwrittenBefore { .. })
         {
             name_all(history, violation);
@@ -105,12 +105,12 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         };
         // The edge of a wrong read may come from the transaction that appended an element within the list.
         let is_last = |append: OperationId| history.operation(append).value == last;
-        let is_told = |e: &Edge| {
+        let is_the_read = |e: &Edge| {
             e.because == Reason::Reads
                 && e.to_operation == Some(read)
                 && e.from_operation.is_none_or(is_last)
         };
-        if violation.edges.iter().any(is_told) {
+        if violation.edges.iter().any(is_the_read) {
             continue;
         }
         let appended =

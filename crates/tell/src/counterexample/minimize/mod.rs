@@ -64,7 +64,7 @@ pub fn minimize(history: &History, violation: &Violation, control: &Control) -> 
     minimize_at(history, violation, level_of(violation), control)
 }
 
-/// The same for a level that the violation breaks, which need not be that one: what is left still violates it.
+/// [`minimize`] for any level that the violation breaks: what is left still violates it.
 pub fn minimize_at(
     history: &History,
     violation: &Violation,

@@ -60,7 +60,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// The same, where these are the smaller parts in question.
+    /// The size next to these smaller parts.
     fn size_next_to<'a>(
         &self,
         mut parts: impl Iterator<Item = &'a [TransactionId]>,

@@ -93,19 +93,19 @@ pub fn line(passes: &Passes<'_>, line: &OrderLine, all: bool) -> String {
     } else {
         operations.len().min(MOST.1)
     };
-    let mut told: Vec<String> = operations[..n]
+    let mut done: Vec<String> = operations[..n]
         .iter()
         .map(|&operation| operation_text(passes, line, operation))
         .collect();
     if operations.len() > n {
-        told.push(format!("… {} more", grouped((operations.len() - n) as u64)));
+        done.push(format!("… {} more", grouped((operations.len() - n) as u64)));
     }
-    let told = if told.is_empty() {
+    let done = if done.is_empty() {
         nothing.to_owned()
     } else {
-        told.join("; ")
+        done.join("; ")
     };
-    format!("{name}{session}{verb}: {told}")
+    format!("{name}{session}{verb}: {done}")
 }
 
 /// "r(x) = 1 from a1".
@@ -119,7 +119,7 @@ fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId)
     // A list that is empty does not say so.
     let is_named = history.lists().read_by(operation).is_none()
         && history.operation(operation).value == Value::INITIAL;
-    let told = match seen {
+    let source = match seen {
         Seen::Own => ", its own write".to_owned(),
         Seen::Initial if is_named => String::new(),
         Seen::Initial => " from the initial state".to_owned(),
@@ -140,5 +140,5 @@ fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId)
             history.transaction_name(newest)
         )
     });
-    format!("{text}{told}{missed}")
+    format!("{text}{source}{missed}")
 }

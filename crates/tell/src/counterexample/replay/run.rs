@@ -140,7 +140,7 @@ fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId,
         state.pending = pending;
         if action == Action::Commit {
             state.committed.extend(ended);
-            state.text = seen::told(history, state, &state.committed);
+            state.text = seen::content_of(history, state, &state.committed);
         }
     }
 }

@@ -205,7 +205,7 @@ impl Expected {
         } else {
             seen.last().map(|last| vec![value(last)])
         };
-        let text = told(history, state, &seen);
+        let text = content_of(history, state, &seen);
         Some(Expected::Answer {
             text,
             is_observed: is_observed(history, operation, &content),
@@ -214,7 +214,7 @@ impl Expected {
 }
 
 /// The contents of a key after these writes: `3`, `[1 2]`, or [`UNTOUCHED`].
-pub(super) fn told(history: &History, state: &KeyState, writes: &[OperationId]) -> String {
+pub(super) fn content_of(history: &History, state: &KeyState, writes: &[OperationId]) -> String {
     let value = |o: &OperationId| history.value_name(history.operation(*o).value);
     match writes.last() {
         None => UNTOUCHED.to_owned(),

@@ -226,7 +226,7 @@ impl Words<'_> {
     /// that was read; none where it is newer for another reason.
     fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<Sentence> {
         /// Maximum number of transactions named on the way.
-        const TOLD: usize = 4;
+        const MAX_NAMED: usize = 4;
         let write = edge.to_operation.filter(|_| !writer.is_initial())?;
         let operation = self.history.operation(write);
         if self.history.lists().is_list(operation.key) {
@@ -250,7 +250,7 @@ impl Words<'_> {
                 (Reason::Assumed, _) => return None,
                 _ => say!("came after {older}"),
             },
-            [_, others @ ..] if others.len() > TOLD => {
+            [_, others @ ..] if others.len() > MAX_NAMED => {
                 say!("came after {older} through {} others", others.len())
             }
             [_, others @ ..] => {
@@ -294,14 +294,14 @@ impl Words<'_> {
 
     /// How a reader saw a transaction that wrote: "T3 saw T2, which saw T1, which wrote x = 1".
     fn seen(&self, path: &[EdgeIndex], [from, reader, wrote]: [&Sentence; 3]) -> Sentence {
-        const TOLD: usize = 3;
+        const MAX_NAMED: usize = 3;
         let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
         match edges.as_slice() {
             [only] if only.relation == Relation::SessionOrder => {
                 say!("{from}, which {wrote}, ran before {reader} in its session")
             }
-            told if (1..=TOLD).contains(&told.len()) => {
-                let through: Vec<Sentence> = told
+            named if (1..=MAX_NAMED).contains(&named.len()) => {
+                let through: Vec<Sentence> = named
                     .iter()
                     .rev()
                     .map(|edge| say!("saw {}", self.transaction(edge.from)))
@@ -322,9 +322,9 @@ impl Words<'_> {
         path: &[EdgeIndex],
         [from, reader, wrote]: [&Sentence; 3],
     ) -> Sentence {
-        const TOLD: usize = 5;
+        const MAX_NAMED: usize = 5;
         let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
-        if edges.is_empty() || edges.len() > TOLD {
+        if edges.is_empty() || edges.len() > MAX_NAMED {
             return say!(
                 "{reader} read from a transaction that follows {from} by what sessions had read, and {from} {wrote}"
             );

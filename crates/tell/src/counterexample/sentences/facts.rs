@@ -24,7 +24,7 @@ const MOST_FAULTS: usize = 5;
 const MOST_WRITERS: usize = 3;
 
 impl Explanation {
-    /// The same with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
+    /// This explanation with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
     /// place in the list as in [`simpler_ones`](crate::counterexample::simpler_ones), and the condition of the violation.
     pub fn within(
         mut self,
@@ -84,7 +84,7 @@ impl Explanation {
         self.under(whole, findings, violation)
     }
 
-    /// The same with what it takes for granted of the whole history.
+    /// This explanation with what it takes for granted of the whole history.
     fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
         let of_last = "of several transactions that wrote a value the last in the file is meant";
         let others = match other_writers(whole, &self.taken) {
@@ -126,7 +126,7 @@ impl Explanation {
     /// As `facts`, without the doubt, for readers who are shown it elsewhere.
     pub fn facts_without_doubt(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
-        let told = [
+        let facts = [
             Some(self.verdicts.clone()),
             self.whole.clone(),
             self.weakest.clone(),
@@ -135,7 +135,7 @@ impl Explanation {
             self.faults.clone(),
             Some(assumed),
         ];
-        told.into_iter().flatten().collect()
+        facts.into_iter().flatten().collect()
     }
 }
 
@@ -400,7 +400,7 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
         Some(_) => origin.time(at),
         None => format!("time {}", origin.time(at)),
     };
-    let told = |fault: &FaultSpan| match fault.end {
+    let describe = |fault: &FaultSpan| match fault.end {
         Some(end) => format!(
             "{} from {} to {}",
             visible(&fault.what),
@@ -409,14 +409,14 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
         ),
         None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
     };
-    let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
-    let more = faults.len() - told.len();
+    let described: Vec<String> = faults.iter().take(MOST_FAULTS).map(describe).collect();
+    let more = faults.len() - described.len();
     let more = if more > 0 {
         format!(" and {more} more")
     } else {
         String::new()
     };
-    Some(format!("{when}: {}{more}.", told.join(", ")))
+    Some(format!("{when}: {}{more}.", described.join(", ")))
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.

@@ -4,7 +4,7 @@ use super::edges::capitalized;
 use super::speaker::Speaker;
 use super::words::Words;
 use super::wrong_values::wrong_value_title;
-use crate::counterexample::claim::{Claim, Sight, claim, is_in_its_list};
+use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list};
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::{Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
@@ -107,45 +107,45 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
                 .any(|&read| history.lists().read_by(read).is_some()),
         ),
         Claim::StaleRead {
-            sight: Sight::OwnSession,
+            visibility: Visibility::OwnSession,
             ..
         } => "A session did not see its own write",
         Claim::StaleRead {
-            sight: Sight::ReadBefore(_),
+            visibility: Visibility::ReadBefore(_),
             ..
         } => "A later read returned an older state",
         Claim::StaleRead {
-            sight: Sight::Read(_),
+            visibility: Visibility::Read(_),
             ..
         } => "Half of a transaction was seen",
         Claim::StaleRead {
-            sight: Sight::SessionRead(_),
+            visibility: Visibility::SessionRead(_),
             ..
         } => "The reads of a session went back",
         Claim::StaleRead {
-            sight: Sight::WroteLater(_),
+            visibility: Visibility::WroteLater(_),
             ..
         } => "The writes of a session were seen out of order",
         Claim::StaleRead {
-            sight: Sight::SessionSawLater(_),
+            visibility: Visibility::SessionSawLater(_),
             ..
         } => "A session did not see what came before a write that it had read",
         Claim::StaleRead {
-            sight: Sight::Followed(_),
+            visibility: Visibility::Followed(_),
             ..
         } => "A write was seen without what its session had read before",
         Claim::StaleRead {
-            sight: Sight::Order,
+            visibility: Visibility::Order,
             ..
         } if is_of_dependencies(violation) => {
             "A transaction missed a write of another one that it depends on"
         }
         Claim::StaleRead {
-            sight: Sight::Through,
+            visibility: Visibility::Through,
             ..
         } => "A transaction missed a write of another one that it depends on",
         Claim::StaleRead {
-            sight: Sight::Order,
+            visibility: Visibility::Order,
             ..
         } => "A write that came before was not seen",
         Claim::TwoReads { forced }
@@ -264,8 +264,8 @@ impl Speaker<'_> {
                 read,
                 older,
                 newer,
-                sight,
-            } => self.stale_read(*read, *older, *newer, *sight),
+                visibility,
+            } => self.stale_read(*read, *older, *newer, *visibility),
             Claim::TwoReads { forced } => self.two_reads(forced),
             Claim::Observed => match &self.violation.proof {
                 Proof::Cycle(cycle) => self.observed(cycle),
@@ -295,13 +295,13 @@ impl Speaker<'_> {
 
     /// "T2 read from T1; T1 ran after T2 in its session."
     fn observed(&self, cycle: &[EdgeIndex]) -> Sentence {
-        const TOLD: usize = 4;
+        const MAX_NAMED: usize = 4;
         let mut clauses: Vec<Sentence> = cycle
             .iter()
             .filter_map(|&e| self.observed_clause(e))
             .collect();
-        let more = clauses.len().saturating_sub(TOLD);
-        clauses.truncate(TOLD);
+        let more = clauses.len().saturating_sub(MAX_NAMED);
+        clauses.truncate(MAX_NAMED);
         let more = if more > 0 {
             say!("; {more} more close the cycle")
         } else {
@@ -337,7 +337,7 @@ impl Speaker<'_> {
         read: OperationId,
         older: TransactionId,
         (newer, write): (TransactionId, Option<OperationId>),
-        sight: Sight,
+        visibility: Visibility,
     ) -> Sentence {
         let key = Some(self.words.history.operation(read).key);
         let (new, writer) = (self.words.wrote(write, key), self.transaction(newer));
@@ -353,8 +353,8 @@ impl Speaker<'_> {
         };
         let reader = self.reader(read);
         let is_newer = || self.is_newer(newer, older);
-        match sight {
-            Sight::OwnSession => {
+        match visibility {
+            Visibility::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
                 say!(
                     "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}",
@@ -362,15 +362,15 @@ impl Speaker<'_> {
                     is_newer()
                 )
             }
-            Sight::ReadBefore(seen) => say!(
+            Visibility::ReadBefore(seen) => say!(
                 "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}",
                 self.words.content(seen)
             ),
-            Sight::Read(seen) => say!(
+            Visibility::Read(seen) => say!(
                 "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}",
                 self.words.content(seen)
             ),
-            Sight::SessionRead(seen) => {
+            Visibility::SessionRead(seen) => {
                 let earlier = self.reader(seen);
                 let is_of_key = Some(self.words.history.operation(seen).key) == key;
                 let also = if is_of_key {
@@ -383,7 +383,7 @@ impl Speaker<'_> {
                     self.words.content(seen)
                 )
             }
-            Sight::WroteLater(seen) => {
+            Visibility::WroteLater(seen) => {
                 let later = self.source_of(seen);
                 say!(
                     "{reader} read {} from {later}, before which {writer}, in the same session, {new}; but {reader} read the \
@@ -391,7 +391,7 @@ impl Speaker<'_> {
                     self.words.content(seen)
                 )
             }
-            Sight::SessionSawLater(seen) => {
+            Visibility::SessionSawLater(seen) => {
                 let (earlier, later) = (self.reader(seen), self.source_of(seen));
                 say!(
                     "{earlier} had read {} from {later}, before which {writer}, in the same session, {new}; later {reader}, in \
@@ -399,22 +399,22 @@ impl Speaker<'_> {
                     self.words.content(seen)
                 )
             }
-            Sight::Followed(seen) => say!(
+            Visibility::Followed(seen) => say!(
                 "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}",
                 self.words.content(seen),
                 self.follower(seen, newer)
             ),
-            Sight::Order if is_of_dependencies(self.violation) => {
+            Visibility::Order if is_of_dependencies(self.violation) => {
                 say!(
                     "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}"
                 )
             }
-            Sight::Through => {
+            Visibility::Through => {
                 say!(
                     "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}"
                 )
             }
-            Sight::Order => {
+            Visibility::Order => {
                 let comma = if version.is_empty() { "" } else { "," };
                 say!(
                     "{reader} read {stale}{comma} although {writer} came before it and {new}, {}",
@@ -456,7 +456,7 @@ impl Speaker<'_> {
             .map(|edge| edge.from)
     }
 
-    /// The same by name.
+    /// The name of the transaction that a read returned a version of.
     fn source_of(&self, read: OperationId) -> Sentence {
         self.writer_read_by(read)
             .map_or_else(|| "a transaction".into(), |t| self.transaction(t))
@@ -491,7 +491,7 @@ impl Speaker<'_> {
 
     /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
     fn two_reads(&self, forced: &[EdgeIndex]) -> Sentence {
-        const TOLD: usize = 4;
+        const MAX_NAMED: usize = 4;
         let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
         let read_by = |edge: &Edge| match edge.because {
             Reason::Visible { reader, read, .. } => (reader, Some(read)),
@@ -517,8 +517,8 @@ impl Speaker<'_> {
             .into_iter()
             .filter(|e| !forced.contains(e));
         clauses.extend(others.filter_map(|e| self.observed_clause(e)));
-        let more = clauses.len().saturating_sub(TOLD);
-        clauses.truncate(TOLD);
+        let more = clauses.len().saturating_sub(MAX_NAMED);
+        clauses.truncate(MAX_NAMED);
         let more = if more > 0 {
             say!("; {more} more close the cycle")
         } else {
@@ -646,7 +646,7 @@ impl Speaker<'_> {
     }
 
     fn ring(&self, missing: &[TransactionId]) -> Sentence {
-        const TOLD: usize = 4;
+        const MAX_NAMED: usize = 4;
         let order = match self.violation.levels.weakest() {
             Some(level) if level.is_serial() || level.is_serial_for_updates() => "no serial order",
             Some(level) if level.is_of_dependencies() => "no order of versions",
@@ -654,7 +654,7 @@ impl Speaker<'_> {
         };
         let names: Vec<Sentence> = missing
             .iter()
-            .take(TOLD)
+            .take(MAX_NAMED)
             .map(|&t| self.transaction(t))
             .collect();
         let cycle = self.violation.proof.cycle_edges();
@@ -690,10 +690,10 @@ impl Speaker<'_> {
                 "{} missed several writes; with what else was observed, that leaves {order}",
                 names[0]
             ),
-            n if n > TOLD => say!(
+            n if n > MAX_NAMED => say!(
                 "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}",
                 Sentence::join(&names, ", "),
-                n - TOLD
+                n - MAX_NAMED
             ),
             _ => say!(
                 "{} each missed a write; with what else was observed, that leaves {order}",

@@ -121,7 +121,7 @@ pub(in crate::counterexample) fn summary(
     level: Level,
     count: impl Fn(Explained) -> usize,
 ) -> Sentence {
-    let told = [
+    let counts = [
         (
             Explained::Older,
             "an older version than the one that was there",
@@ -132,7 +132,7 @@ pub(in crate::counterexample) fn summary(
         ),
         (Explained::Nowhere, "what no state explains"),
     ];
-    let odd: Vec<Sentence> = told
+    let odd: Vec<Sentence> = counts
         .into_iter()
         .filter_map(|(explained, what)| match count(explained) {
             0 => None,

@@ -13,7 +13,7 @@ use isoscope_model::relations::EdgeIndex;
 const ORDER: &str =
     "Read committed and above: there is one order of commits, and sessions and reads follow it";
 
-/// The same where lists are among them.
+/// What such a cycle contradicts where lists are among the reads.
 const ORDER_OF_LISTS: &str = "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
 /// What lists contradict that are no versions of one list.

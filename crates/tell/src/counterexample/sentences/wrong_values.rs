@@ -108,12 +108,12 @@ impl Speaker<'_> {
                 )
             }
             Pattern::NoLinearOrder => {
-                let told = self
+                let named = self
                     .violation
                     .transactions
                     .iter()
                     .filter(|t| !t.is_initial());
-                let names = told.map(|&t| words.transaction(t));
+                let names = named.map(|&t| words.transaction(t));
                 let mut readers: Vec<TransactionId> = reads
                     .iter()
                     .map(|&o| words.history.transaction_of(o))
@@ -153,7 +153,7 @@ impl Speaker<'_> {
         reads: &[OperationId],
         writes: &[OperationId],
     ) -> Option<Sentence> {
-        const TOLD: usize = 3;
+        const MAX_NAMED: usize = 3;
         let words = self.words;
         let &read = reads.first()?;
         let list = words.history.lists().read_by(read)?;
@@ -223,14 +223,17 @@ impl Speaker<'_> {
                 )
             }
             Pattern::IncompatibleOrder => {
-                let told: Vec<Sentence> =
-                    reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
+                let named: Vec<Sentence> = reads
+                    .iter()
+                    .take(MAX_NAMED)
+                    .map(|&r| self.has_read(r))
+                    .collect();
                 let parted = words
                     .parted(reads)
                     .map(|(place, _)| say!("; they differ at place {place} of the list"));
                 say!(
                     "{}{}",
-                    Sentence::join(&told, "; "),
+                    Sentence::join(&named, "; "),
                     parted.unwrap_or_default()
                 )
             }

@@ -88,21 +88,21 @@ impl Teller<'_> {
     /// The suppositions of the current case about the writers that an edge and its premises rest on.
     fn supposed_for(&self, edge: &Edge, premises: &[EdgeIndex]) -> Vec<usize> {
         let history = self.words.history;
-        let untold = premises
+        let unstated = premises
             .iter()
-            .filter(|&&e| self.told.get(e).is_some_and(Option::is_none));
+            .filter(|&&e| self.stated_in.get(e).is_some_and(Option::is_none));
         let of_edge = match edge.because {
             Reason::Visible { read, .. } | Reason::Listed { read, .. } => Some(read),
             Reason::Overwrites { .. } => edge.from_operation,
             Reason::Reads if !self.case.is_empty() => edge.to_operation,
             _ => None,
         };
-        let untold_reads = untold.filter_map(|&e| {
+        let unstated_reads = unstated.filter_map(|&e| {
             self.edge(e)
                 .filter(|edge| edge.because == Reason::Reads)?
                 .to_operation
         });
-        let reads: Vec<OperationId> = untold_reads.chain(of_edge).collect();
+        let reads: Vec<OperationId> = unstated_reads.chain(of_edge).collect();
         let key = |o: OperationId| history.operation(o).key;
         // What is open supposes nothing.
         let is_supposed = |step: &Step| {

@@ -24,7 +24,7 @@ pub(super) struct Teller<'a> {
     /// What the argument is about.
     level: Level,
     /// By edge: the step that states it.
-    told: Vec<Option<usize>>,
+    stated_in: Vec<Option<usize>>,
     steps: Vec<Step>,
     /// Transactions of unknown outcome that committed, and the steps that say so.
     committed: Vec<(TransactionId, usize)>,
@@ -38,7 +38,7 @@ impl<'a> Teller<'a> {
             words,
             violation,
             level,
-            told: vec![None; violation.edges.len()],
+            stated_in: vec![None; violation.edges.len()],
             steps: Vec::new(),
             committed: Vec::new(),
             case: CaseLabel::default(),
@@ -91,7 +91,7 @@ impl<'a> Teller<'a> {
         transactions.dedup();
         let mut premises: Vec<usize> = premises
             .iter()
-            .filter_map(|&e| *self.told.get(e)?)
+            .filter_map(|&e| *self.stated_in.get(e)?)
             .collect();
         for edge in edges
             .iter()
@@ -106,8 +106,8 @@ impl<'a> Teller<'a> {
         premises.dedup();
         if role != StepRole::Contradiction {
             for &e in &edges {
-                if let Some(told) = self.told.get_mut(e) {
-                    *told = Some(self.steps.len());
+                if let Some(place) = self.stated_in.get_mut(e) {
+                    *place = Some(self.steps.len());
                 }
             }
         }
@@ -171,6 +171,10 @@ impl<'a> Teller<'a> {
 
     /// The number of the step that states an edge, from 1.
     fn number(&self, e: EdgeIndex) -> Option<usize> {
-        self.told.get(e).copied().flatten().map(|place| place + 1)
+        self.stated_in
+            .get(e)
+            .copied()
+            .flatten()
+            .map(|place| place + 1)
     }
 }

@@ -20,7 +20,7 @@ impl Teller<'_> {
             Reason::SessionOrder => !edge.from.is_initial(),
             Reason::Reads => edge
                 .to_operation
-                .is_none_or(|read| !open.contains(&read) && !self.is_told_twice(read)),
+                .is_none_or(|read| !open.contains(&read) && !self.has_several_writers(read)),
             _ => false,
         };
         let mut lines: Vec<EdgeIndex> = needed
@@ -35,7 +35,7 @@ impl Teller<'_> {
         let late = self.late();
         for &e in &lines {
             if let Some(group) = late.iter().find(|group| group.contains(&e)) {
-                if self.told[e].is_none() {
+                if self.stated_in[e].is_none() {
                     let says = Statement::BeganAfter {
                         edges: group.clone(),
                     };
@@ -82,7 +82,7 @@ impl Teller<'_> {
     }
 
     /// Whether edges give a read several writers: each of them belongs to a case.
-    fn is_told_twice(&self, read: OperationId) -> bool {
+    fn has_several_writers(&self, read: OperationId) -> bool {
         let tells = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
         let mut writers = self
             .violation
@@ -118,7 +118,7 @@ impl Teller<'_> {
             .filter(|edge| edge.because == Reason::Reads);
         let reads: Vec<OperationId> = edges.filter_map(|edge| edge.to_operation).collect();
         for read in reads {
-            if self.is_told_twice(read) && self.line_of_read(read).is_none() {
+            if self.has_several_writers(read) && self.line_of_read(read).is_none() {
                 self.say(StepRole::Observed, Statement::Read { read }, vec![read]);
             }
         }
@@ -275,15 +275,15 @@ impl Teller<'_> {
             let before = last
                 .replace(o)
                 .filter(|&before| before < o && history.transaction_of(before) == t);
-            let told = self
+            let stating = self
                 .violation
                 .edges
                 .iter()
                 .position(|edge| edge.to_operation == Some(o));
-            let told = told.and_then(|e| Some((e, self.edge(e)?)));
+            let stating = stating.and_then(|e| Some((e, self.edge(e)?)));
             let says = Statement::Operation {
                 operation: o,
-                read_from: told
+                read_from: stating
                     .filter(|(_, edge)| edge.because == Reason::Reads)
                     .map(|(e, _)| e),
                 names_writer: names_writes,
@@ -295,8 +295,8 @@ impl Teller<'_> {
                 in_time && edge.relation == Relation::RealTime && edge.to == t
             };
             let clock = (0..self.violation.edges.len()).filter(clock);
-            let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
-            let write = told
+            let edges: Vec<EdgeIndex> = stating.map(|(e, _)| e).into_iter().chain(clock).collect();
+            let write = stating
                 .and_then(|(_, edge)| edge.from_operation)
                 .filter(|_| names_writes);
             let operations = write.into_iter().chain([o]).collect();

@@ -78,8 +78,8 @@ impl Teller<'_> {
                         label,
                     });
                 }
-                What::Answer(supposed, told, proof) => {
-                    self.told = told;
+                What::Answer(supposed, stated_in, proof) => {
+                    self.stated_in = stated_in;
                     self.tell_answer(supposed);
                     stack.push(Task {
                         what: What::Prove(proof),
@@ -180,7 +180,7 @@ impl Teller<'_> {
         }
         for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
             stack.push(task(
-                What::Answer(supposed, self.told.clone(), proof),
+                What::Answer(supposed, self.stated_in.clone(), proof),
                 label.inner(place + 1),
             ));
         }
@@ -418,7 +418,9 @@ impl Teller<'_> {
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         for &edge in cycle {
             for e in self.needed(&[edge]) {
-                if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle)
+                if self.stated_in[e].is_none()
+                    && !assumed.contains(&e)
+                    && !self.is_quoted_read(e, cycle)
                 {
                     self.tell_edge(e);
                 }
