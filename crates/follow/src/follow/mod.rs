@@ -43,7 +43,7 @@ use delivery::Delivery;
 use engine::{Engine, Stop, Surroundings};
 use example::Proof;
 use isoscope_check::checkers::{Level, Pattern};
-use isoscope_model::history::{OperationKind, Outcome};
+use isoscope_model::history::Outcome;
 use keep::{Keep, Reading};
 use std::sync::Arc;
 
@@ -350,11 +350,7 @@ impl Follower {
         }
         let n_proofs = self.proofs.len();
         let mut is_open_again = false;
-        let writes = record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write);
-        for version in writes.map(|action| (action.key, action.value.clone())) {
+        for version in record.writes().map(Action::version) {
             let is_promoting = self.delivery.is_promoting(&version);
             self.proofs
                 .retain(|proof| !is_promoting && !proof.reads.contains(&version));
