@@ -44,7 +44,7 @@ use engine::{Engine, Stop, Surroundings};
 use example::Proof;
 use isoscope_check::checkers::{Level, Pattern};
 use isoscope_model::history::Outcome;
-use keep::{Keep, Reading};
+use keep::{Keep, Reading, kept};
 use std::sync::Arc;
 
 /// What is remembered at least before settling is put off.
@@ -160,6 +160,8 @@ pub struct Follower {
     fresh: Vec<Finding>,
 }
 
+kept!(Follower { is_cut, since_seal, begun, relied_on, proofs, delivery, engines; options, fresh });
+
 impl Follower {
     /// Begins. Levels that cannot be followed are left out.
     pub fn new(mut options: Options) -> Follower {
@@ -223,11 +225,7 @@ impl Follower {
     pub fn kept(&self, stream: &Stream) -> Vec<u8> {
         keep::bytes_of(|to| {
             stream.put(to);
-            (self.is_cut, self.since_seal, self.begun).put(to);
-            self.relied_on.put(to);
-            self.proofs.put(to);
-            self.delivery.put(to);
-            self.engines.put(to);
+            self.put(to);
         })
     }
 
@@ -235,21 +233,8 @@ impl Follower {
     /// bytes.
     pub fn resumed(options: Options, bytes: &[u8]) -> Option<(Stream, Follower)> {
         let from = &mut Reading::new(bytes);
-        let stream = Stream::get(from)?;
-        let (is_cut, since_seal, begun) = Keep::get(from)?;
-        let (relied_on, proofs) = (Keep::get(from)?, Keep::get(from)?);
-        let (delivery, engines) = (Keep::get(from)?, Keep::get(from)?);
-        let follower = Follower::new(options);
-        let mut follower = Follower {
-            is_cut,
-            since_seal,
-            begun,
-            relied_on,
-            proofs,
-            delivery,
-            engines,
-            ..follower
-        };
+        let (stream, mut follower) = (Stream::get(from)?, Follower::get(from)?);
+        follower.options = Follower::new(options).options;
         follower.delivery.find(from);
         Some((stream, follower))
     }
@@ -300,12 +285,7 @@ impl Follower {
             self.descend(&t, &before, names);
             self.since_seal += 1;
             // Settling looks at all that is remembered: each time a good part of it should be new.
-            let remembered = self
-                .engines
-                .iter()
-                .map(Engine::n_residents)
-                .max()
-                .unwrap_or(0);
+            let remembered = self.remembered();
             // What was delivered together may differ in what it has seen: all of it enters before.
             let is_last = place + 1 == n_delivered;
             if is_last
@@ -517,6 +497,12 @@ impl Follower {
         }
     }
 
+    /// The most transactions that an engine remembers.
+    fn remembered(&self) -> usize {
+        let remembered = self.engines.iter().map(Engine::n_residents);
+        remembered.max().unwrap_or(0)
+    }
+
     /// Where it is. O(sessions).
     pub fn status(&self) -> Status {
         Status {
@@ -524,12 +510,7 @@ impl Follower {
             delivered: self.delivery.delivered(),
             waiting: self.delivery.n_waiting(),
             why: self.delivery.why(),
-            remembered: self
-                .engines
-                .iter()
-                .map(Engine::n_residents)
-                .max()
-                .unwrap_or(0),
+            remembered: self.remembered(),
             settled: self
                 .engines
                 .iter()
