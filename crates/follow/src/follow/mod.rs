@@ -14,6 +14,17 @@
 //! The past is settled where that changes no later answer; beyond the horizon it is settled by age. A read that
 //! contradicts what was settled by age is left out and counted, and then the answer is never more than *undecided*:
 //! horizon or not, *violated* and *holds* are proved.
+//!
+//! # Why engines of its own
+//!
+//! A prototype had the checkers check what is remembered each time a third of it was new, and kept only the conditions of
+//! `seal`. In random tests that settle after each transaction it gave the same answers, so no decision on a pair of writers
+//! has to be kept when the past is settled. But it showed violations up to 3,180 transactions late, and did not show one
+//! whose value was written again before the next check; the engines show each with the transaction that decides it. Reading
+//! apart, it took 1.2 times their CPU time at TCC on a causal store and 1.5 times at SI and SER on a serial one, 3.9 times at
+//! SI with Zipf-distributed keys, and 3.2 times at PC with four keys; with a check every 500 transactions 5.4 times at SI and
+//! SER (development builds, horizon of 10,000). Its peak memory was within 30 % of theirs, and its code would be some 900
+//! lines shorter.
 
 mod cascade;
 mod delivered;
