@@ -249,13 +249,8 @@ fn alone(level: Level, t: &Delivered, names: &Names) -> Finding {
 /// What an engine remembers, with the state that it settled.
 fn remembered(engine: &Engine, names: &Names) -> Option<History> {
     let residents = engine.residents();
-    let writes = residents
-        .iter()
-        .flat_map(|t| &t.record.operations)
-        .filter(|o| o.kind == OperationKind::Write);
-    let elements = writes
-        .map(|action| (action.key, action.value.clone()))
-        .collect();
+    let writes = residents.iter().flat_map(|t| t.record.writes());
+    let elements = writes.map(Action::version).collect();
     let unknown = |t: &Delivered| {
         let left_out = |place: &usize| {
             let read = t.reads.iter().find(|read| read.place as usize == *place);
@@ -275,14 +270,10 @@ fn remembered(engine: &Engine, names: &Names) -> Option<History> {
 fn is_recorded(t: &Delivered, place: usize) -> bool {
     let action = &t.record.operations[place];
     let is_own = || {
-        let own = t.record.operations[..place].iter().rev();
-        let mut own =
-            own.filter(|other| other.kind == OperationKind::Write && other.key == action.key);
-        action.list.is_none() && own.next().is_some_and(|write| write.value == action.value)
+        let last = t.record.writes_before(place).next_back();
+        action.list.is_none() && last.is_some_and(|write| write.value == action.value)
     };
-    action.kind == OperationKind::Write
-        || t.reads.iter().any(|read| read.place as usize == place)
-        || is_own()
+    action.is_write() || t.reads.iter().any(|read| read.place as usize == place) || is_own()
 }
 
 /// The first violation of a level, and the small history that shows it.

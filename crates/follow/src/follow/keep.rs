@@ -174,13 +174,15 @@ impl Keep for String {
     }
 }
 
-/// Collections: the number of their elements, and these.
+/// Collections: the number of their elements, and these, each in its parts.
 macro_rules! kept_collections {
-    ($($type:ty, [$($parameters:tt)*];)*) => {
+    ($($type:ty, [$($parameters:tt)*], $element:pat => $($part:ident),*;)*) => {
         $(impl<$($parameters)*> Keep for $type {
             fn put(&self, to: &mut Writing) {
                 self.len().put(to);
-                self.iter().for_each(|element| element.put(to));
+                for $element in self.iter() {
+                    $($part.put(to);)*
+                }
             }
             fn get(from: &mut Reading<'_>) -> Option<Self> {
                 let n = usize::get(from)?;
@@ -191,37 +193,15 @@ macro_rules! kept_collections {
 }
 
 kept_collections! {
-    Vec<T>, [T: Keep];
-    VecDeque<T>, [T: Keep];
-    Box<[T]>, [T: Keep];
-    Arc<[T]>, [T: Keep];
-    SmallVec<[T; 2]>, [T: Keep];
-    FxHashSet<T>, [T: Keep + Hash + Eq];
-    BTreeSet<T>, [T: Keep + Ord];
-}
-
-/// Maps: the number of their entries, and these.
-macro_rules! kept_maps {
-    ($($type:ty, [$($parameters:tt)*];)*) => {
-        $(impl<$($parameters)*> Keep for $type {
-            fn put(&self, to: &mut Writing) {
-                self.len().put(to);
-                self.iter().for_each(|(key, value)| {
-                    key.put(to);
-                    value.put(to);
-                });
-            }
-            fn get(from: &mut Reading<'_>) -> Option<Self> {
-                let n = usize::get(from)?;
-                (0..n).map(|_| Some((Keep::get(from)?, Keep::get(from)?))).collect()
-            }
-        })*
-    };
-}
-
-kept_maps! {
-    FxHashMap<K, V>, [K: Keep + Hash + Eq, V: Keep];
-    BTreeMap<K, V>, [K: Keep + Ord, V: Keep];
+    Vec<T>, [T: Keep], element => element;
+    VecDeque<T>, [T: Keep], element => element;
+    Box<[T]>, [T: Keep], element => element;
+    Arc<[T]>, [T: Keep], element => element;
+    SmallVec<[T; 2]>, [T: Keep], element => element;
+    FxHashSet<T>, [T: Keep + Hash + Eq], element => element;
+    BTreeSet<T>, [T: Keep + Ord], element => element;
+    FxHashMap<K, V>, [K: Keep + Hash + Eq, V: Keep], (key, value) => key, value;
+    BTreeMap<K, V>, [K: Keep + Ord, V: Keep], (key, value) => key, value;
 }
 
 impl<T: Keep> Keep for Option<T> {

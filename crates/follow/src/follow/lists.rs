@@ -83,10 +83,8 @@ pub(super) fn from_outside<'a>(
     place: usize,
     list: &'a [Atom],
 ) -> Option<&'a [Atom]> {
-    let key = record.operations[place].key;
-    let own = record.operations[..place].iter();
-    let own: Vec<&Atom> = own
-        .filter(|o| o.kind == OperationKind::Write && o.key == key)
+    let own: Vec<&Atom> = record
+        .writes_before(place)
         .map(|action| &action.value)
         .collect();
     let (outside, end) = list.split_at(list.len().checked_sub(own.len())?);

@@ -14,6 +14,17 @@
 //! The past is settled where that changes no later answer; beyond the horizon it is settled by age. A read that
 //! contradicts what was settled by age is left out and counted, and then the answer is never more than *undecided*:
 //! horizon or not, *violated* and *holds* are proved.
+//!
+//! # Why engines of its own
+//!
+//! A prototype had the checkers check what is remembered each time a third of it was new, and kept only the conditions of
+//! `seal`. In random tests that settle after each transaction it gave the same answers, so no decision on a pair of writers
+//! has to be kept when the past is settled. But it showed violations up to 3,180 transactions late, and did not show one
+//! whose value was written again before the next check; the engines show each with the transaction that decides it. Reading
+//! apart, it took 1.2 times their CPU time at TCC on a causal store and 1.5 times at SI and SER on a serial one, 3.9 times at
+//! SI with Zipf-distributed keys, and 3.2 times at PC with four keys; with a check every 500 transactions 5.4 times at SI and
+//! SER (development builds, horizon of 10,000). Its peak memory was within 30 % of theirs, and its code would be some 900
+//! lines shorter.
 
 mod cascade;
 mod delivered;
@@ -43,8 +54,8 @@ use delivery::Delivery;
 use engine::{Engine, Stop, Surroundings};
 use example::Proof;
 use isoscope_check::checkers::{Level, Pattern};
-use isoscope_model::history::{OperationKind, Outcome};
-use keep::{Keep, Reading};
+use isoscope_model::history::Outcome;
+use keep::{Keep, Reading, kept};
 use std::sync::Arc;
 
 /// What is remembered at least before settling is put off.
@@ -160,6 +171,8 @@ pub struct Follower {
     fresh: Vec<Finding>,
 }
 
+kept!(Follower { is_cut, since_seal, begun, relied_on, proofs, delivery, engines; options, fresh });
+
 impl Follower {
     /// Begins. Levels that cannot be followed are left out.
     pub fn new(mut options: Options) -> Follower {
@@ -223,11 +236,7 @@ impl Follower {
     pub fn kept(&self, stream: &Stream) -> Vec<u8> {
         keep::bytes_of(|to| {
             stream.put(to);
-            (self.is_cut, self.since_seal, self.begun).put(to);
-            self.relied_on.put(to);
-            self.proofs.put(to);
-            self.delivery.put(to);
-            self.engines.put(to);
+            self.put(to);
         })
     }
 
@@ -235,21 +244,8 @@ impl Follower {
     /// bytes.
     pub fn resumed(options: Options, bytes: &[u8]) -> Option<(Stream, Follower)> {
         let from = &mut Reading::new(bytes);
-        let stream = Stream::get(from)?;
-        let (is_cut, since_seal, begun) = Keep::get(from)?;
-        let (relied_on, proofs) = (Keep::get(from)?, Keep::get(from)?);
-        let (delivery, engines) = (Keep::get(from)?, Keep::get(from)?);
-        let follower = Follower::new(options);
-        let mut follower = Follower {
-            is_cut,
-            since_seal,
-            begun,
-            relied_on,
-            proofs,
-            delivery,
-            engines,
-            ..follower
-        };
+        let (stream, mut follower) = (Stream::get(from)?, Follower::get(from)?);
+        follower.options = Follower::new(options).options;
         follower.delivery.find(from);
         Some((stream, follower))
     }
@@ -300,12 +296,7 @@ impl Follower {
             self.descend(&t, &before, names);
             self.since_seal += 1;
             // Settling looks at all that is remembered: each time a good part of it should be new.
-            let remembered = self
-                .engines
-                .iter()
-                .map(Engine::n_residents)
-                .max()
-                .unwrap_or(0);
+            let remembered = self.remembered();
             // What was delivered together may differ in what it has seen: all of it enters before.
             let is_last = place + 1 == n_delivered;
             if is_last
@@ -350,11 +341,7 @@ impl Follower {
         }
         let n_proofs = self.proofs.len();
         let mut is_open_again = false;
-        let writes = record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write);
-        for version in writes.map(|action| (action.key, action.value.clone())) {
+        for version in record.writes().map(Action::version) {
             let is_promoting = self.delivery.is_promoting(&version);
             self.proofs
                 .retain(|proof| !is_promoting && !proof.reads.contains(&version));
@@ -521,6 +508,12 @@ impl Follower {
         }
     }
 
+    /// The most transactions that an engine remembers.
+    fn remembered(&self) -> usize {
+        let remembered = self.engines.iter().map(Engine::n_residents);
+        remembered.max().unwrap_or(0)
+    }
+
     /// Where it is. O(sessions).
     pub fn status(&self) -> Status {
         Status {
@@ -528,12 +521,7 @@ impl Follower {
             delivered: self.delivery.delivered(),
             waiting: self.delivery.n_waiting(),
             why: self.delivery.why(),
-            remembered: self
-                .engines
-                .iter()
-                .map(Engine::n_residents)
-                .max()
-                .unwrap_or(0),
+            remembered: self.remembered(),
             settled: self
                 .engines
                 .iter()

@@ -45,6 +45,18 @@ pub enum Called {
     Position(u32),
 }
 
+impl Action {
+    /// Whether it writes or appends.
+    pub(super) fn is_write(&self) -> bool {
+        self.kind == OperationKind::Write
+    }
+
+    /// The key, with what was read or written.
+    pub(super) fn version(&self) -> (u32, Atom) {
+        (self.key, self.value.clone())
+    }
+}
+
 /// A transaction as its file describes it. Reads whose result is not recorded are left out.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -66,6 +78,21 @@ pub struct Record {
     pub gone: Vec<u32>,
     /// All transactions that end later began then or later, as intervals count; none if the format does not say.
     pub begun: Option<i64>,
+}
+
+impl Record {
+    /// Its writes, in program order.
+    pub(super) fn writes(&self) -> impl DoubleEndedIterator<Item = &Action> {
+        self.operations.iter().filter(|action| action.is_write())
+    }
+
+    /// Its writes of the key of an operation that come before that, in program order.
+    pub(super) fn writes_before(&self, place: usize) -> impl DoubleEndedIterator<Item = &Action> {
+        let key = self.operations[place].key;
+        self.operations[..place]
+            .iter()
+            .filter(move |action| action.is_write() && action.key == key)
+    }
 }
 
 kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
@@ -404,7 +431,7 @@ impl<'a> Assembly<'a> {
     }
 
     fn action(&mut self, draft: Draft, action: &Action) {
-        if action.kind == OperationKind::Write && action.value == Atom::Initial {
+        if action.is_write() && action.value == Atom::Initial {
             return;
         }
         let name = self.names.keys.name(action.key);

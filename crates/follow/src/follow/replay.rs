@@ -15,7 +15,7 @@
 use super::keep::kept_enum;
 use super::record::{Atom, Record};
 use isoscope_check::checkers::Level;
-use isoscope_model::history::{OperationKind, Outcome};
+use isoscope_model::history::Outcome;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -200,11 +200,9 @@ impl Replay {
                     .remove(&t)
                     .ok_or(format!("{t} writes without having read"))?;
                 if self.level == Level::SnapshotIsolation {
-                    let written = record
-                        .operations
-                        .iter()
-                        .filter(|action| action.kind == OperationKind::Write);
-                    let mut times = written.filter_map(|action| self.state.get(&action.key));
+                    let mut times = record
+                        .writes()
+                        .filter_map(|action| self.state.get(&action.key));
                     if times.any(|(_, at)| *at > since) {
                         return Err(format!(
                             "{t} overlaps another writer of a key (line {})",
@@ -261,18 +259,14 @@ impl Replay {
         let mut own: FxHashMap<u32, &Atom> = FxHashMap::default();
         let mut different: FxHashSet<u32> = FxHashSet::default();
         for (place, action) in record.operations.iter().enumerate() {
-            if action.kind == OperationKind::Write {
+            if action.is_write() {
                 own.insert(action.key, &action.value);
                 continue;
             }
             if let Some(list) = &action.list {
-                let earlier = record.operations[..place].iter();
-                let earlier =
-                    earlier.filter(|o| o.kind == OperationKind::Write && o.key == action.key);
+                let own = record.writes_before(place).map(|write| &write.value);
                 let of_state = self.lists.get(&action.key).into_iter().flatten();
-                if !of_state.chain(earlier.map(|o| &o.value)).eq(list.iter())
-                    && different.insert(action.key)
-                {
+                if !of_state.chain(own).eq(list.iter()) && different.insert(action.key) {
                     self.differing.push(action.line);
                 }
                 continue;
@@ -290,11 +284,7 @@ impl Replay {
     }
 
     fn write(&mut self, t: u64, record: &Record) -> Result<(), String> {
-        for action in record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write)
-        {
+        for action in record.writes() {
             self.state
                 .insert(action.key, (action.value.clone(), self.events));
             if action.list.is_some() {

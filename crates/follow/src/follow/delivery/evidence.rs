@@ -106,9 +106,7 @@ impl Delivery {
             Outcome::Aborted => self.aborted.get(&origin.arrived)?.clone(),
             _ => delivered()?.record.clone(),
         };
-        record
-            .operations
-            .retain(|action| action.kind == OperationKind::Write);
+        record.operations.retain(|action| action.is_write());
         Some((origin.arrived, record))
     }
 }
@@ -124,11 +122,5 @@ fn read(action: &Action) -> impl Iterator<Item = Version> {
 
 /// The versions that a transaction wrote.
 fn writes(record: &Record) -> Vec<Version> {
-    let writes = record
-        .operations
-        .iter()
-        .filter(|action| action.kind == OperationKind::Write);
-    writes
-        .map(|action| (action.key, action.value.clone()))
-        .collect()
+    record.writes().map(Action::version).collect()
 }

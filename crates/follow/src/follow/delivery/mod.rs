@@ -19,7 +19,7 @@ use super::lists::{self, List};
 use super::order::Seq;
 use super::record::{Action, Atom, Record};
 use isoscope_check::checkers::Pattern;
-use isoscope_model::history::{OperationKind, Outcome};
+use isoscope_model::history::Outcome;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -393,16 +393,9 @@ impl Delivery {
         if self.waiters.is_empty() {
             return;
         }
-        for action in record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write)
-        {
-            wake.extend(
-                self.waiters
-                    .remove(&(action.key, action.value.clone()))
-                    .unwrap_or_default(),
-            );
+        for action in record.writes() {
+            let waiting = self.waiters.remove(&action.version());
+            wake.extend(waiting.unwrap_or_default());
         }
     }
 
@@ -453,13 +446,8 @@ impl Delivery {
             .interval
             .iter_mut()
             .for_each(|interval| interval.end = i64::MAX);
-        for action in waiting
-            .record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write)
-        {
-            if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
+        for action in waiting.record.writes() {
+            if let Some(origin) = self.written.get_mut(&action.version())
                 && origin.arrived == arrived
             {
                 origin.outcome = Outcome::Committed;
@@ -508,13 +496,9 @@ impl Delivery {
             }
         }
         let mut writes: Vec<u32> = Vec::new();
-        for action in record
-            .operations
-            .iter()
-            .filter(|action| action.kind == OperationKind::Write)
-        {
+        for action in record.writes() {
             writes.push(action.key);
-            if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
+            if let Some(origin) = self.written.get_mut(&action.version())
                 && origin.arrived == arrived
             {
                 origin.seq = seq;
@@ -574,11 +558,7 @@ impl Delivery {
             );
         }
         let mut keys: Vec<u32> = Vec::new();
-        for action in record
-            .operations
-            .iter()
-            .filter(|o| o.kind == OperationKind::Write && o.list.is_some())
-        {
+        for action in record.writes().filter(|action| action.list.is_some()) {
             if !keys.contains(&action.key) {
                 keys.push(action.key);
                 let list = self.lists.entry(action.key).or_default();

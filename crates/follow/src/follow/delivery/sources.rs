@@ -3,9 +3,9 @@
 use super::{Delivery, Origin, Sources, Version, Waiting};
 use crate::follow::delivered::Read;
 use crate::follow::lists;
-use crate::follow::record::{Action, Atom, Record};
+use crate::follow::record::{Atom, Record};
 use isoscope_check::checkers::Pattern;
-use isoscope_model::history::{OperationKind, Outcome};
+use isoscope_model::history::Outcome;
 
 impl Delivery {
     /// What the reads of a transaction are, as far as that is known.
@@ -36,7 +36,7 @@ impl Delivery {
                 });
                 continue;
             }
-            let version = (key, action.value.clone());
+            let version = action.version();
             if self.is_repeated_or_old(waiting, &version) {
                 sources.undecided += 1;
                 continue;
@@ -159,16 +159,14 @@ impl Waiting {
     pub(super) fn new(arrived: u64, record: Record) -> Waiting {
         let (mut external, mut wrong) = (Vec::with_capacity(record.operations.len()), None);
         for (place, action) in record.operations.iter().enumerate() {
-            if action.kind == OperationKind::Write {
+            if action.is_write() {
                 continue;
             }
             if action.list.is_some() {
                 external.push(place as u32);
                 continue;
             }
-            let is_write =
-                |other: &&Action| other.kind == OperationKind::Write && other.key == action.key;
-            let mut own = record.operations[..place].iter().filter(is_write).rev();
+            let mut own = record.writes_before(place).rev();
             let latest = own.next();
             if latest.is_some_and(|latest| latest.value == action.value) {
                 continue;

@@ -4,7 +4,7 @@ use super::{Delivery, Origin, Others, Version, Waiting};
 use crate::follow::keep::kept;
 use crate::follow::order::Seq;
 use crate::follow::record::{Action, Atom};
-use isoscope_model::history::{OperationKind, Outcome};
+use isoscope_model::history::Outcome;
 use rustc_hash::FxHashMap;
 
 /// Who wrote which version, in two generations. When the younger one is full, the older one is forgotten at once, so that
@@ -138,7 +138,7 @@ impl Delivery {
             .operations
             .iter()
             .enumerate()
-            .filter(|(_, action)| action.kind == OperationKind::Write);
+            .filter(|(_, action)| action.is_write());
         for (place, action) in writes {
             if action.value == Atom::Initial {
                 self.initial_written.insert(action.key);
@@ -150,22 +150,17 @@ impl Delivery {
                 }
                 continue;
             }
-            let version = (action.key, action.value.clone());
-            let later = &record.operations[place + 1..];
-            let is_last = !later
+            let is_last = !record.operations[place + 1..]
                 .iter()
-                .any(|other| other.kind == OperationKind::Write && other.key == action.key);
-            let earlier = &record.operations[..place];
-            let is_same =
-                |other: &&Action| other.kind == OperationKind::Write && other.key == action.key;
-            let place = earlier.iter().filter(is_same).count() as u32;
-            self.note(version, action.line, waiting, (place, is_last));
+                .any(|later| later.is_write() && later.key == action.key);
+            let place = record.writes_before(place).count() as u32;
+            self.note(action, waiting, (place, is_last));
         }
         self.wake_waiters(record, &mut wake);
         // Reads of own writes that are wrong count as reads of what others may write, too.
         if waiting.wrong.is_some() {
             for action in &record.operations {
-                if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
+                if let Some(origin) = self.written.get_mut(&action.version())
                     && origin.arrived == *arrived
                 {
                     origin.was_read = true;
@@ -176,21 +171,16 @@ impl Delivery {
     }
 
     /// Remembers who wrote a version.
-    fn note(
-        &mut self,
-        version: Version,
-        line: u32,
-        waiting: &Waiting,
-        (place, is_last): (u32, bool),
-    ) {
+    fn note(&mut self, action: &Action, waiting: &Waiting, (place, is_last): (u32, bool)) {
         let Waiting {
             arrived, record, ..
         } = waiting;
+        let version = action.version();
         let is_append = || {
             record
                 .operations
                 .iter()
-                .any(|o| o.key == version.0 && o.list.is_some())
+                .any(|o| o.key == action.key && o.list.is_some())
         };
         let origin = Origin {
             arrived: *arrived,
@@ -221,7 +211,8 @@ impl Delivery {
                 };
                 if earlier.was_read || waiting.wrong.is_some() {
                     self.end(format!(
-                        "line {line}: a value that had been read is written again"
+                        "line {}: a value that had been read is written again",
+                        action.line
                     ));
                 }
             }
@@ -251,11 +242,10 @@ impl Delivery {
         }
         let written = &self.written;
         self.aborted.retain(|arrived, record| {
-            let version = |action: &Action| (action.key, action.value.clone());
             let mut origins = record
                 .operations
                 .iter()
-                .filter_map(|action| written.get(&version(action)));
+                .filter_map(|action| written.get(&action.version()));
             origins.any(|origin| origin.arrived == *arrived)
         });
     }

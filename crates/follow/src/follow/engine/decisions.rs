@@ -24,6 +24,19 @@ pub(super) struct Wrong {
     pub(super) path: Vec<(Seq, Seq)>,
 }
 
+impl Wrong {
+    /// Without a path.
+    fn new(key: u32, older: Seq, newer: Seq, reader: Option<Seq>) -> Wrong {
+        Wrong {
+            key,
+            older,
+            newer,
+            reader,
+            path: Vec::new(),
+        }
+    }
+}
+
 impl Engine {
     /// Adds an edge that holds in every order, or, owned by a read, as long as that read is kept. What contradicts it
     /// gives way: decisions first, then reads of what was settled by age.
@@ -32,8 +45,7 @@ impl Engine {
             let Err(cycle) = self.add(from, to, owner) else {
                 return Ok(());
             };
-            let mut loose = loose(&cycle);
-            loose.sort_unstable_by_key(|owner| matches!(owner, Owner::Read(..)));
+            let loose = loose(&cycle);
             match (loose.first(), owner) {
                 (Some(&Owner::Read(reader, key)), _) if !matches!(owner, Owner::Read(r, k) if (r, k) == (reader, key)) =>
                 {
@@ -213,11 +225,7 @@ impl Engine {
             let Err(cycle) = added else {
                 return self.search(blamed, mine, depth + 1);
             };
-            blamed.extend(
-                loose(&cycle)
-                    .into_iter()
-                    .filter(|owner| !mine.contains(owner)),
-            );
+            blamed.extend(&loose(&cycle) - &*mine);
             if owner != Owner::Forced {
                 blamed.insert(owner);
             }
@@ -226,11 +234,7 @@ impl Engine {
         if !is_by_paths && let Some((first, then)) = self.known_order(older, newer) {
             for (from, to) in self.edges_of_pair(first, then) {
                 if let Err(cycle) = self.add(from, to, Owner::Forced) {
-                    blamed.extend(
-                        loose(&cycle)
-                            .into_iter()
-                            .filter(|owner| !mine.contains(owner)),
-                    );
+                    blamed.extend(&loose(&cycle) - &*mine);
                     return Ok(false);
                 }
             }
@@ -255,7 +259,7 @@ impl Engine {
                 mine.remove(&pair);
                 self.take_back(pair);
             }
-            blamed.extend(against.into_iter().filter(|owner| !mine.contains(owner)));
+            blamed.extend(&against - &*mine);
         }
         Ok(false)
     }
@@ -306,13 +310,7 @@ impl Engine {
         let begin = self.order.position(*start);
         reads.iter().find_map(|&(key, older)| {
             let newer = self.keys.get(key)?.in_force(begin, t);
-            (newer != older).then(|| Wrong {
-                key,
-                older,
-                newer,
-                reader: Some(t),
-                path: Vec::new(),
-            })
+            (newer != older).then(|| Wrong::new(key, older, newer, Some(t)))
         })
     }
 
@@ -339,13 +337,7 @@ impl Engine {
         let place = self.order.position(self.residents[newer].commit);
         let is_behind = |reader: &Seq| place < self.order.position(self.residents[*reader].start);
         let reader = versions.readers(older).iter().copied().find(is_behind)?;
-        Some(Wrong {
-            key,
-            older,
-            newer,
-            reader: Some(reader),
-            path: Vec::new(),
-        })
+        Some(Wrong::new(key, older, newer, Some(reader)))
     }
 
     /// Snapshot isolation: two writers of a key, one after the other, that overlap.
@@ -354,23 +346,14 @@ impl Engine {
             && older != BASE
             && self.order.position(self.residents[newer].start)
                 < self.order.position(self.residents[older].commit);
-        is_overlap.then(|| Wrong {
-            key,
-            older,
-            newer,
-            reader: None,
-            path: Vec::new(),
-        })
+        is_overlap.then(|| Wrong::new(key, older, newer, None))
     }
 }
 
 /// What may give way so that a cycle is none: the owners of its edges that are not forced.
-fn loose(cycle: &Cycle) -> Vec<Owner> {
+fn loose(cycle: &Cycle) -> BTreeSet<Owner> {
     let edges = cycle
         .iter()
         .filter(|owners| !owners.contains(&Owner::Forced));
-    let mut loose: Vec<Owner> = edges.flatten().copied().collect();
-    loose.sort_unstable();
-    loose.dedup();
-    loose
+    edges.flatten().copied().collect()
 }

@@ -31,7 +31,6 @@ use crate::follow::delivered::{Delivered, Read};
 use crate::follow::order::{Owner, Seq};
 use crate::follow::record::Atom;
 use isoscope_check::checkers::Level;
-use isoscope_model::history::OperationKind;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -251,10 +250,9 @@ impl Engine {
     /// The settled version of a key becomes that of `t`, which can still be found or not.
     fn replace_settled(&mut self, number: u32, t: Seq, tag: Tag, is_found: bool) {
         let by_age = tag == Tag::ByAge;
-        let writes = self.residents[t].t.record.operations.iter().rev();
-        let mut writes =
-            writes.filter(|action| action.kind == OperationKind::Write && action.key == number);
-        let value = writes.next().map_or((Atom::Initial, 0), |action| {
+        let mut writes = self.residents[t].t.record.writes().rev();
+        let last = writes.find(|action| action.key == number);
+        let value = last.map_or((Atom::Initial, 0), |action| {
             (action.value.clone(), action.line)
         });
         let key = self.keys.entry(number);

@@ -54,14 +54,16 @@ impl Moments {
 }
 
 impl Engine {
+    /// When a transaction ran, where that counts.
+    fn interval(&self, t: &Delivered) -> Option<Interval> {
+        let is_counted = self.level == Level::StrictSerializability;
+        t.record.interval.filter(|_| is_counted)
+    }
+
     /// Enters the times of a transaction, where they count. It has seen what everything to come has seen, and cannot have
     /// ended before that began; what ended before something settled by age began is not judged.
     pub(super) fn enter_times(&mut self, t: &Delivered) -> Result<(), Failure> {
-        let Some(Interval { start, end }) = t
-            .record
-            .interval
-            .filter(|_| self.level == Level::StrictSerializability)
-        else {
+        let Some(Interval { start, end }) = self.interval(t) else {
             return Ok(());
         };
         if end < self.moments.passed {
@@ -96,11 +98,7 @@ impl Engine {
 
     /// Removes the moments of a transaction that is settled.
     pub(super) fn forget_times(&mut self, t: &Delivered, by_age: bool) {
-        let Some(Interval { start, end }) = t
-            .record
-            .interval
-            .filter(|_| self.level == Level::StrictSerializability)
-        else {
+        let Some(Interval { start, end }) = self.interval(t) else {
             return;
         };
         let last = if by_age {

@@ -22,6 +22,18 @@ pub(super) struct Call {
     pub(super) begun: Option<i64>,
 }
 
+impl Call {
+    /// These lines, of which the first began the transaction.
+    pub(super) fn new(lines: Lines) -> Call {
+        Call {
+            start: lines.first(),
+            lines,
+            gone: Vec::new(),
+            begun: None,
+        }
+    }
+}
+
 impl Stream {
     /// Reads the transactions that have ended: together where that comes to the same.
     pub(super) fn read_calls(&mut self, out: &mut Vec<Record>) -> Result<(), ReadError> {

@@ -150,14 +150,7 @@ impl Stream {
         }
         let growing = self.growing.drain().map(|(_, (_, lines))| lines);
         let open = growing.chain(self.invoked.drain().map(|(_, lines)| lines));
-        self.calls = open
-            .map(|lines| Call {
-                start: lines.first(),
-                lines,
-                gone: Vec::new(),
-                begun: None,
-            })
-            .collect();
+        self.calls = open.map(Call::new).collect();
         self.calls.sort_unstable_by_key(|call| call.start);
         self.read_calls(out)
     }
@@ -239,12 +232,7 @@ impl Stream {
             .first()
             .is_none_or(|&first| first == b'#');
         if !is_comment {
-            self.calls.push(Call {
-                start: 0,
-                lines: one,
-                gone: Vec::new(),
-                begun: None,
-            });
+            self.calls.push(Call::new(one));
         }
         Ok(())
     }
@@ -259,12 +247,7 @@ impl Stream {
         self.read_calls(out)?;
         let history = self.history(&one)?;
         if history.n_sessions() > 0 {
-            self.calls.push(Call {
-                start: 0,
-                lines: one,
-                gone: Vec::new(),
-                begun: None,
-            });
+            self.calls.push(Call::new(one));
             return Ok(());
         }
         if self.began {
@@ -284,12 +267,7 @@ impl Stream {
             }
             Glimpse::Begins(process) => {
                 if let Some(lines) = self.invoked.insert(process, one) {
-                    self.calls.push(Call {
-                        start: lines.first(),
-                        lines,
-                        gone: Vec::new(),
-                        begun: None,
-                    });
+                    self.calls.push(Call::new(lines));
                 }
                 Ok(())
             }
@@ -360,12 +338,7 @@ impl Stream {
             if other != -1 {
                 self.over.insert(other);
             }
-            self.calls.push(Call {
-                start: 0,
-                lines,
-                gone: Vec::new(),
-                begun: None,
-            });
+            self.calls.push(Call::new(lines));
         }
         if transaction != -1 && self.over.contains(transaction) {
             let message = format!(
