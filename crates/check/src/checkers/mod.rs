@@ -33,6 +33,7 @@ mod page;
 mod pattern;
 mod place;
 pub mod read_consistency;
+mod recorded;
 mod refutation;
 mod rest;
 mod stretches;
