@@ -43,7 +43,8 @@ pub(super) fn ask(
             dependencies::decide(index, (respected, false), ground.order().to_vec(), control)
         }
         Engine::EachRead => each_read::decide(index, level, control),
-        Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control),
+        // Only what the ground satisfies counts.
+        Engine::Sessions(None) => Ok(Some(ground.order().to_vec()).into()),
         Engine::Strong(_) => match beginning::core(index, level, control)? {
             Some(core) => Ok(Decision::Violated { core }),
             None => components::decide(index, level, control),

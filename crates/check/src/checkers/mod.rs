@@ -32,6 +32,7 @@ mod page;
 mod place;
 mod proof;
 pub mod read_consistency;
+mod recorded;
 mod refutation;
 mod rest;
 mod stretches;

@@ -17,9 +17,9 @@
 
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
-use super::reachability::{expected_places, leads_to};
+use super::reachability::expected_places;
 use super::replay::replay;
-use super::saturation::{MOST_VERSIONS, PATIENCE, consequences};
+use super::saturation::{MOST_VERSIONS, PATIENCE, derive};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::graph::{
     Digraph, strong_components, topological_order, topological_order_by_priority,
@@ -32,7 +32,7 @@ pub(in crate::checkers) fn certain(
     known: &mut Known<'_>,
     control: &Control,
 ) -> Result<Vec<Vec<Vertex>>, Interrupt> {
-    let (index, events, reads) = (known.index, known.events, OpenReads::default());
+    let (events, reads) = (known.events, OpenReads::default());
     let mut pieces = Pieces::new(known);
     let mut orders: Vec<Vec<Vertex>> = Vec::new();
     let mut before: Option<Vec<Vertex>> = None;
@@ -56,17 +56,9 @@ pub(in crate::checkers) fn certain(
         found
             .overlaps
             .retain(|overlap| pieces.takes_part(overlap.first));
-        let candidates = consequences(known, &found.misreads, &found.overlaps, round);
-        let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
-        let holds = leads_to(index, events, &graph, &order, &queries, control)?;
-        let derived = candidates
-            .iter()
-            .zip(&holds)
-            .filter(|(_, holds)| **holds)
-            .map(|((edge, _), _)| *edge);
-        let mut new: Vec<Derived> = derived.collect();
-        new.sort_by_key(|edge| (edge.from, edge.to));
-        new.dedup_by_key(|edge| (edge.from, edge.to));
+        let mut new: Vec<Derived> = Vec::new();
+        let both = (found.misreads.as_slice(), found.overlaps.as_slice());
+        derive(known, (&graph, &order), both, round, &mut new, control)?;
         let contradicted = found.misreads.iter().map(|misread| misread.between);
         let contradicted = contradicted.chain(found.overlaps.iter().map(|overlap| overlap.first));
         let n_found = pieces.count(contradicted);

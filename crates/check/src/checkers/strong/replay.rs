@@ -1,6 +1,6 @@
 //! Replays an order of starts and commits to find where it contradicts the reads.
 
-use super::known::{Known, Vertex};
+use super::known::{Events, Known, Vertex};
 use super::open_reads::{OpenRead, OpenReads};
 use isoscope_model::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
 
@@ -55,8 +55,7 @@ impl Contradictions {
 
 /// Whether `order`, a topological order of the known edges, is a witness. Stops at the first contradiction:
 /// O(reads + writes) if there is none.
-pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) -> bool {
-    let (index, events) = (known.index, known.events);
+pub(super) fn explains(index: &Index, events: Events, open: &OpenReads, order: &[Vertex]) -> bool {
     let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
     // By node: its position at its start, and by slot at its commit, if overlaps matter.
     let n = |wanted: bool, n: usize| if wanted { n } else { 0 };

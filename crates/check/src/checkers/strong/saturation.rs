@@ -6,7 +6,7 @@ use super::open_reads::OpenReads;
 use super::reachability::leads_to;
 use super::replay::{Contradictions, Misread, Overlap, explains, replay};
 use isoscope_model::control::{Control, Interrupt};
-use isoscope_model::graph::{topological_order, topological_order_by_priority};
+use isoscope_model::graph::{Digraph, topological_order, topological_order_by_priority};
 use isoscope_model::relations::NONE;
 
 /// The result of saturation.
@@ -54,7 +54,7 @@ pub(in crate::checkers) fn saturate(
     };
     control.check()?;
     // If the known edges order all versions, as they do if all writers read first, any order will do.
-    if explains(known, open, &first) {
+    if explains(index, events, open, &first) {
         return Ok(Saturated::Witness(first));
     }
     let mut priority = first_places(known, &graph, &first);
@@ -77,19 +77,14 @@ pub(in crate::checkers) fn saturate(
         }
         let mut new: Vec<Derived> = Vec::new();
         for (misreads, overlaps) in portions(&found, index.is_guessed()) {
-            let candidates = consequences(known, misreads, overlaps, round);
-            let queries: Vec<(Vertex, Vertex)> =
-                candidates.iter().map(|(_, query)| *query).collect();
-            let holds = leads_to(index, events, &graph, &order, &queries, control)?;
-            new.extend(
-                candidates
-                    .iter()
-                    .zip(&holds)
-                    .filter(|(_, holds)| **holds)
-                    .map(|((edge, _), _)| *edge),
-            );
-            new.sort_by_key(|edge| (edge.from, edge.to));
-            new.dedup_by_key(|edge| (edge.from, edge.to));
+            derive(
+                known,
+                (&graph, &order),
+                (misreads, overlaps),
+                round,
+                &mut new,
+                control,
+            )?;
         }
         if new.is_empty() || (round > PATIENCE && new.len() * LEAST_GAIN < n_found) {
             return Ok(Saturated::Open(order));
@@ -123,8 +118,27 @@ fn portions(found: &Contradictions, by_search: bool) -> Vec<(&[Misread], &[Overl
     portions
 }
 
+/// Adds the edges that follow by paths of the known edges, of which `order` is a topological order; each is kept once.
+pub(super) fn derive(
+    known: &Known<'_>,
+    (graph, order): (&Digraph, &[Vertex]),
+    (misreads, overlaps): (&[Misread], &[Overlap]),
+    round: u32,
+    new: &mut Vec<Derived>,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    let candidates = consequences(known, misreads, overlaps, round);
+    let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
+    let holds = leads_to(known.index, known.events, graph, order, &queries, control)?;
+    let followed = candidates.iter().zip(holds).filter(|(_, holds)| *holds);
+    new.extend(followed.map(|((edge, _), _)| *edge));
+    new.sort_by_key(|edge| (edge.from, edge.to));
+    new.dedup_by_key(|edge| (edge.from, edge.to));
+    Ok(())
+}
+
 /// The edges that would follow, each with the path that must exist for it.
-pub(super) fn consequences(
+fn consequences(
     known: &Known<'_>,
     misreads: &[Misread],
     overlaps: &[Overlap],

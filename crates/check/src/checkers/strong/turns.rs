@@ -10,7 +10,8 @@
 use super::known::Events;
 use super::open_reads::OpenReads;
 use super::ordered;
-use crate::checkers::{Level, Order};
+use super::replay::explains;
+use crate::checkers::{Level, Order, recorded};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::graph::Rows;
 use isoscope_model::history::{History, KeyId, OperationId, OperationKind, Value};
@@ -56,7 +57,9 @@ pub(in crate::checkers) fn take_turns(
         return Ok(None);
     }
     let plan = Plan::new(history, resolution, index);
-    let rank = plan.believable_rank(index);
+    let rank = recorded::rank(index, index.n_nodes(), |node, current| {
+        usize::from(plan.fits(node, current))
+    });
     let mut turns = Turns::new(&plan, index, events, rank);
     let mut left = MOST_LOOKS >> share;
     let mut budget = FIRST_LOOKS;
@@ -93,42 +96,11 @@ pub(in crate::checkers) fn take_turns(
             return Ok(None);
         }
     }
-    let order = ordered(events, &order);
     // Check the history again under the choice, version by version.
     let chosen = Index::build_with(history, resolution, &choice, control)?;
-    Ok(
-        (chosen.n_nodes() == index.n_nodes() && explains(&chosen, &order, events))
-            .then_some((order, choice)),
-    )
-}
-
-/// Whether each read returns the newest version by then and, if required, no two writers of a key overlap.
-fn explains(index: &Index, order: &Order, events: Events) -> bool {
-    let moments: Vec<(Node, bool)> = order.events().collect();
-    let mut current = vec![INITIAL_SLOT; index.n_keys()];
-    let mut committed_at: Vec<usize> = vec![0; index.n_keys()];
-    let mut started_at: Vec<usize> = vec![0; index.n_nodes()];
-    let mut next: Vec<Node> = index.session_begin.clone();
-    for (place, &(t, is_commit)) in (1..).zip(&moments) {
-        if !is_commit {
-            started_at[t as usize] = place;
-            let fits =
-                |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
-            if next[index.session[t as usize] as usize] != t || !index.reads_of(t).all(fits) {
-                return false;
-            }
-            continue;
-        }
-        next[index.session[t as usize] as usize] += 1;
-        for write in index.writes_of(t) {
-            let key = index.write_key[write] as usize;
-            if events.forbids_conflicts() && committed_at[key] > started_at[t as usize] {
-                return false;
-            }
-            (current[key], committed_at[key]) = (index.write_slot[write], place);
-        }
-    }
-    started_at.iter().all(|&place| place > 0) && moments.len() == 2 * index.n_nodes()
+    let is_explained = chosen.n_nodes() == index.n_nodes()
+        && explains(&chosen, events, &OpenReads::default(), &order);
+    Ok(is_explained.then(|| (ordered(events, &order), choice)))
 }
 
 /// The reads and writes of the transactions of an index, by value if the writer is open.
@@ -215,42 +187,6 @@ impl Plan {
         self.reads_of(node)
             .iter()
             .all(|&(key, wanted)| self.is_there(wanted, current[key as usize]))
-    }
-
-    /// Ranks of the nodes by end time, else by line, if nine out of ten find what they read when run in that order.
-    fn believable_rank(&self, index: &Index) -> Option<Vec<u32>> {
-        let ends: Option<Vec<i64>> = index
-            .interval
-            .iter()
-            .map(|interval| interval.map(|ran| ran.end))
-            .collect();
-        let ends = ends.filter(|ends| !ends.is_empty());
-        let lines = || {
-            index
-                .recorded_at
-                .iter()
-                .map(|&line| i64::from(line))
-                .collect::<Vec<i64>>()
-        };
-        let lines = (!index.recorded_at.is_empty()).then(lines);
-        ends.into_iter().chain(lines).find_map(|when| {
-            let mut nodes: Vec<Node> = (0..index.n_nodes() as Node).collect();
-            nodes.sort_by_key(|&node| (when[node as usize], node));
-            let mut current = vec![INITIAL_SLOT; index.n_keys()];
-            let mut fitting = 0;
-            for &node in &nodes {
-                fitting += usize::from(self.fits(node, &current));
-                index
-                    .writes_of(node)
-                    .for_each(|w| current[index.write_key[w] as usize] = index.write_slot[w]);
-            }
-            let mut rank = vec![0; nodes.len()];
-            nodes
-                .iter()
-                .zip(0..)
-                .for_each(|(&node, place)| rank[node as usize] = place);
-            (fitting * 10 >= nodes.len() * 9).then_some(rank)
-        })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::base_order::BaseOrder;
 use super::causality::{Causality, Components, Forced, ForcedEdges};
-use super::guarantees::{self, Kept};
+use super::guarantees;
 use super::justification::Story;
 use super::paths::{PathSearch, Step};
+use super::replay::{self, Kept};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, KeyId};
@@ -61,12 +62,12 @@ pub(in crate::checkers) fn broken_guarantees(
         {
             continue;
         }
-        let kept = guarantees::decide(
+        let kept = replay::decide(
             index,
             listed.clone(),
             &order,
             Cow::Borrowed(&replay),
-            guarantee,
+            Axiom::Session(guarantee),
             control,
         )?;
         let Kept::Broken(edges) = kept else { continue };

@@ -5,59 +5,14 @@
 //! guarantee holds iff SO ∪ WR, the orders that lists show and these edges have no cycle. None of them counts a single
 //! write-read edge, so a transaction may see half of another one.
 //!
-//! Decided order first, as the other weak levels: of an order only the versions that it puts between a read's writer and
-//! its reader are examined, and what a guarantee forces against the order is added, until nothing is left to add or the
-//! edges have a cycle.
+//! They are decided as the other weak levels (`replay`); what a guarantee forces against an order is found here.
 
 use super::base_order::{Open, Replay, between};
 use super::causality::Forced;
-use super::incremental_order::next_order;
 use super::order::LinearOrder;
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::relations::{Guarantee, Index, NONE, Node};
-use std::borrow::Cow;
 use std::collections::VecDeque;
-
-/// What is known of a guarantee.
-pub(super) enum Kept {
-    /// A commit order that keeps it.
-    InOrder(LinearOrder),
-    /// None does: these edges, to which those that lists show belong, have a cycle with SO ∪ WR, or one leads to ⊥.
-    Broken(Vec<Forced>),
-}
-
-/// Decides a guarantee. `base` is any order that contains SO ∪ WR and the edges `found` that lists show, with its replay.
-///
-/// Each round takes O(reads + versions between) and forces at least one pair that the order before had otherwise; for WFR
-/// also the transactions between, for each reader of a version that is not the newest. Rounds are few in practice.
-pub(super) fn decide(
-    index: &Index,
-    mut found: Vec<Forced>,
-    base: &LinearOrder,
-    replay: Cow<'_, Replay>,
-    guarantee: Guarantee,
-    control: &Control,
-) -> Result<Kept, Interrupt> {
-    let mut last = (Cow::Borrowed(base), replay);
-    loop {
-        let (order, replay) = &last;
-        let demands = Demands::new(index, guarantee).of(order, replay, control)?;
-        if demands.is_empty() {
-            return Ok(Kept::InOrder(last.0.into_owned()));
-        }
-        let reach_initial = demands.iter().any(|edge| edge.to == NONE);
-        found.extend(demands);
-        found.sort_unstable();
-        found.dedup_by_key(|edge| (edge.from, edge.to));
-        if reach_initial {
-            return Ok(Kept::Broken(found));
-        }
-        let Some((order, replay)) = next_order(index, last, &found, control)? else {
-            return Ok(Kept::Broken(found));
-        };
-        last = (Cow::Owned(order), Cow::Owned(replay));
-    }
-}
 
 /// By session: a bound of its nodes, with whose it is; none where it is another one's. Empty where no bounds are needed.
 struct UpTo(Vec<(u32, Node)>);
@@ -80,7 +35,9 @@ impl UpTo {
 }
 
 /// What a guarantee forces against an order: a walk over the sessions that keeps what each transaction's session has read.
-struct Demands<'a> {
+/// Takes O(reads + versions between); for WFR also the transactions between, for each reader of a version that is not the
+/// newest.
+pub(super) struct Demands<'a> {
     index: &'a Index,
     guarantee: Guarantee,
     /// By node: the session, plus one, whose transactions so far have read from it.
@@ -96,7 +53,7 @@ struct Demands<'a> {
 }
 
 impl<'a> Demands<'a> {
-    fn new(index: &'a Index, guarantee: Guarantee) -> Demands<'a> {
+    pub(super) fn new(index: &'a Index, guarantee: Guarantee) -> Demands<'a> {
         let by = |guarantees: &[Guarantee], n: usize| {
             if guarantees.contains(&guarantee) {
                 n
@@ -118,7 +75,7 @@ impl<'a> Demands<'a> {
     }
 
     /// The edges that the open reads of an order force against it.
-    fn of(
+    pub(super) fn of(
         mut self,
         order: &LinearOrder,
         replay: &Replay,

@@ -45,10 +45,10 @@ pub use instances::instances;
 pub(in crate::checkers) use instances::unlisted;
 pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
-use crate::checkers::{Decision, Level};
+use crate::checkers::{Decision, Engine, Level};
 use isoscope_model::control::{Control, Interrupt};
-use isoscope_model::relations::{Guarantee, Index, Node};
-use order::LinearOrder;
+use isoscope_model::relations::{Axiom, Index, Node};
+use replay::Kept;
 use std::borrow::Cow;
 
 /// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
@@ -84,12 +84,12 @@ impl BaseOrder {
     }
 }
 
-/// Decides RC, RA or TCC for a history without TAP-a to f; any other level is treated as TCC.
+/// Decides RC, RA, TCC or a guarantee of sessions for a history without TAP-a to f; any other level is treated as TCC.
 ///
 /// A few linear replays as long as the history is close to valid, otherwise within the bounds of saturation:
-/// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). TCC takes a cache line per
-/// transaction and thread for columns of causal order, and at most 2 GB for the vectors of saturation. The result does
-/// not depend on the number of threads.
+/// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds); guarantees take replays only.
+/// TCC takes a cache line per transaction and thread for columns of causal order, and at most 2 GB for the vectors of
+/// saturation. The result does not depend on the number of threads.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     match BaseOrder::new(index, control)? {
         Some(ground) => decide_alone(index, ground, level, control),
@@ -110,7 +110,7 @@ pub fn decide_on(
         ground.listed.clone(),
         &ground.order,
         replay,
-        level,
+        axiom(level),
         control,
     )?))
 }
@@ -132,31 +132,22 @@ pub fn decide_alone(
         listed,
         &order,
         Cow::Owned(replay),
-        level,
+        axiom(level),
         control,
     )?))
 }
 
-fn decision(order: Option<LinearOrder>) -> Decision {
-    order.map(|order| order.nodes).into()
+/// What a transaction sees at a weak level, or by a guarantee of sessions.
+fn axiom(level: Level) -> Axiom {
+    match level.row().engine {
+        Engine::Sessions(Some(guarantee)) => Axiom::Session(guarantee),
+        _ => level.axiom(),
+    }
 }
 
-/// Decides a guarantee of sessions for a history without TAP-a to f; without one, only SO ∪ WR and the orders that lists
-/// show count, which the ground satisfies. Time: a few replays where versions are missed for a short time only.
-pub fn decide_guarantee(
-    index: &Index,
-    BaseOrder(ground): &BaseOrder,
-    guarantee: Option<Guarantee>,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
-    let Some(guarantee) = guarantee else {
-        return Ok(decision(Some(ground.order.clone())));
-    };
-    let (listed, replay) = (ground.listed.clone(), Cow::Borrowed(&ground.replay));
-    Ok(decision(
-        match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
-            guarantees::Kept::InOrder(order) => Some(order),
-            guarantees::Kept::Broken(_) => None,
-        },
-    ))
+fn decision(kept: Kept) -> Decision {
+    match kept {
+        Kept::InOrder(order) => Some(order.nodes).into(),
+        Kept::Broken(_) => Decision::violated(),
+    }
 }

@@ -10,7 +10,7 @@
 mod longer;
 
 use super::SMALL_LIMITS;
-use crate::checkers::Level;
+use crate::checkers::{Level, recorded};
 use crate::sat::{Answered, Consequences, DynamicOrder, Fact, Question, Questions, Rules, answer};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::graph::{Digraph, topological_order_by_priority};
@@ -307,52 +307,26 @@ impl<'a> Axioms<'a> {
     /// before them; else by relative position in their sessions.
     fn first_guess(&self) -> Vec<u64> {
         let index = self.index;
-        let ends: Option<Vec<u64>> = index
-            .interval
-            .iter()
-            .map(|interval| interval.map(|ran| (ran.end as u64) ^ (1 << 63)))
-            .collect();
-        let lines = || {
-            Some(
-                index
-                    .recorded_at
-                    .iter()
-                    .map(|&line| u64::from(line))
-                    .collect(),
-            )
-        };
-        let recorded = ends
-            .filter(|ends| !ends.is_empty())
-            .into_iter()
-            .chain(lines().filter(|l: &Vec<u64>| !l.is_empty()));
-        let is_believable = |when: &Vec<u64>| {
-            let mut nodes: Vec<Node> = (0..index.n_nodes() as Node).collect();
-            nodes.sort_by_key(|&node| (when[node as usize], node));
-            let mut newest = vec![INITIAL_SLOT; index.n_keys()];
-            let mut fitting = 0;
-            for node in nodes {
-                for read in &self.reads[self.reads_of(node)] {
+        let fitting = |node: Node, newest: &[Slot]| {
+            let reads = self.reads[self.reads_of(node)].iter();
+            reads
+                .filter(|read| {
                     let candidates = &self.candidates[read.candidates.clone()];
-                    fitting += usize::from(
-                        candidates
-                            .iter()
-                            .any(|one| one.slot == newest[read.key as usize]),
-                    );
-                }
-                index
-                    .writes_of(node)
-                    .for_each(|w| newest[index.write_key[w] as usize] = index.write_slot[w]);
-            }
-            fitting * 10 >= self.reads.len() * 9
+                    candidates
+                        .iter()
+                        .any(|one| one.slot == newest[read.key as usize])
+                })
+                .count()
         };
-        recorded.into_iter().find(is_believable).unwrap_or_else(|| {
-            let progress = |node: Node| {
-                let session = index.session[node as usize] as usize;
-                let length = index.session_begin[session + 1] - index.session_begin[session];
-                (u64::from(index.position(node)) << 32) / u64::from(length)
-            };
-            (0..index.n_nodes() as Node).map(progress).collect()
-        })
+        if let Some(rank) = recorded::rank(index, self.reads.len(), fitting) {
+            return rank.into_iter().map(u64::from).collect();
+        }
+        let progress = |node: Node| {
+            let session = index.session[node as usize] as usize;
+            let length = index.session_begin[session + 1] - index.session_begin[session];
+            (u64::from(index.position(node)) << 32) / u64::from(length)
+        };
+        (0..index.n_nodes() as Node).map(progress).collect()
     }
 
     /// The questions: answers that are near in the order come first, and the version before the read before others.

@@ -7,13 +7,13 @@ use super::base_order::{Demands, Open, Replay, between};
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
+use super::guarantees;
 use super::incremental_order::next_order;
 use super::order::{Before, LinearOrder, Preference, linear_extension};
 use super::saturate::{ReadsOfOne, causal_edges, edges_of_transaction, transaction_edges};
 use super::vectors::{Direction, Rows, Vectors};
-use crate::checkers::Level;
 use isoscope_model::control::{Control, Interrupt};
-use isoscope_model::relations::{Axiom, Index, NONE, Node};
+use isoscope_model::relations::{Axiom, Guarantee, Index, NONE, Node};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -26,37 +26,56 @@ const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 /// Open reads per piece of parallel work.
 const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
 
-/// A commit order that satisfies `level` (RC, RA or TCC), or `None` if there is none. `base` is any order that contains
-/// SO ∪ WR and the edges `found` that lists show, with its replay: if that is owned, its memory is used further.
+/// The answer about an axiom.
+pub(super) enum Kept {
+    /// A commit order that satisfies it.
+    InOrder(LinearOrder),
+    /// There is none. For a guarantee of sessions: these edges, to which those that lists show belong, have a cycle with
+    /// SO ∪ WR, or one leads to ⊥.
+    Broken(Vec<Forced>),
+}
+
+/// Decides RC, RA, TCC or a guarantee of sessions. `base` is any order that contains SO ∪ WR and the edges `found` that
+/// lists show, with its replay: if that is owned, its memory is used further.
+///
+/// Each round forces at least one pair that the order before had otherwise; rounds are few in practice.
 pub(super) fn decide(
     index: &Index,
     mut found: Vec<Forced>,
     base: &LinearOrder,
     replay: Cow<'_, Replay>,
-    level: Level,
+    axiom: Axiom,
     control: &Control,
-) -> Result<Option<LinearOrder>, Interrupt> {
-    let axiom = level.axiom();
+) -> Result<Kept, Interrupt> {
     let mut judge = match axiom {
         Axiom::ReadCommitted | Axiom::ReadAtomic => Judge::Marks {
             atomic: axiom == Axiom::ReadAtomic,
         },
+        Axiom::Session(guarantee) => Judge::Paths(guarantee),
         _ => Judge::Causal(Box::new(Causal::new(index, base))),
     };
     let mut last = (Cow::Borrowed(base), replay);
-    for _ in 0..ROUNDS {
+    let rounds = match axiom {
+        Axiom::Session(_) => usize::MAX,
+        _ => ROUNDS,
+    };
+    for _ in 0..rounds {
         let (order, replay) = &last;
         let Some(demands) = judge.demands(index, base, order, replay, control)? else {
-            return Ok(None);
+            return Ok(Kept::Broken(found));
         };
         if demands.is_empty() {
-            return Ok(Some(last.0.into_owned()));
+            return Ok(Kept::InOrder(last.0.into_owned()));
         }
+        let reach_initial = demands.iter().any(|edge| edge.to == NONE);
         found.extend(demands);
         found.par_sort_unstable();
         found.dedup_by_key(|edge| (edge.from, edge.to));
+        if reach_initial {
+            return Ok(Kept::Broken(found));
+        }
         let Some((order, replay)) = next_order(index, last, &found, control)? else {
-            return Ok(None);
+            return Ok(Kept::Broken(found));
         };
         last = (Cow::Owned(order), Cow::Owned(replay));
     }
@@ -64,17 +83,21 @@ pub(super) fn decide(
 
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
     let (causality, components) = acyclic(index, base, control)?;
-    match judge {
-        Judge::Marks { .. } => {
-            found.extend(transaction_edges(&causality, &components, axiom, control)?)
+    found.extend(match axiom {
+        Axiom::ReadCommitted | Axiom::ReadAtomic => {
+            transaction_edges(&causality, &components, axiom, control)?
         }
-        Judge::Causal(_) => found.extend(all_causal_edges(&causality, &components, control)?),
-    }
+        _ => all_causal_edges(&causality, &components, control)?,
+    });
     if found.iter().any(|edge| edge.to == NONE) {
-        return Ok(None);
+        return Ok(Kept::Broken(found));
     }
+    let before = Before::new(index.n_nodes(), &found);
     let wish = Preference::Rank(&base.place);
-    linear_extension(index, &Before::new(index.n_nodes(), &found), wish, control)
+    Ok(match linear_extension(index, &before, wish, control)? {
+        Some(order) => Kept::InOrder(order),
+        None => Kept::Broken(found),
+    })
 }
 
 /// SO ∪ WR without a cycle: each node is a component, numbered by the order.
@@ -121,6 +144,8 @@ enum Judge<'a> {
     Marks { atomic: bool },
     /// From its causal past: TCC.
     Causal(Box<Causal<'a>>),
+    /// From the paths that a guarantee of sessions counts.
+    Paths(Guarantee),
 }
 
 impl<'a> Judge<'a> {
@@ -136,6 +161,9 @@ impl<'a> Judge<'a> {
             _ if replay.explains_all() => Ok(Some(Vec::new())),
             Judge::Marks { atomic } => by_marks(index, base, *atomic, order, replay, control),
             Judge::Causal(causal) => causal.demands(order, replay, control),
+            Judge::Paths(guarantee) => guarantees::Demands::new(index, *guarantee)
+                .of(order, replay, control)
+                .map(Some),
         }
     }
 }
