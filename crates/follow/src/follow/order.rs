@@ -13,7 +13,7 @@ pub(super) type Seq = u64;
 /// An event: a place among the vertices.
 pub(super) type Node = u32;
 
-/// What an edge rests on.
+/// What an edge rests on. Decisions come before reads: they give way first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Owner {
     /// The history: it holds in every order.

@@ -350,7 +350,7 @@ impl Engine {
     }
 }
 
-/// What may give way so that a cycle is none: the owners of its edges that are not forced.
+/// What may give way so that a cycle is none: the owners of its edges that are not forced, decisions before reads.
 fn loose(cycle: &Cycle) -> BTreeSet<Owner> {
     let edges = cycle
         .iter()
