@@ -151,6 +151,13 @@ impl Argument<'_> {
             _ => return Ok(None),
         };
         let cases = cases?;
+        // About a reader that need not have committed nothing need hold, not even one of no answers.
+        if let Question::Writer(read) | Question::Place(read, _) = question
+            && !setting.is_member(self.history.transaction_of(read))
+        {
+            let text = self.history.operation_text(read);
+            return Err(format!("the transaction of {text} need not take part"));
+        }
         let answers = match question {
             // A case also for writers that violate read committed by themselves.
             Question::Writer(read) => self.writers_of(read, Basis::AllWriters, setting)?,
@@ -326,7 +333,10 @@ impl Argument<'_> {
         let mut apart: Option<Apart> = None;
         for &option in options {
             let history = apart.as_ref().map_or(self.history, |apart| &apart.history);
-            let own = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+            let initial = self.resolution.shared_initial();
+            let own = apart
+                .as_ref()
+                .map(|apart| Resolution::whole(&apart.history, initial.clone()));
             if let Supposed::Writer(read, _) | Supposed::Append(read, ..) = option {
                 let reader = history.transaction_of(read);
                 let takes_part = match &own {
@@ -355,12 +365,12 @@ impl Argument<'_> {
                     if !makers.contains(&append) {
                         return Ok(Case::Impossible);
                     }
-                    let next = elements::with(history, read, place, append);
+                    let next = elements::with(history, &initial, (read, place), append);
                     drop(own);
                     apart = Some(next);
                 }
                 Supposed::Outcome(t, committed) if !inner.has_cases() => {
-                    let next = elements::with_outcome(history, t, committed)?;
+                    let next = elements::with_outcome(history, &initial, t, committed)?;
                     drop(own);
                     apart = Some(next);
                 }

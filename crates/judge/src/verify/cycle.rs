@@ -165,7 +165,7 @@ impl Argument<'_> {
         if depth > MOST_NESTED {
             return Err("cases of appends or outcomes are too deep".to_owned());
         }
-        let resolution = Resolution::new(&apart.history);
+        let resolution = Resolution::whole(&apart.history, self.resolution.shared_initial());
         let (history, resolution, violation) = (&apart.history, &resolution, self.violation);
         let inner = Argument::new(
             Subject {

@@ -193,8 +193,9 @@ impl Argument<'_> {
         let key = self.history.operation(write).key;
         self.names_last_write((edge.from, edge.from_operation), key)?;
         self.names_last_write((edge.to, edge.to_operation), key)?;
-        if from == to {
-            Err("it relates a transaction to itself".to_owned())
+        // Nothing is older than the initial version.
+        if from == to || to.is_initial() {
+            Err("it relates a transaction to itself or to the initial state".to_owned())
         } else {
             Ok(key)
         }

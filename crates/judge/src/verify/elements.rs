@@ -7,6 +7,7 @@
 //! place get an element of their own, in all lists that agree up to there. Lists that do not agree cannot both have
 //! been found.
 
+use super::initial::Initial;
 use super::lists::found;
 use super::operations::writes_of;
 use super::resolution::Resolution;
@@ -14,6 +15,7 @@ use isoscope_model::history::{
     History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// A history whose elements are distinguished as far as possible.
 pub(super) struct Apart {
@@ -39,16 +41,16 @@ pub(super) fn concerns(history: &History) -> bool {
 }
 
 /// Distinguishes elements as far as possible. O((operations + elements read) · rounds), each of which names an append.
-pub(super) fn distinguished(history: History) -> Apart {
-    go_on(history, false)
+pub(super) fn distinguished(history: History, initial: &Arc<Initial>) -> Apart {
+    go_on(history, initial, false)
 }
 
 /// Distinguishes elements where it may be known already that it is impossible.
-fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
+fn go_on(mut history: History, initial: &Arc<Initial>, mut is_impossible: bool) -> Apart {
     loop {
         let mut forced = Vec::new();
         {
-            let resolution = Resolution::new(&history);
+            let resolution = Resolution::whole(&history, Arc::clone(initial));
             for (read, _) in history.lists().iter() {
                 let t = resolution.owner(read);
                 let Some((list, true)) = found(&history, t, read) else {
@@ -87,17 +89,18 @@ fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
 /// The history in which `append` made the element at a place, with all consequences.
 pub(super) fn with(
     history: &History,
-    read: OperationId,
-    place: usize,
+    initial: &Arc<Initial>,
+    (read, place): (OperationId, usize),
     append: OperationId,
 ) -> Apart {
     let (history, is_impossible) = named(history, &[(read, place, append)]);
-    go_on(history, is_impossible)
+    go_on(history, initial, is_impossible)
 }
 
 /// The history in which a transaction of unknown outcome committed or did not, with all consequences.
 pub(super) fn with_outcome(
     history: &History,
+    initial: &Arc<Initial>,
     t: TransactionId,
     committed: bool,
 ) -> Result<Apart, String> {
@@ -111,7 +114,8 @@ pub(super) fn with_outcome(
             name()
         ));
     }
-    Ok(distinguished(history.with_outcomes(&[(t, committed)])))
+    let history = history.with_outcomes(&[(t, committed)]);
+    Ok(distinguished(history, initial))
 }
 
 /// The appends that may have made the element at a place of a list that a transaction found, ascending.

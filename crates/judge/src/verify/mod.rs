@@ -37,6 +37,8 @@ mod cut;
 mod cycle;
 mod edge;
 mod elements;
+#[cfg(test)]
+mod forged;
 mod guarantee;
 mod initial;
 mod levels;
@@ -184,7 +186,8 @@ pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(
     let mut confirmed = confirmed(&verifier, &names, std::iter::once(violation));
     match confirmed.remove(0).1 {
         Err(Flaw::Wrong(message)) => Err(of_violation(violation, message)),
-        _ => Ok(()),
+        Err(Flaw::Interrupted(interrupt)) => Err(of_violation(violation, interrupt.to_string())),
+        Ok(()) => Ok(()),
     }
 }
 

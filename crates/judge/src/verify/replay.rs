@@ -4,6 +4,7 @@
 //! version of each key, and one pass over the operations decides.
 
 use super::initial::Initial;
+use super::resolution::{Resolution, Source};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{
     History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value,
@@ -216,6 +217,45 @@ pub(super) fn one_by_one(
         }
     }
     attendance.is_complete()
+}
+
+/// Whether each read returns the version of the writer that counts where the last one of a value does. O(operations).
+pub(super) fn reads_from_last(
+    history: &History,
+    resolution: &Resolution<'_>,
+    steps: &[Step],
+) -> Result<(), Flaw> {
+    let mut current = vec![TransactionId::INITIAL; history.n_keys()];
+    let counts = |t: TransactionId| !t.is_initial() && !resolution.is_setup(t);
+    for &step in steps {
+        match step {
+            Step::Start(t) if counts(t) => {
+                for o in history.operations_of(t) {
+                    let operation = history.operation(o);
+                    let is_read = operation.kind == OperationKind::Read
+                        && !history.lists().is_list(operation.key);
+                    if let (true, Source::Other { writer, .. }) = (is_read, resolution.source(o))
+                        && writer != current[operation.key.index()]
+                    {
+                        let text = history.operation_text(o);
+                        return Err(Flaw::Wrong(format!(
+                            "{text} does not return the version of the last writer of its value"
+                        )));
+                    }
+                }
+            }
+            Step::Commit(t) if counts(t) => {
+                for o in history.operations_of(t) {
+                    let operation = history.operation(o);
+                    if operation.kind == OperationKind::Write {
+                        current[operation.key.index()] = t;
+                    }
+                }
+            }
+            Step::Start(_) | Step::Commit(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Transactions whose memory is fetched together.

@@ -3,7 +3,6 @@
 use super::basis::Basis;
 use super::initial::Initial;
 use super::lists;
-use isoscope_model::control::Control;
 use isoscope_model::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
     Value,
@@ -159,11 +158,14 @@ pub(super) struct Resolution<'a> {
 
 impl<'a> Resolution<'a> {
     /// Of all reads. O(operations).
+    #[cfg(test)]
     pub(super) fn new(history: &'a History) -> Resolution<'a> {
-        Resolution::whole(history, Arc::new(Initial::new(history, &Control::new())))
+        let control = isoscope_model::control::Control::new();
+        Resolution::whole(history, Arc::new(Initial::new(history, &control)))
     }
 
-    /// Of all reads, where the initial state is known.
+    /// Of all reads, given the initial state: in a case it is that of the history as it was read, whatever more is known there.
+    /// O(operations).
     pub(super) fn whole(history: &'a History, initial: Arc<Initial>) -> Resolution<'a> {
         let mut resolution = Resolution::by(history, initial, Arc::new(Join::whole(history)));
         let members: Vec<bool> = history
@@ -205,6 +207,11 @@ impl<'a> Resolution<'a> {
     /// The initial state.
     pub(super) fn initial(&self) -> &Initial {
         &self.initial
+    }
+
+    /// The initial state, for a case.
+    pub(super) fn shared_initial(&self) -> Arc<Initial> {
+        Arc::clone(&self.initial)
     }
 
     /// Its join, for another resolution of the same history.

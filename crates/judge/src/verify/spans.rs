@@ -126,7 +126,7 @@ impl Argument<'_> {
                     }
                     AxiomWord::ReadAtomic => {
                         needs(strength.is_read_atomic())?;
-                        if seen.len() != 1 || !self.is_causal(seen) {
+                        if !self.is_one_edge(seen) || !self.is_causal(seen) {
                             return Err("the reader does not see it in one step".to_owned());
                         }
                     }
@@ -252,6 +252,28 @@ impl Argument<'_> {
         })
     }
 
+    /// Whether a path is a single edge that sums up no other path.
+    fn is_one_edge(&self, path: &[usize]) -> bool {
+        let edge = |e: usize| self.violation.edges.get(e);
+        matches!(*path, [e] if edge(e).is_some_and(|edge| !matches!(edge.reason, ReasonEntry::Path { .. })))
+    }
+
+    /// The first edge of what an edge sums up, or itself. Premises come before what rests on them, so it ends.
+    fn first_edge<'e>(&'e self, mut edge: &'e EdgeEntry) -> Result<&'e EdgeEntry, String> {
+        while let ReasonEntry::Path { through } = &edge.reason {
+            edge = self.edge(*through.first().ok_or("an empty path")?)?;
+        }
+        Ok(edge)
+    }
+
+    /// The last edge of what an edge sums up, or itself.
+    fn last_edge<'e>(&'e self, mut edge: &'e EdgeEntry) -> Result<&'e EdgeEntry, String> {
+        while let ReasonEntry::Path { through } = &edge.reason {
+            edge = self.edge(*through.last().ok_or("an empty path")?)?;
+        }
+        Ok(edge)
+    }
+
     /// The events that a path relates, if it is legal.
     fn compose(
         &self,
@@ -327,6 +349,7 @@ impl Argument<'_> {
         strength: Strength,
     ) -> Result<(), String> {
         let (enters, leaves) = (self.edge(enters)?, self.edge(leaves)?);
+        let (enters, leaves) = (self.last_edge(enters)?, self.first_edge(leaves)?);
         match (leaves.kind, leaves.from_operation) {
             (Relation::AntiDependency, Some(read)) if strength == Strength::EachRead => {
                 self.is_by(read, enters)
@@ -358,13 +381,13 @@ impl Argument<'_> {
     ) -> Result<(), String> {
         let last = path.last().ok_or("an empty path")?;
         let last = self.edge(*last)?;
-        let is_one_step = path.len() == 1 && last.kind != Relation::CausalOrder;
+        let is_one_step = self.is_one_edge(path) && last.kind != Relation::CausalOrder;
         let key_read = || {
             operation(self.history, self.transactions, reader, read)
                 .map(|o| self.history.operation(o).key)
         };
         if strength == Strength::EachRead {
-            return self.is_by(read, last);
+            return self.is_by(read, self.last_edge(last)?);
         }
         let is_observed = self.is_causal(path);
         let counts = match strength.misses_once() {
@@ -403,10 +426,14 @@ impl Argument<'_> {
         if matches!(strength.counted(), Some(Counted::All | Counted::Serial)) {
             return Ok(());
         }
-        let [missed] = *path else {
-            return Err("more than one edge leads from the one writer to the other".to_owned());
+        let missed = match *path {
+            [missed] if matches!(self.edge(missed)?.reason, ReasonEntry::Overwrites { .. }) => {
+                self.edge(missed)?
+            }
+            _ => {
+                return Err("more than one edge leads from the one writer to the other".to_owned());
+            }
         };
-        let missed = self.edge(missed)?;
         let is_too_late = || match (order.from_operation, missed.from_operation) {
             (Some(written), Some(read)) => written > read,
             _ => true,

@@ -181,13 +181,13 @@ impl<'a> Verifier<'a> {
         // except at CI: there every append counts.
         let distinguish = || {
             elements::concerns(&self.history)
-                .then(|| elements::distinguished(self.history.clone().into_owned()))
+                .then(|| elements::distinguished(self.history.clone().into_owned(), &self.initial))
         };
         match self.apart.get_or_init(distinguish) {
             Some(apart) if !levels.iter().any(|&level| is_of_reads(level)) => {
                 let subject = Subject {
                     history: &apart.history,
-                    resolution: &Resolution::new(&apart.history),
+                    resolution: &Resolution::whole(&apart.history, Arc::clone(&self.initial)),
                     ..subject
                 };
                 Ok(holds(subject, apart.is_impossible)?)

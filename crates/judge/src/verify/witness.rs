@@ -7,7 +7,9 @@ use super::story::{Sources, Story};
 use super::verifier::Verifier;
 use super::{SessionNames, linear, overwriting, visibility};
 use crate::report::LevelEntry;
-use isoscope_model::history::{History, ListRule, OperationId, OperationKind, TransactionId};
+use isoscope_model::history::{
+    DuplicateRule, History, ListRule, OperationId, OperationKind, TransactionId,
+};
 use isoscope_model::levels::Level;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -89,12 +91,17 @@ impl Verifier<'_> {
             let steps = |&t: &TransactionId| [Step::Start(t), Step::Commit(t)];
             order.iter().flat_map(steps).collect()
         };
+        // Where the last of several writers of a value is the one that was read from, values do not tell it.
+        let last_counts = history.rules().duplicates == DuplicateRule::Last;
         match (row.strength, witness) {
             (Strength::Serial, Witness::Commits(order)) => {
                 if row.is_lightweight {
                     initial.is_lightweight(history)?;
                 }
                 self.one_by_one(order)?;
+                if last_counts {
+                    replay::reads_from_last(history, &self.resolution()?, &one_by_one(order))?;
+                }
                 if row.is_lightweight {
                     linear::comparisons_fit(history, order, initial)?;
                 }
@@ -105,6 +112,9 @@ impl Verifier<'_> {
                     Some(order) => self.one_by_one(&order)?,
                     None => replay::with_snapshots(history, initial, steps, apart, control)?,
                 }
+                if last_counts {
+                    replay::reads_from_last(history, &self.resolution()?, steps)?;
+                }
             }
             (Strength::Versions, Witness::Commits(order)) => {
                 overwriting::order_fits(history, initial, order)?
@@ -113,9 +123,10 @@ impl Verifier<'_> {
             | (_, Witness::Steps(_)) => return Err(unfit()),
             (strength, Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
-                let serial = match sources.named.is_empty() {
-                    true => self.one_by_one(order),
-                    false => Err(Flaw::Wrong("the sources that it names count".to_owned())),
+                let serial = if sources.named.is_empty() && !last_counts {
+                    self.one_by_one(order)
+                } else {
+                    Err(Flaw::Wrong("the writers of reads count".to_owned()))
                 };
                 match serial {
                     Err(Flaw::Wrong(_)) => {
