@@ -10,9 +10,9 @@ const SPEAKERS: [&str; 8] = [
     "crates/check/src/health",
     "crates/export/src/bundle",
     "src/cli/explain.rs",
-    "crates/check/src/checkers/pattern.rs",
-    "crates/check/src/checkers/level.rs",
-    "crates/check/src/checkers/level",
+    "crates/tell/src/document",
+    "crates/model/src/levels.rs",
+    "crates/model/src/levels",
     "crates/check/src/checkers/c4_pattern.rs",
 ];
 
