@@ -2,7 +2,7 @@
 
 use super::{History, OperationKind, Outcome, TransactionId, Value};
 
-/// Whether every transaction that may have committed is a lightweight one: see [`objection`]. O(operations).
+/// Whether every transaction that may have committed is a lightweight one: see [`objection_to_lightweight`]. O(operations).
 pub fn is_lightweight(history: &History) -> bool {
     history.lists().is_empty() && history.transactions().all(|t| is_light(history, t))
 }
