@@ -32,30 +32,21 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
-/// Compares with its code.
-impl PartialEq<str> for Level {
-    fn eq(&self, code: &str) -> bool {
-        self.code() == code
-    }
+/// Compares with the text by which it is known in data.
+macro_rules! compares_by {
+    ($($name:ident by $text:ident),*) => {
+        $(impl PartialEq<str> for $name {
+            fn eq(&self, text: &str) -> bool {
+                self.$text() == text
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, text: &&str) -> bool {
+                self == *text
+            }
+        })*
+    };
 }
 
-/// Compares with its code.
-impl PartialEq<&str> for Level {
-    fn eq(&self, code: &&str) -> bool {
-        self.code() == *code
-    }
-}
-
-/// Compares with its id.
-impl PartialEq<str> for Pattern {
-    fn eq(&self, id: &str) -> bool {
-        self.id() == id
-    }
-}
-
-/// Compares with its id.
-impl PartialEq<&str> for Pattern {
-    fn eq(&self, id: &&str) -> bool {
-        self.id() == *id
-    }
-}
+compares_by!(Level by code, Pattern by id);

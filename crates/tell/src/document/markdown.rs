@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Who is shown the Markdown.
 #[derive(Clone, Copy, Debug)]
 pub enum Reader<'a> {
-    /// Whoever has the text, as it is or rendered.
+    /// A person, with the text as it is or rendered.
     Anyone,
     /// A tracker, where names could also mention people and issues.
     Tracker {
