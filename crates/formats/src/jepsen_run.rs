@@ -143,16 +143,14 @@ fn map(scan: &mut Scanner<'_, false>, deep: u32, each: &mut dyn FnMut(&str, &str
     let close = scan.open()?;
     let mut first = true;
     while scan.more(close, &mut first).ok()? {
-        let mut name = String::new();
-        scan.canonical(&mut name).ok()?;
+        let name = scan.tree().ok()?;
         scan.blanks().ok()?;
-        if deep > 0 && scan.peek() == Some(b'{') && name != ":anomalies" {
+        if deep > 0 && scan.peek() == Some(b'{') && name.word() != Some("anomalies") {
             map(scan, deep - 1, each)?;
             continue;
         }
-        let mut value = String::new();
-        scan.canonical(&mut value).ok()?;
-        each(name.trim_start_matches(':'), &value);
+        let value = scan.tree().ok()?;
+        each(name.text().trim_start_matches(':'), &value.text());
     }
     Some(())
 }

@@ -10,6 +10,7 @@
 
 pub mod awdit;
 pub mod cobra;
+pub mod columns;
 mod committed_only;
 mod container;
 mod conversion;
@@ -24,6 +25,7 @@ mod limits;
 mod listing;
 mod losses;
 mod name;
+mod operations;
 pub mod plume;
 pub mod porcupine;
 mod raw;
@@ -35,6 +37,7 @@ pub mod timekiller;
 pub mod veristrong;
 pub mod viper;
 mod watch;
+mod workloads;
 
 pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
@@ -253,7 +256,8 @@ pub const FORMATS: &[Format] = &[
     timekiller::FORMAT,
     veristrong::FORMAT,
     awdit::FORMAT,
-    porcupine::ETCD,
+    columns::LOG,
+    columns::HISTORY,
     porcupine::KV,
     elle::EDN,
     elle::JSON,

@@ -48,7 +48,6 @@
 
 mod assemble;
 mod atom;
-pub(super) mod calls;
 mod lists;
 mod log;
 mod notation;
@@ -56,15 +55,19 @@ mod order;
 mod parts;
 mod read;
 mod scan;
+mod trees;
 mod write;
 
 pub(super) use assemble::history;
-pub(super) use read::Reader;
+pub(super) use atom::{Atom, Atoms, Called};
 pub(super) use scan::{Scanner, Token, content_of};
+pub(super) use trees::log_of;
 
-use super::{Format, Input, Likelihood, Problem, ReadError};
+use super::{Format, Input, Likelihood, Problem, ReadError, workloads};
+use crate::operations::{self, Stage};
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, FailedCasRule, History, Suggestions};
+use read::{Reader, Stop};
 
 /// The row of EDN.
 pub const EDN: Format = Format::file(
@@ -193,33 +196,55 @@ fn read<const JSON: bool>(
     control: &Control,
 ) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
-    let log = match read_log::<JSON>(bytes, format, control) {
-        Ok(log) => log,
-        Err(error) => {
-            let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
-                return Err(error);
-            };
-            // An error in the earlier lines takes precedence.
-            let mut log = read_log::<JSON>(whole, format, control)?;
-            log.remarks.push(format!(
-                "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
-            ));
-            log
+    read_bytes::<JSON>(input, bytes, format, None, control).or_else(|error| {
+        let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
+            return Err(error);
+        };
+        // An error in the earlier lines takes precedence.
+        let remark = format!(
+            "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
+        );
+        read_bytes::<JSON>(input, whole, format, Some(remark), control)
+    })
+}
+
+fn read_bytes<const JSON: bool>(
+    input: &Input<'_>,
+    bytes: &[u8],
+    format: &'static str,
+    remark: Option<String>,
+    control: &Control,
+) -> Result<History, ReadError> {
+    let log = read_log::<JSON>(bytes, format, control);
+    match log.map(|log| (log.has_growing_sets(), log)) {
+        Ok((false, mut log)) => {
+            log.around.remarks.extend(remark);
+            let mut builder = Builder::new(input.origin(format));
+            builder.suggest(suggestions());
+            history(log, builder, format)
         }
-    };
-    let mut builder = Builder::new(input.origin(format));
-    builder.suggest(Suggestions {
+        Err(Stop::Error(error)) => Err(error),
+        Ok((true, _)) | Err(Stop::NoTransaction) => {
+            control.phase("reading", bytes.len() as u64);
+            let mut operations = operations::read::<JSON>(format, bytes, control)?;
+            operations.around.remarks.extend(remark);
+            workloads::history(operations, input, format, suggestions(), control)
+        }
+    }
+}
+
+fn suggestions() -> Suggestions {
+    Suggestions {
         failed_cas: FailedCasRule::Dropped,
         ..Suggestions::default()
-    });
-    history(log, builder, format, calls::clock)
+    }
 }
 
 fn read_log<'a, const JSON: bool>(
     bytes: &'a [u8],
     format: &'static str,
     control: &Control,
-) -> Result<log::Log<'a>, ReadError> {
+) -> Result<log::Log<'a>, Stop> {
     control.phase("reading", bytes.len() as u64);
     let in_parts = if JSON {
         None
@@ -248,11 +273,24 @@ pub enum Glimpse {
 
 /// What a line is, for those who follow a file that grows. Error: anything but one whole operation, or none.
 pub fn glimpse(line: &[u8]) -> Result<Glimpse, ReadError> {
-    let log = Reader::new(Scanner::<false>::new(EDN.name, line)).file(&Control::new())?;
-    match log.events.as_slice() {
+    let stages: Vec<(Stage, Option<i64>)> =
+        match Reader::new(Scanner::<false>::new(EDN.name, line)).file(&Control::new()) {
+            Ok(log) => log
+                .events
+                .iter()
+                .map(|event| (event.stage, event.process))
+                .collect(),
+            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::NoTransaction) => {
+                let operations = operations::read::<false>(EDN.name, line, &Control::new())?;
+                let events = operations.events.iter();
+                events.map(|event| (event.stage, event.process)).collect()
+            }
+        };
+    match stages[..] {
         [] => Ok(Glimpse::Nothing),
-        [event] if event.stage == calls::Stage::Invoke => Ok(Glimpse::Begins(event.process)),
-        [event] => Ok(Glimpse::Ends(event.process)),
+        [(Stage::Invoke, process)] => Ok(Glimpse::Begins(process)),
+        [(_, process)] => Ok(Glimpse::Ends(process)),
         _ => Err(ReadError::at(
             EDN.name,
             1,

@@ -4,6 +4,7 @@ use super::atom::is_wrapped;
 use super::scan::{Scanner, Token, is_json_number, quoted};
 use crate::WriteError;
 use crate::error::escape;
+use crate::operations::Tree;
 use isoscope_model::history::Names;
 use rustc_hash::FxHashMap;
 
@@ -24,8 +25,8 @@ pub(super) fn token<const JSON: bool>(name: &str) -> String {
 fn is_edn(name: &str) -> bool {
     if ["[", "{", "#{"].iter().any(|begin| name.starts_with(begin)) {
         let mut scan = Scanner::<false>::new("", name.as_bytes());
-        let mut again = String::new();
-        return scan.canonical(&mut again).is_ok() && again == name && scan.at() == name.len();
+        let is_same = |tree: Tree<'_>| tree.text() == name;
+        return scan.tree().is_ok_and(is_same) && scan.at() == name.len();
     }
     let begins = |c: char| c.is_alphanumeric() || "*!_?$%&=<>+-./:\"\\".contains(c);
     let inside = |c: char| !c.is_control() && !c.is_whitespace();

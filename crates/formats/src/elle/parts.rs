@@ -1,6 +1,6 @@
 //! A large file, read in parts by several threads.
 
-use super::log::{Content, Log};
+use super::log::Log;
 use super::read::Reader;
 use super::scan::Scanner;
 use isoscope_model::control::Control;
@@ -59,9 +59,6 @@ pub(super) fn read_in<'a>(
     whole.events.reserve(n_events);
     whole.operations.reserve(n_operations);
     for (log, n) in logs {
-        if is_of_transactions(&whole).is_some_and(|is| is_of_transactions(&log) == Some(!is)) {
-            return None;
-        }
         whole.append(log, u32::try_from(n_lines).unwrap_or(u32::MAX));
         n_lines += n;
     }
@@ -81,13 +78,4 @@ fn parts(bytes: &[u8], n: usize) -> Vec<&[u8]> {
     }
     parts.push(&bytes[begin..]);
     parts
-}
-
-/// Whether the operations are transactions, or on single registers; `None` if none of them says.
-fn is_of_transactions(log: &Log<'_>) -> Option<bool> {
-    log.events.iter().find_map(|event| match event.content {
-        Content::Nothing => None,
-        Content::Transaction { .. } => Some(true),
-        Content::Register { .. } => Some(false),
-    })
 }

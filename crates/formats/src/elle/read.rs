@@ -1,17 +1,28 @@
 //! Operations of the file → [`Log`].
 
-use super::atom::Atom;
-use super::calls::{Event, Stage};
-use super::log::{Access, Content, Incident, Log, MicroOperation, Operand, Payload, Verb};
-use super::scan::{Mark, Scanner, Token};
-use crate::error::{ReadError, escape};
-use crate::watch::Watch;
+use super::atom::{Atom, is_wrapped};
+use super::log::{Content, Log, MicroOperation, Payload, Verb};
+use super::scan::{Mark, Scanner, Token, content_of};
+use crate::error::ReadError;
+use crate::operations::{Event, Incident, Stage, Taker, is_nemesis, take_all};
 use isoscope_model::control::Control;
-use isoscope_model::history::{Prefix, cut};
+use isoscope_model::history::Prefix;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
-/// Longest name from the file that a message shows, in characters.
-const SHOWN: usize = 40;
+/// Why a file is not read to its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Error(ReadError),
+    /// An operation of a client is no transaction.
+    NoTransaction,
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Stop {
+        Stop::Error(error)
+    }
+}
 
 /// The client of an operation.
 #[derive(Clone, Copy)]
@@ -23,24 +34,19 @@ enum Process<'a> {
 }
 
 /// The shape of the value of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
     /// `nil` or left out.
     Nothing,
-    One(Atom),
-    Pair(Atom, Atom),
     /// A vector of micro-operations, which are in the log; perhaps an empty one.
     Micro,
-    /// Something else, in words.
-    Other(String),
+    Other,
 }
 
 /// Reads operations one after the other.
 pub(crate) struct Reader<'a, const JSON: bool> {
     pub(crate) scan: Scanner<'a, JSON>,
     pub(crate) log: Log<'a>,
-    /// The line of the first operation that says whether this is about transactions, and whether it is.
-    kind: Option<(u32, bool)>,
     /// For one list: the elements that are not known, and where each ends in it.
     elements: Vec<Atom>,
     ends: Vec<u32>,
@@ -55,7 +61,6 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Reader {
             scan,
             log: Log::default(),
-            kind: None,
             elements: Vec::new(),
             ends: Vec::new(),
             waiting: FxHashMap::default(),
@@ -63,33 +68,11 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
     }
 
-    /// All operations of the file: one after the other, or within vectors or lists. Only the first array of JSON
-    /// counts.
-    pub(super) fn file(mut self, control: &Control) -> Result<Log<'a>, ReadError> {
-        let watch = Watch::new(self.scan.format(), control, 0);
-        loop {
-            self.scan.blanks()?;
-            match self.scan.peek() {
-                None => {
-                    self.take_unanswered()?;
-                    return Ok(self.log);
-                }
-                Some(b'{') => self.checked_operation(&watch)?,
-                _ => {
-                    let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten()
-                    else {
-                        return self.scan.fail(Self::AN_OPERATION);
-                    };
-                    let mut first = true;
-                    while self.scan.more(close, &mut first)? {
-                        self.checked_operation(&watch)?;
-                    }
-                    if JSON {
-                        return self.after_array();
-                    }
-                }
-            }
-        }
+    /// All operations of the file.
+    pub(super) fn file(mut self, control: &Control) -> Result<Log<'a>, Stop> {
+        take_all(&mut self, control)?;
+        self.take_unanswered()?;
+        Ok(self.log)
     }
 
     const AN_OPERATION: &'static str = if JSON {
@@ -104,36 +87,19 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         "a key: an integer, a keyword, a symbol, a string or a collection"
     };
 
-    fn after_array(mut self) -> Result<Log<'a>, ReadError> {
-        self.scan.blanks()?;
-        if self.scan.peek().is_some() {
-            let line = self.scan.line();
-            self.log.remarks.push(format!(
-                "Only the first JSON array is read; what follows from line {line} on is not."
-            ));
-        }
-        Ok(self.log)
-    }
-
-    fn checked_operation(&mut self, watch: &Watch<'_>) -> Result<(), ReadError> {
-        watch.at(self.scan.at())?;
-        self.operation()
-    }
-
-    fn operation(&mut self) -> Result<(), ReadError> {
+    fn operation(&mut self) -> Result<(), Stop> {
         if self.scan.peek() != Some(b'{') {
-            return self.scan.fail(Self::AN_OPERATION);
+            return Ok(self.scan.fail(Self::AN_OPERATION)?);
         }
         let mut line = self.scan.line();
         let begin = self.log.operations.len();
         let (mut stage, mut process, mut function) = (None, Process::Missing, None);
-        let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
+        let (mut shape, mut time) = (Shape::Nothing, None);
         let (mut node, mut part, mut detail) = (None, None, (0, 0));
-        let (mut key, mut client) = (None, Process::Missing);
-        let mut put_off = None;
-        let n_unread = self.log.unread_fields.len();
+        let (mut client, mut put_off) = (Process::Missing, None);
+        let n_unread = self.log.around.unread_fields.len();
         let Some(close) = self.scan.open() else {
-            return self.scan.fail(Self::AN_OPERATION);
+            return Ok(self.scan.fail(Self::AN_OPERATION)?);
         };
         let mut first = true;
         while self.scan.more(close, &mut first)? {
@@ -141,10 +107,6 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 Some("type") => stage = Some(self.stage()?),
                 Some("process") => process = self.process()?,
                 Some("client") => client = self.process()?,
-                Some("key") => {
-                    key = Some(self.scan.mark());
-                    self.scan.skip()?;
-                }
                 Some("f") => function = self.function()?,
                 Some("value") => {
                     line = self.scan.line();
@@ -161,12 +123,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 Some("node") => node = self.node()?,
                 Some("shard") => part = self.node()?,
                 Some("time") => time = self.time()?,
-                Some("error") => {
-                    error = true;
-                    self.scan.skip()?;
-                }
+                Some("error") => self.scan.skip()?,
                 Some(name) => {
-                    self.log.unread_field(name);
+                    self.log.around.unread_field(Cow::Borrowed(name));
                     self.scan.skip()?;
                 }
                 None => self.scan.skip()?,
@@ -176,7 +135,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             (Process::Missing, client) => client,
             (process, Process::Missing) => process,
             (process, _) => {
-                self.log.unread_field("client");
+                self.log.around.unread_field(Cow::Borrowed("client"));
                 process
             }
         };
@@ -185,17 +144,21 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Process::Client(number) => Some(number),
             Process::Other(name) => {
                 self.log.operations.truncate(begin);
-                self.log.unread_fields.truncate(n_unread);
+                self.log.around.unread_fields.truncate(n_unread);
                 let place = self.log.n_operations();
                 if !is_nemesis(name) {
-                    self.pass_over(name);
+                    self.log.around.pass_over(name);
                 } else {
-                    let detail = self.scan.between(detail.0, detail.1);
-                    self.log.incidents.push(Incident {
+                    let detail = match self.scan.between(detail.0, detail.1) {
+                        text if text == "nil" || text == "null" => Cow::Borrowed(""),
+                        text if is_wrapped(&text) => Cow::Owned(content_of(&text).into_owned()),
+                        text => text,
+                    };
+                    self.log.around.incidents.push(Incident {
                         time,
                         place,
-                        what: function,
-                        part,
+                        what: function.map(Cow::Borrowed),
+                        part: part.map(Cow::Borrowed),
                         detail,
                     });
                 }
@@ -203,25 +166,26 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             }
         };
         if node.is_some() {
-            self.log.on_node(process, node);
+            self.log.around.on_node(process, node.map(Cow::Borrowed));
         }
         let Some(stage) = stage else {
             let field = if JSON { "\"type\"" } else { ":type" };
-            return self.scan.fail_line(
+            return Ok(self.scan.fail_line(
                 line,
                 format!("expected an operation with {field}, found none in this one"),
-            );
+            )?);
         };
         let place = self.log.n_operations();
-        // Micro-operations are a transaction, whatever its function is called.
-        let function = function.filter(|_| put_off.is_none());
-        let mut content = self.content(function, shape, line, begin, error)?;
+        let end = self.log.operations.len();
+        let is_named = matches!(function, None | Some("txn"));
+        let content = match shape {
+            Shape::Micro if is_named || put_off.is_some() || begin < end => {
+                Content::Transaction { begin, end }
+            }
+            Shape::Nothing if is_named => Content::Nothing,
+            _ => return Err(Stop::NoTransaction),
+        };
         self.pair(process, stage, content, put_off);
-        match (&mut content, key) {
-            (Content::Register { key, .. }, Some(mark)) => *key = self.key_field(mark)?,
-            (_, Some(_)) => self.log.unread_field("key"),
-            (_, None) => {}
-        }
         self.log.events.push(Event {
             process,
             stage,
@@ -289,32 +253,6 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             self.log.events[event].content = Content::Transaction { begin, end };
         }
         Ok(())
-    }
-
-    /// The key of an operation on a register, from a field that was skipped; none for `nil`.
-    fn key_field(&mut self, field: Mark) -> Result<Option<u32>, ReadError> {
-        let end = self.scan.mark();
-        self.scan.back_to(field);
-        let is_nil = !self.scan.at_sequence()
-            && !self.scan.at_map_or_set()
-            && self.scan.token("a key")? == Token::Nil;
-        self.scan.back_to(field);
-        let key = if is_nil {
-            None
-        } else {
-            Some(self.one(Self::A_KEY)?)
-        };
-        self.scan.back_to(end);
-        Ok(key.map(|key| self.log.key_place(key)))
-    }
-
-    /// Counts an operation of a process that is no client.
-    pub(crate) fn pass_over(&mut self, process: &str) {
-        if self.log.others.0 == 0 {
-            self.log.others.1 = shown(process);
-        }
-        self.log.others.0 = self.log.others.0.saturating_add(1);
-        self.log.has_strangers |= !is_nemesis(process);
     }
 
     /// `:invoke`, `:ok`, `:fail` or `:info`.
@@ -397,78 +335,54 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     }
 
     /// The value of an operation. Its micro-operations go to the log.
-    pub(crate) fn value(&mut self) -> Result<Shape, ReadError> {
+    fn value(&mut self) -> Result<Shape, ReadError> {
         if self.scan.at_map_or_set() {
-            let map = self.scan.peek() == Some(b'{');
             self.scan.skip()?;
-            return Ok(Shape::Other(if map { "a map" } else { "a set" }.to_owned()));
+            return Ok(Shape::Other);
         }
         let Some(close) = self.scan.open() else {
             return Ok(match self.scan.token("a value")? {
                 Token::Nil => Shape::Nothing,
-                token => Shape::One(self.log.atoms.atom::<JSON>(token)),
+                _ => Shape::Other,
             });
         };
-        let mut first = true;
-        let mut atoms = [Atom::NIL; 2];
-        let (mut n_atoms, mut n_micro, mut other) = (0, 0, None);
+        let (mut first, mut shape) = (true, Shape::Micro);
         while self.scan.more(close, &mut first)? {
-            if self.scan.at_sequence() {
-                n_micro += 1;
-                other = self.element()?.or(other);
-            } else if self.scan.at_map_or_set() {
+            if !self.scan.at_sequence() {
                 self.scan.skip()?;
-                other = Some("a collection of maps or sets".to_owned());
-            } else {
-                let token = self.scan.token("a value")?;
-                if let Some(place) = atoms.get_mut(n_atoms) {
-                    *place = self.log.atoms.atom::<JSON>(token);
-                }
-                n_atoms += 1;
+                shape = Shape::Other;
+            } else if !self.element()? {
+                shape = Shape::Other;
             }
         }
-        Ok(match (other, n_atoms, n_micro) {
-            (Some(other), _, 0) | (Some(other), 0, _) => Shape::Other(other),
-            (None, 0, _) => Shape::Micro,
-            (None, 2, 0) => Shape::Pair(atoms[0], atoms[1]),
-            (None, _, 0) => Shape::Other("a collection of values".to_owned()),
-            _ => Shape::Other("a collection of values and collections".to_owned()),
-        })
+        Ok(shape)
     }
 
-    /// A collection within a value: a micro-operation, or else what it is in words.
-    fn element(&mut self) -> Result<Option<String>, ReadError> {
-        let other = || Ok(Some("a collection of collections".to_owned()));
+    /// A collection within a value: whether it is a micro-operation.
+    fn element(&mut self) -> Result<bool, ReadError> {
         let line = self.scan.line();
         if !JSON && self.plain_element()? {
-            return Ok(None);
+            return Ok(true);
         }
         let Some(close) = self.scan.open() else {
-            return other();
+            return Ok(false);
         };
         let mut first = true;
         if !self.scan.more(close, &mut first)? {
-            return other();
+            return Ok(false);
         }
         if self.scan.at_sequence() || self.scan.at_map_or_set() {
             self.rest(close)?;
-            return other();
+            return Ok(false);
         }
         let token = self.scan.token("a value")?;
         let verb = match self.scan.word(token) {
-            Some("r") => Verb::Read,
-            Some("w") => Verb::Write,
+            Some("r" | "read") => Verb::Read,
+            Some("w" | "write") => Verb::Write,
             Some("append") => Verb::Append,
-            Some(name) => {
-                let name = shown(name);
+            _ => {
                 self.rest_after_first(close)?;
-                return Ok(Some(format!(
-                    "a vector of micro-operations with `{name}`, which is none of r, w, append"
-                )));
-            }
-            None => {
-                self.rest_after_first(close)?;
-                return other();
+                return Ok(false);
             }
         };
         let key = self.key(close, &mut first)?;
@@ -489,7 +403,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             payload,
             line,
         });
-        Ok(None)
+        Ok(true)
     }
 
     /// Takes a micro-operation of EDN in the form that most have. Any other is left to be taken part by part.
@@ -547,6 +461,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
         let expected = "nil, a value or a list of values";
         if self.scan.at_map_or_set() {
+            self.log.reads_sets |= self.scan.peek() == Some(b'#');
             let Some(collection) = self.collection()? else {
                 return self.scan.fail(expected);
             };
@@ -599,9 +514,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         if JSON || !(self.scan.at_sequence() || self.scan.at_map_or_set()) {
             return Ok(None);
         }
-        let mut text = String::new();
-        self.scan.canonical(&mut text)?;
-        Ok(Some(self.log.atoms.collection(text)))
+        let tree = self.scan.tree()?;
+        Ok(Some(self.log.atoms.of_tree(&tree)))
     }
 
     /// Something other than `nil`.
@@ -619,89 +533,21 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             token => Ok(self.log.atoms.atom::<JSON>(token)),
         }
     }
+}
 
-    /// What an operation of a client is about, or an error if that is no transaction.
-    pub(crate) fn content(
-        &mut self,
-        function: Option<&str>,
-        shape: Shape,
-        line: u32,
-        begin: usize,
-        error: bool,
-    ) -> Result<Content, ReadError> {
-        let end = self.log.operations.len();
-        let access = match function {
-            Some("read") => Some(Access::Read),
-            Some("write") => Some(Access::Write),
-            Some("cas") => Some(Access::CompareAndSet),
-            _ => None,
-        };
-        let transaction = matches!(function, None | Some("txn"));
-        let register = |access, operand| Content::Register {
-            access,
-            operand,
-            key: None,
-            error,
-        };
-        let content = match (access, shape) {
-            (_, Shape::Micro) if transaction || begin < end => Content::Transaction { begin, end },
-            (None, Shape::Nothing) if transaction => return Ok(Content::Nothing),
-            (Some(access), Shape::Nothing) => register(access, Operand::Nothing),
-            (Some(access), Shape::One(atom)) => register(access, Operand::One(atom)),
-            (Some(access @ Access::CompareAndSet), Shape::Pair(old, new)) if new != Atom::NIL => {
-                register(access, Operand::Pair(old, new))
-            }
-            (_, shape) => return self.no_transaction(function, &shape, line),
-        };
-        let is_transaction = matches!(content, Content::Transaction { .. });
-        match self.kind {
-            None => self.kind = Some((line, is_transaction)),
-            Some((before, other)) if other != is_transaction => {
-                let (here, there) = if is_transaction {
-                    ("a transaction", "an operation on a single register")
-                } else {
-                    ("an operation on a single register", "a transaction")
-                };
-                let message = format!(
-                    "not a transactional workload: this is {here}, but line {before} has {there}"
-                );
-                return self.scan.fail_line(line, message);
-            }
-            Some(_) => {}
-        }
-        Ok(content)
+impl<'a, const JSON: bool> Taker<'a, JSON> for Reader<'a, JSON> {
+    type Error = Stop;
+
+    fn scan(&mut self) -> &mut Scanner<'a, JSON> {
+        &mut self.scan
     }
 
-    #[cold]
-    fn no_transaction<T>(
-        &self,
-        function: Option<&str>,
-        shape: &Shape,
-        line: u32,
-    ) -> Result<T, ReadError> {
-        let value = match shape {
-            Shape::Nothing => "nothing",
-            Shape::One(_) => "a single value",
-            Shape::Pair(..) => "a pair of values",
-            Shape::Micro => "an empty vector",
-            Shape::Other(words) => words.as_str(),
-        };
-        let what = match function {
-            None | Some("txn") => format!("the value of this operation is {value}"),
-            Some(name @ ("read" | "write" | "cas")) => {
-                format!("the value of this `{name}` is {value}")
-            }
-            Some(name) => format!("`{}` is no transaction", shown(name)),
-        };
-        let example = if JSON {
-            "[[\"r\", \"x\", 1]]"
-        } else {
-            "[[:r x 1]]"
-        };
-        let message = format!(
-            "not a transactional workload: {what}; expected micro-operations like {example}"
-        );
-        self.scan.fail_line(line, message)
+    fn take(&mut self) -> Result<(), Stop> {
+        self.operation()
+    }
+
+    fn remark(&mut self, remark: String) {
+        self.log.around.remarks.push(remark);
     }
 }
 
@@ -758,14 +604,4 @@ fn plain_number(bytes: &[u8]) -> Option<(Atom, &[u8])> {
     let add = |number, digit: &u8| number * 10 + u64::from(digit - b'0');
     let number = bytes[..n].iter().fold(0, add);
     Some((Atom::of_number(number), &bytes[n..]))
-}
-
-/// Whether this process breaks things.
-fn is_nemesis(process: &str) -> bool {
-    process.trim_matches([':', '"']) == "nemesis"
-}
-
-/// A name from the file for messages: short and on one line.
-fn shown(name: &str) -> String {
-    escape(&cut(name, SHOWN))
 }

@@ -12,6 +12,7 @@
 //! | in front of a value | `#tag`, which is skipped | nothing |
 
 use crate::error::{ReadError, excerpt};
+use crate::operations::Tree;
 use crate::{Place, Problem};
 use std::borrow::Cow;
 
@@ -310,50 +311,44 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(())
     }
 
-    /// Takes one value and appends it in canonical form: vectors for lists, the elements of sets and maps in order, one
-    /// blank between elements, no tags or comments.
-    pub(crate) fn canonical(&mut self, text: &mut String) -> Result<(), ReadError> {
+    /// Takes one value as a tree.
+    pub(crate) fn tree(&mut self) -> Result<Tree<'a>, ReadError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return self.fail("fewer collections within each other");
         }
         self.blanks()?;
         let first_byte = self.peek();
-        match self.open() {
+        let tree = match self.open() {
+            None => Tree::of_token::<JSON>(self.token("a value")?),
+            Some(close) if first_byte == Some(b'{') => Tree::Map(self.fields(close)?),
             Some(close) => {
-                let mut elements = Vec::new();
-                let mut first = true;
+                let (mut trees, mut first) = (Vec::new(), true);
                 while self.more(close, &mut first)? {
-                    let mut element = String::new();
-                    self.canonical(&mut element)?;
-                    if first_byte == Some(b'{') {
-                        self.blanks()?;
-                        element.push(' ');
-                        self.canonical(&mut element)?;
-                    }
-                    elements.push(element);
+                    trees.push(self.tree()?);
                 }
-                let (begin, end) = match first_byte {
-                    Some(b'{') => ("{", "}"),
-                    Some(b'#') => ("#{", "}"),
-                    _ => ("[", "]"),
-                };
                 if close == b'}' {
-                    elements.sort_unstable();
+                    Tree::Set(trees)
+                } else {
+                    Tree::List(trees)
                 }
-                text.push_str(begin);
-                text.push_str(&elements.join(" "));
-                text.push_str(end);
             }
-            None => match self.token("a value")? {
-                Token::Nil => text.push_str("nil"),
-                Token::Number(number) => text.push_str(&number.to_string()),
-                Token::Text(string) => text.push_str(&quoted(&content_of(string))),
-                Token::Keyword(name) | Token::Name(name) => text.push_str(name),
-            },
-        }
+        };
         self.depth -= 1;
-        Ok(())
+        Ok(tree)
+    }
+
+    /// The fields of a map up to its end.
+    fn fields(&mut self, close: u8) -> Result<Vec<(Tree<'a>, Tree<'a>)>, ReadError> {
+        let (mut fields, mut first) = (Vec::new(), true);
+        while self.more(close, &mut first)? {
+            let name = self.tree()?;
+            if JSON {
+                self.close(b':')?;
+            }
+            fields.push((name, self.tree()?));
+        }
+        Ok(fields)
     }
 
     /// Takes something that is no collection; no separator may precede it.

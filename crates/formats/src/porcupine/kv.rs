@@ -24,8 +24,8 @@
 
 mod stores;
 
-use crate::elle::calls::{self, Clock, Event, Stage};
 use crate::elle::{Scanner, Token, content_of};
+use crate::operations::{Clock, Event, Stage, intervals, pair, session};
 use crate::porcupine::twins::Action;
 use crate::watch::Watch;
 use crate::{Format, Input, Likelihood, Problem, ReadError};
@@ -91,8 +91,8 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     if events.is_empty() {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
-    let calls = calls::pair(&events);
-    let intervals = calls::intervals(&events, &calls, &Clock::Order(String::new()));
+    let calls = pair(&events);
+    let intervals = intervals(&events, &calls, &Clock::Order(String::new()));
     let mut stores = Stores::of(&events, &calls, &intervals, reader.keys)?;
     let results = stores.results(&events, &calls, &intervals, control)?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
@@ -110,7 +110,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     }
     for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate()
     {
-        let session = call.session(&mut builder);
+        let session = session(call.process, &[], &mut builder);
         let draft = builder.transaction(session, call.outcome(&events));
         builder.set_interval(draft, interval);
         stores.emit(&mut builder, draft, (number, call), &events, result);

@@ -1,9 +1,7 @@
 //! Histories for Porcupine (anishathalye/porcupine: porcupine_test.go, test_data): logs of single operations whose
 //! order is real time, to be checked for linearizability. Each operation becomes a separate transaction.
 
-mod etcd;
 mod kv;
 mod twins;
 
-pub use etcd::FORMAT as ETCD;
 pub use kv::FORMAT as KV;

@@ -1,8 +1,8 @@
 //! What was written to the stores, and which of it each result shows.
 
 use super::{Content, FORMAT};
-use crate::elle::calls::{Call, Event};
 use crate::error::escape;
+use crate::operations::{Call, Event};
 use crate::porcupine::twins::{self, Action, Assigned, Get};
 use crate::{Problem, ReadError, name};
 use isoscope_model::control::Control;

@@ -28,7 +28,7 @@ impl Stage {
 /// An operation of the file: the beginning or the end of a call.
 #[derive(Debug)]
 pub(crate) struct Event<C> {
-    /// The client; none where the file does not say.
+    /// The client; none where the file does not say. The lowest numbers are places among names ([`named`]).
     pub(crate) process: Option<i64>,
     pub(crate) stage: Stage,
     /// Its time, by the clock of the file.
@@ -58,11 +58,6 @@ impl Call {
         }
     }
 
-    /// The session of its client.
-    pub(crate) fn session(&self, builder: &mut Builder) -> SessionId {
-        session(self.process, builder)
-    }
-
     /// Its invocation and its completion.
     pub(crate) fn ends<'e, C>(
         &self,
@@ -75,12 +70,21 @@ impl Call {
     }
 }
 
+/// The number of the client at this place among the names of clients.
+pub(crate) fn named(place: usize) -> i64 {
+    i64::MIN + place as i64
+}
+
 /// The session of a client.
-pub(super) fn session(process: Option<i64>, builder: &mut Builder) -> SessionId {
-    match process.map(|process| (process, u64::try_from(process))) {
-        Some((_, Ok(number))) => builder.session_number(number),
-        Some((process, Err(_))) => builder.session_name(&process.to_string()),
-        None => builder.session_name("none"),
+pub(crate) fn session(process: Option<i64>, names: &[String], builder: &mut Builder) -> SessionId {
+    let Some(process) = process else {
+        return builder.session_name("none");
+    };
+    let name = names.get(process.wrapping_sub(i64::MIN) as usize);
+    match (name, u64::try_from(process)) {
+        (Some(name), _) => builder.session_name(name),
+        (None, Ok(number)) => builder.session_number(number),
+        (None, Err(_)) => builder.session_name(&process.to_string()),
     }
 }
 

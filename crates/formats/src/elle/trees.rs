@@ -1,0 +1,85 @@
+//! Operations whose values are trees → [`Log`].
+
+use super::log::{Content, Log, MicroOperation, Payload, Verb};
+use crate::operations::{Event, Operations, Tree};
+
+/// The log of operations that are transactions of micro-operations. `keyed`: values are pairs of a key and these; a name of
+/// a key is then a pair, too.
+pub(crate) fn log_of<'a>(operations: Operations<'a>, keyed: bool) -> Log<'a> {
+    let mut log = Log {
+        around: operations.around,
+        ..Log::default()
+    };
+    for event in operations.events {
+        let begin = log.operations.len();
+        let (outer, value) = match event.content.value.pair_or_more() {
+            Some((key, [value])) if keyed => (Some(key), value),
+            _ => (None, &event.content.value),
+        };
+        for micro in value.elements().into_iter().flatten() {
+            log.take(micro, outer, event.line);
+        }
+        let content = match value {
+            Tree::Nil => Content::Nothing,
+            _ => Content::Transaction {
+                begin,
+                end: log.operations.len(),
+            },
+        };
+        let Event {
+            process,
+            stage,
+            time,
+            place,
+            line,
+            ..
+        } = event;
+        log.events.push(Event {
+            process,
+            stage,
+            time,
+            place,
+            line,
+            content,
+        });
+    }
+    log
+}
+
+impl Log<'_> {
+    /// Takes a micro-operation; anything else is left out.
+    fn take(&mut self, micro: &Tree<'_>, outer: Option<&Tree<'_>>, line: u32) {
+        let (word, key, value) = match micro.elements() {
+            Some([word, key]) => (word, key, &Tree::Nil),
+            Some([word, key, value]) => (word, key, value),
+            _ => return,
+        };
+        let verb = match word.word() {
+            Some("r" | "read") => Verb::Read,
+            Some("w" | "write") => Verb::Write,
+            Some("append") => Verb::Append,
+            _ => return,
+        };
+        let key = match outer {
+            Some(outer) => self
+                .atoms
+                .of_tree(&Tree::List(vec![outer.clone(), key.clone()])),
+            None => self.atoms.of_tree(key),
+        };
+        let key = self.key_place(key);
+        let payload = match value {
+            Tree::Nil => Payload::Nothing,
+            Tree::List(elements) if verb == Verb::Read => {
+                let elements: Vec<_> = elements.iter().map(|one| self.atoms.of_tree(one)).collect();
+                Payload::List(self.lists.keep(key, &elements, None, &[]))
+            }
+            value => Payload::One(self.atoms.of_tree(value)),
+        };
+        self.operations.push(MicroOperation {
+            verb,
+            key,
+            payload,
+            line,
+        });
+    }
+}

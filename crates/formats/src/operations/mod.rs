@@ -1,0 +1,215 @@
+//! Operations of clients as a log has them, whatever they are about.
+//!
+//! A syntax (EDN, JSON, columns, blocks) knows no words: it makes a map of fields out of each entry, with values as small
+//! trees ([`Tree`]), and hands it to [`Operations::take`]. What the operations mean is for a workload to say
+//! (`workloads`). Histories of transactions in EDN and JSON do not come here: `elle` reads them without trees.
+
+mod around;
+pub(crate) mod calls;
+mod maps;
+mod tree;
+
+pub(crate) use around::{Around, Incident, is_nemesis};
+pub(crate) use calls::{Call, Clock, Event, Stage, clock, intervals, pair, session};
+pub(crate) use maps::{Taker, read, take_all};
+pub(crate) use tree::Tree;
+
+use around::may_mean_something;
+use std::borrow::Cow;
+
+/// What a client asked for, or what it was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Operation<'a> {
+    /// The name of what is done; empty where the log has none.
+    pub(crate) function: Cow<'a, str>,
+    pub(crate) value: Tree<'a>,
+    /// The field that names a key.
+    pub(crate) key: Option<Tree<'a>>,
+    pub(crate) error: Option<Tree<'a>>,
+    /// Other fields that may mean something.
+    pub(crate) fields: Vec<(Cow<'a, str>, Tree<'a>)>,
+}
+
+impl<'a> Operation<'a> {
+    /// Another field.
+    pub(crate) fn field(&self, name: &str) -> Option<&Tree<'a>> {
+        let named = |(field, _): &&(Cow<'a, str>, Tree<'a>)| field == name;
+        self.fields.iter().find(named).map(|(_, value)| value)
+    }
+}
+
+/// A log.
+#[derive(Default)]
+pub(crate) struct Operations<'a> {
+    /// What clients did, in the order of the file.
+    pub(crate) events: Vec<Event<Operation<'a>>>,
+    pub(crate) around: Around<'a>,
+    /// Whether clients may have names instead of numbers.
+    pub(crate) has_named_clients: bool,
+}
+
+/// What fields are about, with the names that they have. Of several names in one entry the first counts.
+const FIELDS: [(&str, &[&str]); 9] = [
+    ("type", &["type"]),
+    ("process", &["process", "client", "session", "thread"]),
+    ("f", &["f", "op", "operation"]),
+    ("value", &["value", "val"]),
+    ("key", &["key", "k", "register"]),
+    ("time", &["time"]),
+    ("error", &["error"]),
+    ("node", &["node"]),
+    ("shard", &["shard"]),
+];
+
+impl<'a> Operations<'a> {
+    /// Takes an entry of the log: its fields, and the line on which its value is. An error says what is wrong with it.
+    pub(crate) fn take(
+        &mut self,
+        mut fields: Vec<(Tree<'a>, Tree<'a>)>,
+        line: u32,
+    ) -> Result<(), String> {
+        let mut field = |what: &str| {
+            let names = FIELDS.iter().find(|(field, _)| *field == what)?.1;
+            let place = names.iter().find_map(|name| {
+                let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word() == Some(name);
+                fields.iter().position(named)
+            })?;
+            Some(fields.remove(place).1).filter(|value| !value.is_nil())
+        };
+        let stage = field("type");
+        let (process, function) = (field("process"), field("f").and_then(into_word));
+        let (value, key) = (field("value").unwrap_or(Tree::Nil), field("key"));
+        let (time, error) = (
+            field("time").and_then(|time| time.integer()),
+            field("error"),
+        );
+        let (node, part) = (
+            field("node").and_then(into_word),
+            field("shard").and_then(into_word),
+        );
+        let process = match self.client(process)? {
+            Who::Client(process) => process,
+            Who::Nemesis => {
+                let place = self.n_operations();
+                let detail = match &value {
+                    Tree::Nil => String::new(),
+                    Tree::Name(name) => name.trim_matches('"').to_owned(),
+                    value => value.text().into_owned(),
+                };
+                let (what, detail) = (function, Cow::Owned(detail));
+                let incident = Incident {
+                    time,
+                    place,
+                    what,
+                    part,
+                    detail,
+                };
+                self.around.incidents.push(incident);
+                return Ok(());
+            }
+            Who::Stranger => return Ok(()),
+        };
+        if node.is_some() {
+            self.around.on_node(process, node);
+        }
+        let stage = stage.ok_or("expected an operation with a `type`, found none in this one")?;
+        let Some(stage) = stage.word().and_then(Stage::named) else {
+            return Err(format!(
+                "expected the type invoke, ok, fail or info, found {}",
+                stage.text()
+            ));
+        };
+        let place = self.n_operations();
+        let named = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((into_word(name)?, value)));
+        let fields = named.filter(|(name, _)| may_mean_something(name)).collect();
+        let function = function.unwrap_or_default();
+        let content = Operation {
+            function,
+            value,
+            key,
+            error,
+            fields,
+        };
+        self.events.push(Event {
+            process,
+            stage,
+            time,
+            place,
+            line,
+            content,
+        });
+        Ok(())
+    }
+
+    /// Whether there is no entry at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n_operations() == 0
+    }
+
+    /// Number of operations so far, including those of processes other than clients.
+    fn n_operations(&self) -> u32 {
+        let n_events = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
+        self.around.n_operations().saturating_add(n_events)
+    }
+
+    fn client(&mut self, process: Option<Tree<'a>>) -> Result<Who, String> {
+        let Some(process) = process else {
+            return Ok(Who::Client(None));
+        };
+        if let Some(number) = process.integer() {
+            return Ok(Who::Client(Some(number)));
+        }
+        match &process {
+            Tree::Name(name) if is_nemesis(name) => Ok(Who::Nemesis),
+            Tree::Name(name) if is_integer(name) => {
+                Err("expected a process: an integer of 64 bits".to_owned())
+            }
+            Tree::Number(_) => Err("expected a process: an integer of 64 bits".to_owned()),
+            Tree::Name(name) if self.has_named_clients => {
+                let name = name.trim_matches('"').to_owned();
+                let names = &mut self.around.client_names;
+                let place = names.iter().position(|known| *known == name);
+                let place = place.unwrap_or_else(|| {
+                    names.push(name);
+                    names.len() - 1
+                });
+                Ok(Who::Client(Some(calls::named(place))))
+            }
+            Tree::Name(name) => {
+                self.around.pass_over(name);
+                Ok(Who::Stranger)
+            }
+            _ => {
+                self.around.pass_over("a collection");
+                Ok(Who::Stranger)
+            }
+        }
+    }
+}
+
+/// Who did something.
+enum Who {
+    Client(Option<i64>),
+    Nemesis,
+    /// A process that is no client.
+    Stranger,
+}
+
+/// Whether a name is an integer, perhaps of more than 64 bits.
+fn is_integer(name: &str) -> bool {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A word as text; none for what is no word.
+fn into_word(tree: Tree<'_>) -> Option<Cow<'_, str>> {
+    match tree {
+        Tree::Name(name) => Some(match name.strip_prefix(':') {
+            Some(word) => Cow::Owned(word.to_owned()),
+            None => name,
+        }),
+        _ => None,
+    }
+}

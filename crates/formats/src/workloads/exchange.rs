@@ -1,0 +1,215 @@
+//! What one client asked and was answered.
+
+use super::Refusal;
+use crate::operations::{Call, Operation, Operations, Tree};
+use isoscope_model::history::Outcome;
+use std::borrow::Cow;
+
+static NIL: Tree<'static> = Tree::Nil;
+
+/// A call, its key taken off where values are pairs.
+pub(super) struct Exchange<'c, 'a> {
+    /// Its place among the calls.
+    pub(super) call: usize,
+    pub(super) word: &'c str,
+    pub(super) outcome: Outcome,
+    /// The key that its field or its pairs name.
+    pub(super) key: Option<&'c Tree<'a>>,
+    /// The value of its invocation, nothing without one.
+    asked: Cow<'c, Tree<'a>>,
+    /// The value of its completion, nothing without one.
+    answered: Cow<'c, Tree<'a>>,
+    pub(super) has_answer: bool,
+    has_request: bool,
+    /// The completion or, without one, the invocation.
+    pub(super) operation: &'c Operation<'a>,
+    pub(super) line: u32,
+}
+
+impl<'a> Exchange<'_, 'a> {
+    pub(super) fn is_committed(&self) -> bool {
+        self.outcome == Outcome::Committed
+    }
+
+    /// What a call that is known to have taken effect was answered.
+    pub(super) fn got(&self) -> Option<&Tree<'a>> {
+        (self.is_committed() && self.has_answer).then_some(&*self.answered)
+    }
+
+    /// What was asked for. An answer may say it again, and one of unknown outcome its reason instead.
+    pub(super) fn given(&self) -> &Tree<'a> {
+        match (self.outcome, self.has_request) {
+            (Outcome::Committed, _) if !self.answered.is_nil() => &self.answered,
+            (_, true) => &self.asked,
+            (_, false) => &self.answered,
+        }
+    }
+
+    /// What was asked for as it was asked; the answer where the invocation is not in the log.
+    pub(super) fn asked(&self) -> &Tree<'a> {
+        if self.has_request {
+            &self.asked
+        } else {
+            &self.answered
+        }
+    }
+
+    /// The value of the completion, whatever it says.
+    pub(super) fn answered(&self) -> &Tree<'a> {
+        &self.answered
+    }
+
+    /// A name of something that belongs to the key of this call.
+    pub(super) fn named(&self, inside: &Tree<'_>) -> Tree<'static> {
+        match self.key {
+            Some(key) => Tree::List(vec![key.clone().into_owned(), inside.clone().into_owned()]),
+            None => inside.clone().into_owned(),
+        }
+    }
+}
+
+/// The calls of a log as exchanges.
+pub(super) fn exchanges<'c, 'a>(
+    operations: &'c Operations<'a>,
+    calls: &[Call],
+    keyed: bool,
+) -> Vec<Exchange<'c, 'a>> {
+    let events = &operations.events;
+    let exchange = |(call, ends): (usize, &Call)| {
+        let [asked, answered] = [ends.invoked, ends.completed].map(|at| at.map(|at| &events[at]));
+        let last = answered.or(asked)?;
+        let value = |event: Option<&'c crate::operations::Event<Operation<'a>>>| match event {
+            None => Cow::Borrowed(&NIL as &Tree<'a>),
+            Some(event) if keyed => without_key(&event.content),
+            Some(event) => Cow::Borrowed(&event.content.value),
+        };
+        let of = |event: &'c crate::operations::Event<Operation<'a>>| match keyed {
+            true => event.content.value.pair_or_more().map(|(key, _)| key),
+            false => event.content.key.as_ref(),
+        };
+        Some(Exchange {
+            call,
+            word: &asked.unwrap_or(last).content.function,
+            outcome: ends.outcome(events),
+            key: [answered, asked].into_iter().flatten().find_map(of),
+            asked: value(asked),
+            answered: value(answered),
+            has_answer: answered.is_some(),
+            has_request: asked.is_some(),
+            operation: &last.content,
+            line: last.line,
+        })
+    };
+    calls.iter().enumerate().filter_map(exchange).collect()
+}
+
+/// The value of an operation whose value is a key and a value.
+fn without_key<'c, 'a>(operation: &'c Operation<'a>) -> Cow<'c, Tree<'a>> {
+    match operation.value.pair_or_more() {
+        Some((_, [value])) => Cow::Borrowed(value),
+        Some((_, values)) => Cow::Owned(Tree::List(values.to_vec())),
+        None => Cow::Borrowed(&operation.value),
+    }
+}
+
+/// Whether all values are pairs of a key and a value; those of answers that say nothing may be missing. An error names an
+/// answer about another key than was asked for.
+pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<bool, Refusal> {
+    let pair = |operation: &Operation<'_>| {
+        let (key, values) = operation.value.pair_or_more()?;
+        let is_pair = values.len() == 1 || operation.function == "cas";
+        (key.is_single() && is_pair).then(|| key.clone().into_owned())
+    };
+    let is_pair = |operation: &Operation<'_>| operation.value.is_nil() || pair(operation).is_some();
+    let (mut events, mut n_pairs) = (operations.events.iter(), 0);
+    let count =
+        |n: &mut usize, operation: &Operation<'_>| *n += usize::from(!operation.value.is_nil());
+    let all = events.all(|event| {
+        count(&mut n_pairs, &event.content);
+        is_pair(&event.content)
+    });
+    if !all || n_pairs == 0 {
+        return Ok(false);
+    }
+    for call in calls {
+        let (Some(asked), Some(answered)) = call.ends(&operations.events) else {
+            continue;
+        };
+        let (one, other) = (pair(&asked.content), pair(&answered.content));
+        match (one, other) {
+            (None, None) | (Some(_), None) => {}
+            (Some(one), Some(other)) if one == other => {}
+            // Two values without a key, such as the elements of a read.
+            (None, Some(_)) => return Ok(false),
+            (Some(_), Some(_)) => {
+                let message = format!(
+                    "this operation was invoked with a key, `{}`, but its answer, `{}`, returns values without one",
+                    asked.content.value.text(),
+                    answered.content.value.text()
+                );
+                return Err((answered.line, message));
+            }
+        }
+    }
+    let has_key = |call: &Call| {
+        let ends = call.ends(&operations.events);
+        [ends.0, ends.1]
+            .into_iter()
+            .flatten()
+            .any(|event| pair(&event.content).is_some())
+    };
+    Ok(calls.iter().all(has_key))
+}
+
+/// Whether all answers to calls of this word are such values.
+pub(super) fn answers(
+    exchanges: &[Exchange<'_, '_>],
+    word: &str,
+    are: impl Fn(&Tree<'_>) -> bool,
+) -> bool {
+    let mut of_word = exchanges.iter().filter(|exchange| exchange.word == word);
+    of_word.all(|exchange| exchange.got().is_none_or(&are))
+}
+
+/// Whether some answer to a call of this word is such a value.
+pub(super) fn some_answer(
+    exchanges: &[Exchange<'_, '_>],
+    word: &str,
+    is: impl Fn(&Tree<'_>) -> bool,
+) -> bool {
+    let mut of_word = exchanges.iter().filter(|exchange| exchange.word == word);
+    of_word.any(|exchange| exchange.got().is_some_and(&is))
+}
+
+/// Whether all calls of this word ask for such values.
+pub(super) fn requests(
+    exchanges: &[Exchange<'_, '_>],
+    word: &str,
+    are: impl Fn(&Tree<'_>) -> bool,
+) -> bool {
+    let mut of_word = exchanges.iter().filter(|exchange| exchange.word == word);
+    of_word.all(|exchange| are(exchange.asked()))
+}
+
+/// Additions of numbers, and reads that return one.
+pub(super) fn are_counters(exchanges: &[Exchange<'_, '_>]) -> bool {
+    requests(exchanges, "add", |value| value.integer().is_some())
+        && some_answer(exchanges, "read", |value| value.integer().is_some())
+        && answers(exchanges, "read", |value| {
+            value.integer().is_some() || value.is_nil()
+        })
+}
+
+/// Reads that return a map from accounts to balances, and transfers if there are any.
+pub(super) fn are_balances(exchanges: &[Exchange<'_, '_>]) -> bool {
+    let is_map = |value: &Tree<'_>| {
+        let is_balance = |value: &Tree<'_>| value.is_nil() || value.integer().is_some();
+        let fields = value.fields();
+        fields.is_some_and(|fields| fields.iter().all(|(_, value)| is_balance(value)))
+    };
+    some_answer(exchanges, "read", is_map)
+        && answers(exchanges, "read", |value| value.is_nil() || is_map(value))
+        && requests(exchanges, "transfer", |value| {
+            value.field("amount").is_some()
+        })
+}

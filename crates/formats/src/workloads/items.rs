@@ -1,0 +1,183 @@
+//! Calls as transactions on items.
+
+use super::Exchange;
+use crate::ReadError;
+use crate::elle::{Atom, Atoms};
+use crate::operations::{self, Call, Operations, Tree};
+use isoscope_model::history::{Builder, Draft, History, Interval, OperationKind, Outcome};
+
+/// A register that is read or written.
+#[derive(Clone, Copy)]
+struct Item {
+    access: Access,
+    key: Atom,
+    value: Atom,
+    line: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    Write,
+    /// A read of any value but this one.
+    ReadOther,
+}
+
+/// A transaction.
+struct Step {
+    call: usize,
+    /// Where its items begin.
+    begin: usize,
+    /// Its session, if it is not that of the client.
+    session: Option<Atom>,
+}
+
+/// Transactions on items, in any order: those of one call are in the order in which they were begun.
+#[derive(Default)]
+pub(super) struct Items {
+    atoms: Atoms<'static>,
+    steps: Vec<Step>,
+    items: Vec<Item>,
+    /// What registers hold at first.
+    first: Vec<(Atom, Atom)>,
+    line: u32,
+}
+
+impl Items {
+    /// Begins a transaction of this call. A call may have several.
+    pub(super) fn begin(&mut self, exchange: &Exchange<'_, '_>) {
+        self.line = exchange.line;
+        self.steps.push(Step {
+            call: exchange.call,
+            begin: self.items.len(),
+            session: None,
+        });
+    }
+
+    /// Says that the last transaction is of this session, whoever the client is.
+    pub(super) fn in_session(&mut self, session: &Tree<'_>) {
+        let session = self.atoms.of_tree(session);
+        if let Some(step) = self.steps.last_mut() {
+            step.session = Some(session);
+        }
+    }
+
+    /// Says what a register holds before the log.
+    pub(super) fn at_first(&mut self, key: &Tree<'_>, value: &Tree<'_>) {
+        let (key, value) = (self.atoms.of_tree(key), self.atoms.of_tree(value));
+        if !self.first.iter().any(|(known, _)| *known == key) {
+            self.first.push((key, value));
+        }
+    }
+
+    /// The last transaction reads a value; nothing is the value from before the log.
+    pub(super) fn read(&mut self, key: &Tree<'_>, value: &Tree<'_>) {
+        self.access(Access::Read, key, value);
+    }
+
+    /// The last transaction writes a value.
+    pub(super) fn write(&mut self, key: &Tree<'_>, value: &Tree<'_>) {
+        self.access(Access::Write, key, value);
+    }
+
+    /// The last transaction reads a value that is another than this one.
+    pub(super) fn read_other(&mut self, key: &Tree<'_>, value: &Tree<'_>) {
+        self.access(Access::ReadOther, key, value);
+    }
+
+    fn access(&mut self, access: Access, key: &Tree<'_>, value: &Tree<'_>) {
+        let (key, value) = (self.atoms.of_tree(key), self.atoms.of_tree(value));
+        self.items.push(Item {
+            access,
+            key,
+            value,
+            line: self.line,
+        });
+    }
+
+    /// The history of these transactions.
+    pub(super) fn history(
+        mut self,
+        mut operations: Operations<'_>,
+        calls: &[Call],
+        mut builder: Builder,
+        format: &'static str,
+    ) -> Result<History, ReadError> {
+        let clock = operations::clock(&operations.events);
+        operations.around.remark(&mut builder, calls, &clock);
+        let intervals = operations::intervals(&operations.events, calls, &clock);
+        let ends = self.steps.iter().skip(1).map(|step| step.begin);
+        let ends: Vec<usize> = ends.chain([self.items.len()]).collect();
+        let mut order: Vec<usize> = (0..self.steps.len()).collect();
+        order.sort_by_key(|&step| self.steps[step].call);
+        builder.reserve_operations(self.items.len());
+        for step in order {
+            let Step {
+                call,
+                begin,
+                session,
+            } = self.steps[step];
+            let session = match session {
+                Some(name) => {
+                    let name = self.atoms.text(name);
+                    builder.session_name(&name)
+                }
+                None => operations::session(
+                    calls[call].process,
+                    &operations.around.client_names,
+                    &mut builder,
+                ),
+            };
+            let outcome = calls[call].outcome(&operations.events);
+            let draft = builder.transaction(session, outcome);
+            builder.set_interval(draft, intervals[call]);
+            for at in begin..ends[step] {
+                self.add(at, draft, &mut builder);
+            }
+        }
+        self.set_up(&intervals, &mut builder);
+        operations.around.add_nodes(&mut builder);
+        builder.sort_sessions();
+        builder
+            .finish()
+            .map_err(|error| ReadError::whole(format, error))
+    }
+
+    /// Adds a transaction from before the log that writes what registers hold at first.
+    fn set_up(&mut self, intervals: &[Interval], builder: &mut Builder) {
+        if self.first.is_empty() {
+            return;
+        }
+        let session = builder.session_name("before");
+        let draft = builder.transaction(session, Outcome::Committed);
+        let first = intervals
+            .iter()
+            .map(|interval| interval.start)
+            .min()
+            .unwrap_or_default();
+        let at = first.saturating_sub(1);
+        builder.set_interval(draft, Interval { start: at, end: at });
+        for (key, value) in std::mem::take(&mut self.first) {
+            let key = self.atoms.key(builder, key);
+            let value = self.atoms.value(builder, value);
+            builder.operation(draft, OperationKind::Write, key, value, 0);
+        }
+        builder.set_up(draft);
+    }
+
+    fn add(&mut self, at: usize, draft: Draft, builder: &mut Builder) {
+        let Item {
+            access,
+            key,
+            value,
+            line,
+        } = self.items[at];
+        let key = self.atoms.key(builder, key);
+        let value = self.atoms.value(builder, value);
+        match access {
+            Access::Read => builder.operation(draft, OperationKind::Read, key, value, line),
+            Access::Write => builder.operation(draft, OperationKind::Write, key, value, line),
+            Access::ReadOther => builder.read_of_other(draft, key, value, line),
+        }
+    }
+}

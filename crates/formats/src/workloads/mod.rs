@@ -1,0 +1,330 @@
+//! What the operations of a log mean, by what the test was about.
+//!
+//! A workload is a row of [`WORKLOADS`] and a file: the words of its operations, whether the values of all of them fit, and
+//! what they mean. Nearly all are *items*: each call becomes a transaction that reads and writes registers or lists, so that
+//! every level, picture and command is there. A row fits or does not, by the whole file; where none or more than one does,
+//! the file is refused in one line, never guessed.
+//!
+//! Values may be pairs `[key value]`, as `jepsen.independent` writes them: then the workload is about each key by itself.
+
+mod balance;
+mod causal;
+mod exchange;
+mod increments;
+mod inserts;
+mod items;
+mod monotonic;
+mod mutex;
+mod register;
+mod rows;
+mod sequential;
+mod set;
+mod transactions;
+mod upsert;
+
+use crate::operations::{self, Event, Operation, Operations, Tree};
+use crate::{Input, Problem, ReadError};
+use exchange::{Exchange, are_keyed, exchanges};
+use isoscope_model::control::Control;
+use isoscope_model::history::{Builder, History, Suggestions, cut};
+use items::Items;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// A line and what is wrong there.
+type Refusal = (u32, String);
+
+/// What operations mean.
+enum Meaning {
+    /// Micro-operations on registers and lists.
+    Transactions,
+    /// Calls of one key, or all of them where there are no keys, become transactions.
+    Items(fn(&[Exchange<'_, '_>], &mut Items) -> Result<(), Refusal>),
+    /// It is known, but not decided, for this reason.
+    Refused(&'static str),
+}
+
+/// A row of the table.
+struct Workload {
+    name: &'static str,
+    /// Words of operations of which one has to occur.
+    must: &'static [&'static str],
+    /// Words that may occur.
+    may: &'static [&'static str],
+    /// Whether the values of all operations are those of this workload.
+    fits: fn(&[Exchange<'_, '_>]) -> bool,
+    /// Whether values may be pairs of a key and a value.
+    keyed: bool,
+    meaning: Meaning,
+    /// What is assumed, a sentence; empty for nothing.
+    assumes: &'static str,
+}
+
+/// All workloads.
+const WORKLOADS: &[Workload] = &[
+    transactions::TRANSACTIONS,
+    transactions::PREDICATES,
+    register::REGISTER,
+    register::VERSIONS,
+    mutex::MUTEX,
+    set::SET,
+    set::SETS_IN_TRANSACTIONS,
+    balance::BALANCE,
+    increments::INCREMENTS,
+    monotonic::MONOTONIC,
+    sequential::SEQUENTIAL,
+    inserts::INSERTS,
+    causal::CAUSAL,
+    upsert::UPSERT,
+    rows::ROWS,
+    rows::DIRTY_READS,
+    not_decided("counter", &["add"], &["read"], exchange::are_counters),
+    not_decided(
+        "bank",
+        &["transfer", "read"],
+        &["transfer", "read"],
+        exchange::are_balances,
+    ),
+    not_decided("queue", &["enqueue", "dequeue"], &["drain"], |_| true),
+    not_decided(
+        "log",
+        &["send", "poll"],
+        &[
+            "txn",
+            "assign",
+            "subscribe",
+            "crash",
+            "debug-topic-partitions",
+        ],
+        |_| true,
+    ),
+    not_decided("unique-ids", &["generate"], &[], |_| true),
+];
+
+/// The row of a workload that is known only by its name.
+const fn not_decided(
+    name: &'static str,
+    must: &'static [&'static str],
+    may: &'static [&'static str],
+    fits: fn(&[Exchange<'_, '_>]) -> bool,
+) -> Workload {
+    Workload {
+        name,
+        must,
+        may,
+        fits,
+        keyed: true,
+        meaning: Meaning::Refused(
+            "is not decided: its operations are no reads and writes of items",
+        ),
+        assumes: "",
+    }
+}
+
+/// The history that a log is.
+pub(crate) fn history(
+    operations: Operations<'_>,
+    input: &Input<'_>,
+    format: &'static str,
+    suggestions: Suggestions,
+    control: &Control,
+) -> Result<History, ReadError> {
+    let mut builder = Builder::new(input.origin(format));
+    builder.suggest(suggestions);
+    if operations.events.is_empty() {
+        return operations.around.without_clients(builder, format);
+    }
+    let refuse = |(line, message): Refusal| {
+        let line = u64::from(line);
+        ReadError::at(format, line, 0, Problem::Other(message))
+    };
+    let calls = operations::pair(&operations.events);
+    let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
+    let choices = [(true, is_keyed), (false, true)];
+    let mut chosen = None;
+    for (keyed, _) in choices.into_iter().filter(|(_, is_possible)| *is_possible) {
+        let all = exchanges(&operations, &calls, keyed);
+        if let Some(workload) = the_one(&all, keyed).map_err(refuse)? {
+            chosen = Some((workload, all, keyed));
+            break;
+        }
+    }
+    let Some((workload, exchanges, keyed)) = chosen else {
+        return Err(refuse(unknown(&operations)));
+    };
+    control
+        .check()
+        .map_err(|interrupt| ReadError::whole(format, interrupt))?;
+    if !workload.assumes.is_empty() {
+        builder.assume(workload.assumes);
+    }
+    match workload.meaning {
+        Meaning::Refused(why) => Err(refuse((
+            0,
+            format!("the workload `{}` {why}", workload.name),
+        ))),
+        Meaning::Transactions => {
+            drop(exchanges);
+            crate::elle::history(crate::elle::log_of(operations, keyed), builder, format)
+        }
+        Meaning::Items(of) => {
+            let mut items = Items::default();
+            let made = match keyed {
+                false => of(&exchanges, &mut items),
+                true => by_key(exchanges)
+                    .iter()
+                    .try_for_each(|of_one| of(of_one, &mut items)),
+            };
+            made.map_err(refuse)?;
+            items.history(operations, &calls, builder, format)
+        }
+    }
+}
+
+/// The exchanges of each key, in the order in which keys occur.
+fn by_key<'c, 'a>(exchanges: Vec<Exchange<'c, 'a>>) -> Vec<Vec<Exchange<'c, 'a>>> {
+    let mut places = rustc_hash::FxHashMap::default();
+    let mut groups: Vec<Vec<Exchange<'c, 'a>>> = Vec::new();
+    for exchange in exchanges {
+        let key = exchange.key.map(|key| key.text());
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[place].push(exchange);
+    }
+    groups
+}
+
+/// The workload that all exchanges fit, if there is exactly one; an error names several.
+fn the_one(
+    exchanges: &[Exchange<'_, '_>],
+    keyed: bool,
+) -> Result<Option<&'static Workload>, Refusal> {
+    let words: BTreeSet<&str> = exchanges.iter().map(|exchange| exchange.word).collect();
+    let has_words = |row: &&Workload| {
+        let any = row.must.is_empty() || row.must.iter().any(|word| words.contains(word));
+        let all = row.may.is_empty() && row.must.is_empty()
+            || words
+                .iter()
+                .all(|word| row.must.contains(word) || row.may.contains(word));
+        any && all
+    };
+    let rows = WORKLOADS
+        .iter()
+        .filter(|row| row.keyed || !keyed)
+        .filter(has_words);
+    let fitting: Vec<&Workload> = rows.filter(|row| (row.fits)(exchanges)).collect();
+    match fitting[..] {
+        [] => Ok(None),
+        [row] => Ok(Some(row)),
+        [one, other, ..] => Err((
+            0,
+            format!(
+                "these operations may be those of `{}` or of `{}`",
+                one.name, other.name
+            ),
+        )),
+    }
+}
+
+/// Words that a workload knows by another name, where that is what they usually mean.
+const NEAREST: &[(&str, &str, &str)] = &[
+    ("push", "queue", "enqueue"),
+    ("pop", "queue", "dequeue"),
+    ("offer", "queue", "enqueue"),
+    ("poll", "queue", "dequeue"),
+    ("take", "queue", "dequeue"),
+    ("lock", "mutex", "acquire"),
+    ("unlock", "mutex", "release"),
+    ("get", "register", "read"),
+    ("put", "register", "write"),
+    ("set", "register", "write"),
+    ("compare-and-set", "register", "cas"),
+    ("insert", "set", "add"),
+    ("increment", "counter", "add"),
+];
+
+/// The error for operations that fit no workload.
+fn unknown(operations: &Operations<'_>) -> Refusal {
+    let events = &operations.events;
+    let words: BTreeSet<&str> = events
+        .iter()
+        .map(|event| &*event.content.function)
+        .collect();
+    let mut rows = WORKLOADS.iter();
+    let knows = |row: &Workload, word| row.must.contains(&word) || row.may.contains(&word);
+    let strange: Vec<&str> = words
+        .iter()
+        .filter(|word| !WORKLOADS.iter().any(|row| knows(row, word)))
+        .copied()
+        .collect();
+    let of = |word: &str| events.iter().find(|event| event.content.function == word);
+    if strange.is_empty() {
+        let all: Vec<&str> = words.into_iter().collect();
+        let valued = |event: &&Event<Operation<'_>>| !event.content.value.is_nil();
+        let some = events.iter().find(valued).or(events.first());
+        let shown = some.map_or_else(String::new, |event| {
+            let text = event.content.value.text();
+            format!(", such as `{}`,", crate::error::escape(&cut(&text, 40)))
+        });
+        let line = some.map_or(0, |event| event.line);
+        let known = match rows.any(|row| all.iter().all(|word| knows(row, word))) {
+            true => "their values",
+            false => "no workload has all of these words; their values",
+        };
+        return (
+            line,
+            format!(
+                "operations {}: {known}{shown} fit no workload with them",
+                named(&all)
+            ),
+        );
+    }
+    let line = of(strange[0]).map_or(0, |event| event.line);
+    let nearest = nearest(&strange);
+    (
+        line,
+        format!(
+            "operations {}: no workload has these words{nearest}",
+            named(&strange)
+        ),
+    )
+}
+
+/// Words in a sentence.
+fn named(words: &[&str]) -> String {
+    let quoted = words
+        .iter()
+        .map(|word| format!("`{}`", crate::error::escape(word)));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+/// Which workload these words may mean, and how to say so; empty if that is not known of all.
+fn nearest(strange: &[&str]) -> String {
+    let workload = |word: &&str| NEAREST.iter().find(|(known, _, _)| known == word);
+    let meant: Option<Vec<_>> = strange.iter().map(workload).collect();
+    match meant.as_deref() {
+        Some([first, rest @ ..]) if rest.iter().all(|one| one.1 == first.1) => {
+            let all = std::iter::once(first).chain(rest);
+            let options: Vec<String> = all
+                .map(|(word, _, known)| format!("--word {word}={known}"))
+                .collect();
+            format!("; nearest: {}, {}", first.1, options.join(" "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A number as a value.
+fn number(number: i64) -> Tree<'static> {
+    match u64::try_from(number) {
+        Ok(number) => Tree::Number(number),
+        Err(_) => Tree::Name(number.to_string().into()),
+    }
+}
+
+/// A name of a value or a key.
+const fn name(name: &'static str) -> Tree<'static> {
+    Tree::Name(Cow::Borrowed(name))
+}

@@ -1,0 +1,79 @@
+//! Rows of a value that grows by one, with the time that the database gave them.
+
+use super::exchange::{answers, some_answer};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use std::collections::BTreeSet;
+
+/// An addition that answers with a row has read the greatest value before it, wrote the next, and inserted the row; a read
+/// returns rows.
+pub(super) const MONOTONIC: Workload = Workload {
+    name: "monotonic",
+    must: &["add"],
+    may: &["read"],
+    fits: |exchanges| {
+        let is_row = |value: &Tree<'_>| {
+            value
+                .field("val")
+                .is_some_and(|value| value.integer().is_some())
+        };
+        let are_rows =
+            |value: &Tree<'_>| value.elements().is_some_and(|rows| rows.iter().all(is_row));
+        some_answer(exchanges, "add", is_row)
+            && answers(exchanges, "add", is_row)
+            && answers(exchanges, "read", are_rows)
+    },
+    keyed: false,
+    meaning: Meaning::Items(items),
+    assumes: "An addition that answers with value v has read v − 1 as the greatest, wrote v, and inserted a row.",
+};
+
+fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    let (greatest, there) = (super::name("greatest"), super::name("in"));
+    let rows = |exchange: &Exchange<'_, '_>| -> Vec<(i64, String)> {
+        let all = match exchange.got() {
+            Some(read) if exchange.word == "read" => read.elements().unwrap_or_default(),
+            Some(row) => std::slice::from_ref(row),
+            None => &[],
+        };
+        all.iter().filter_map(row).collect()
+    };
+    let all: BTreeSet<(i64, String)> = exchanges.iter().flat_map(rows).collect();
+    let key = |(value, process): &(i64, String)| {
+        let process = Tree::Name(process.clone().into());
+        Tree::List(vec![super::name("row"), super::number(*value), process])
+    };
+    for exchange in exchanges.iter().filter(|exchange| exchange.got().is_some()) {
+        let own = rows(exchange);
+        items.begin(exchange);
+        if exchange.word == "read" {
+            let seen: BTreeSet<_> = own.into_iter().collect();
+            for row in &all {
+                items.read(
+                    &key(row),
+                    if seen.contains(row) {
+                        &there
+                    } else {
+                        &Tree::Nil
+                    },
+                );
+            }
+            continue;
+        }
+        for row in own {
+            let before = Some(row.0 - 1).filter(|before| *before > 0);
+            items.read(&greatest, &before.map_or(Tree::Nil, super::number));
+            items.write(&greatest, &super::number(row.0));
+            items.write(&key(&row), &there);
+        }
+    }
+    Ok(())
+}
+
+/// The value of a row, and the process that inserted it.
+fn row(tree: &Tree<'_>) -> Option<(i64, String)> {
+    let process = tree
+        .field("process")
+        .map_or_else(String::new, |process| process.text().into_owned());
+    Some((tree.field("val")?.integer()?, process))
+}

@@ -1,0 +1,89 @@
+//! A register that is read, written, and compared and set.
+
+use super::exchange::{answers, requests, some_answer};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use isoscope_model::history::Outcome;
+
+/// A compare-and-set that succeeded, or may have, read the old value and wrote the new one. One that failed without an
+/// error may have read something other than the old value ([`FailedCasRule`](isoscope_model::history::FailedCasRule)).
+pub(super) const REGISTER: Workload = Workload {
+    name: "register",
+    must: &["read", "write", "cas"],
+    may: &[],
+    fits: |exchanges| {
+        let is_value = |value: &Tree<'_>| value.is_single() || value.is_nil();
+        answers(exchanges, "read", is_value)
+            && exchanges
+                .iter()
+                .all(|exchange| exchange.word != "write" || exchange.given().is_single())
+            && requests(exchanges, "cas", |value| old_and_new(value).is_some())
+    },
+    keyed: true,
+    meaning: Meaning::Items(items),
+    assumes: "",
+};
+
+/// Reads return the number of the version beside the value.
+pub(super) const VERSIONS: Workload = Workload {
+    name: "version-divergence",
+    must: &["read"],
+    may: &["write"],
+    fits: |exchanges| {
+        some_answer(exchanges, "read", |value| value.field("_version").is_some())
+            && answers(exchanges, "read", |value| {
+                value.is_nil() || value.field("value").is_some()
+            })
+            && requests(exchanges, "write", |value| value.is_single())
+    },
+    keyed: true,
+    meaning: Meaning::Items(items),
+    assumes: "The value of a read is that of its `value`; versions beside it are not compared.",
+};
+
+/// The name of a register without a name.
+const ONLY: Tree<'static> = super::name("register");
+
+fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    let are_named = exchanges.iter().any(|exchange| exchange.key.is_some());
+    for exchange in exchanges {
+        let key = match exchange.key {
+            Some(key) => key,
+            None if are_named => {
+                let message = "this operation has no key, but others have one".to_owned();
+                return Err((exchange.line, message));
+            }
+            None => &ONLY,
+        };
+        items.begin(exchange);
+        match exchange.word {
+            "read" => {
+                let got = exchange.got().map(|got| got.field("value").unwrap_or(got));
+                got.into_iter().for_each(|value| items.read(key, value));
+            }
+            "write" => items.write(key, exchange.given()),
+            _ => {
+                let both = old_and_new(exchange.answered()).or(old_and_new(exchange.asked()));
+                let Some((old, new)) = both else { continue };
+                if exchange.outcome != Outcome::Aborted {
+                    items.read(key, old);
+                    items.write(key, new);
+                } else if exchange.has_answer
+                    && exchange.operation.error.is_none()
+                    && !exchange.answered().is_single()
+                {
+                    items.read_other(key, old);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The old and the new value of a compare-and-set.
+fn old_and_new<'t, 'a>(value: &'t Tree<'a>) -> Option<(&'t Tree<'a>, &'t Tree<'a>)> {
+    match value.pair_or_more()? {
+        (old, [new]) if new.is_single() => Some((old, new)),
+        _ => None,
+    }
+}

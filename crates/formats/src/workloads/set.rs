@@ -1,0 +1,257 @@
+//! Sets: elements are added, and reads return all of them.
+
+use super::exchange::{answers, requests, some_answer};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use rustc_hash::FxHashMap;
+
+/// Each element is a register that is empty at first; a read is a transaction that reads all elements of the log. Where
+/// reads return `#{…}`, values may also be written (`comments`, `causal-reverse`).
+pub(super) const SET: Workload = Workload {
+    name: "set",
+    must: &["add", "broadcast", "write"],
+    may: &["read"],
+    fits: |exchanges| {
+        let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
+        let has_elements = |value: &Tree<'_>| match value {
+            Tree::Nil => !is_written,
+            Tree::Set(_) => true,
+            Tree::List(elements) => {
+                !is_written && !elements.contains(&Tree::Nil) && !are_rows(elements)
+            }
+            _ => false,
+        };
+        let is_element = |value: &Tree<'_>| !value.is_nil();
+        (!is_written || some_answer(exchanges, "read", |value| !value.is_nil()))
+            && answers(exchanges, "read", has_elements)
+            && ["add", "broadcast", "write"]
+                .iter()
+                .all(|word| requests(exchanges, word, is_element))
+            && answers(exchanges, "add", |value| value.fields().is_none())
+    },
+    keyed: true,
+    meaning: Meaning::Items(of_set),
+    assumes: "Each element of a set is an item of its own, not there at first; a read reads all elements of the log.",
+};
+
+/// Transactions in which a key holds a set, and a write adds an element to it.
+pub(super) const SETS_IN_TRANSACTIONS: Workload = Workload {
+    name: "sets in transactions",
+    must: &[],
+    may: &[],
+    fits: grow,
+    keyed: false,
+    meaning: Meaning::Items(of_transactions),
+    assumes: "A key that is read as a set holds one: a write adds an element to it. Each element is an item of its own.",
+};
+
+/// The value of an element that is there.
+static IN: Tree<'static> = super::name("in");
+
+/// Most reads of elements that a history gets.
+const MOST_READS: usize = 1 << 28;
+
+fn is_addition(exchange: &Exchange<'_, '_>) -> bool {
+    exchange.word != "read"
+}
+
+/// Whether the elements are rows with fields, which are no sets.
+fn are_rows(elements: &[Tree<'_>]) -> bool {
+    elements.iter().any(|element| element.fields().is_some())
+}
+
+fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    refuse_keys_on_one_side(exchanges)?;
+    let mut elements = Elements::default();
+    for exchange in exchanges {
+        match exchange.got() {
+            _ if is_addition(exchange) => elements.take(exchange.given()),
+            Some(read) => read
+                .elements()
+                .into_iter()
+                .flatten()
+                .for_each(|element| elements.take(element)),
+            None => {}
+        }
+    }
+    let keys: Vec<Tree<'static>> = match exchanges.first() {
+        Some(first) => elements
+            .all
+            .iter()
+            .map(|element| first.named(element))
+            .collect(),
+        None => return Ok(()),
+    };
+    let n_reads = exchanges
+        .iter()
+        .filter(|exchange| !is_addition(exchange))
+        .count();
+    refuse_too_many(n_reads.saturating_mul(keys.len()))?;
+    for exchange in exchanges {
+        items.begin(exchange);
+        match exchange.got() {
+            _ if is_addition(exchange) => items.write(&keys[elements.place(exchange.given())], &IN),
+            Some(read) => elements.read(read, &keys, items),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn refuse_too_many(n: usize) -> Result<(), Refusal> {
+    if n <= MOST_READS {
+        return Ok(());
+    }
+    Err((
+        0,
+        format!("too large: its reads see or miss {n} elements in all; {MOST_READS} are read"),
+    ))
+}
+
+/// In a published log, additions are pairs and reads return what is in them: as pairs they would all be lost, as keys and
+/// values none is.
+fn refuse_keys_on_one_side(exchanges: &[Exchange<'_, '_>]) -> Result<(), Refusal> {
+    let is_pair = |value: &Tree<'_>| {
+        let pair = value.pair_or_more();
+        pair.is_some_and(|(key, rest)| key.is_single() && rest.len() == 1)
+    };
+    let mut additions = exchanges.iter().filter(|exchange| is_addition(exchange));
+    let Some(first) = additions.next().filter(|first| is_pair(first.given())) else {
+        return Ok(());
+    };
+    if !additions.all(|addition| is_pair(addition.given())) {
+        return Ok(());
+    }
+    let is_without = |read: &&Exchange<'_, '_>| {
+        let elements = read.got().and_then(Tree::elements).unwrap_or_default();
+        !elements.is_empty() && !elements.iter().any(is_pair)
+    };
+    match exchanges
+        .iter()
+        .filter(|exchange| !is_addition(exchange))
+        .find(is_without)
+    {
+        None => Ok(()),
+        Some(read) => Err((
+            read.line,
+            format!(
+                "additions name a key, `{}` on line {}, but this read returns values without one",
+                first.given().text(),
+                first.line
+            ),
+        )),
+    }
+}
+
+/// The elements of a set, in the order in which the log has them.
+#[derive(Default)]
+struct Elements {
+    all: Vec<Tree<'static>>,
+    places: FxHashMap<String, usize>,
+}
+
+impl Elements {
+    fn take(&mut self, element: &Tree<'_>) {
+        let next = self.all.len();
+        let text = element.text().into_owned();
+        if *self.places.entry(text).or_insert(next) == next {
+            self.all.push(element.clone().into_owned());
+        }
+    }
+
+    fn place(&self, element: &Tree<'_>) -> usize {
+        self.places
+            .get(&*element.text())
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// A read of all elements, those of `keys`.
+    fn read(&self, read: &Tree<'_>, keys: &[Tree<'static>], items: &mut Items) {
+        let mut is_there = vec![false; keys.len()];
+        let elements = read.elements().into_iter().flatten();
+        elements.for_each(|element| is_there[self.place(element)] = true);
+        for (key, is_there) in keys.iter().zip(is_there) {
+            items.read(key, if is_there { &IN } else { &Tree::Nil });
+        }
+    }
+}
+
+/// The parts of a micro-operation: whether it reads, its key and its value.
+fn parts<'t, 'a>(operation: &'t Tree<'a>) -> Option<(bool, &'t Tree<'a>, &'t Tree<'a>)> {
+    let is_read = |word: &Tree<'_>| match word.word() {
+        Some("r" | "read") => Some(true),
+        Some("w" | "write") => Some(false),
+        _ => None,
+    };
+    match operation.elements()? {
+        [word, key] => Some((is_read(word)?, key, &Tree::Nil)),
+        [word, key, value] => Some((is_read(word)?, key, value)),
+        _ => None,
+    }
+}
+
+/// Whether these are transactions in which sets are read, and their elements written.
+pub(super) fn grow(exchanges: &[Exchange<'_, '_>]) -> bool {
+    let values = || {
+        exchanges
+            .iter()
+            .flat_map(|exchange| [exchange.asked(), exchange.answered()])
+    };
+    let is_list = |value: &Tree<'_>| matches!(value, Tree::Nil | Tree::List(_));
+    let operations = || values().filter_map(Tree::elements).flatten();
+    let is_set = |value: &Tree<'_>| matches!(value, Tree::Set(_));
+    let fits = |operation: &Tree<'_>| match parts(operation) {
+        Some((true, _, value)) => value.is_nil() || is_set(value),
+        Some((false, _, value)) => !is_set(value) && !value.is_nil(),
+        None => false,
+    };
+    values().all(is_list)
+        && operations().all(fits)
+        && operations().any(|operation| parts(operation).is_some_and(|(_, _, value)| is_set(value)))
+}
+
+fn of_transactions(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    fn operations<'e>(
+        exchange: &'e Exchange<'_, '_>,
+    ) -> impl Iterator<Item = (bool, &'e Tree<'e>, &'e Tree<'e>)> {
+        let value = exchange.got().unwrap_or_else(|| exchange.given());
+        value.elements().into_iter().flatten().filter_map(parts)
+    }
+    let mut sets: FxHashMap<String, (Elements, Vec<Tree<'static>>)> = FxHashMap::default();
+    for (is_read, key, value) in exchanges.iter().flat_map(operations) {
+        let (elements, _) = sets.entry(key.text().into_owned()).or_default();
+        match value.elements().filter(|_| is_read) {
+            Some(all) => all.iter().for_each(|element| elements.take(element)),
+            None if is_read => {}
+            None => elements.take(value),
+        }
+    }
+    for (elements, keys) in sets.values_mut() {
+        keys.resize(elements.all.len(), Tree::Nil);
+    }
+    let mut n_reads = 0;
+    for exchange in exchanges {
+        items.begin(exchange);
+        for (is_read, key, value) in operations(exchange) {
+            let Some((elements, keys)) = sets.get_mut(&*key.text()) else {
+                continue;
+            };
+            for (name, element) in keys
+                .iter_mut()
+                .zip(&elements.all)
+                .filter(|(name, _)| name.is_nil())
+            {
+                *name = Tree::List(vec![key.clone().into_owned(), element.clone()]);
+            }
+            if !is_read {
+                items.write(&keys[elements.place(value)], &IN);
+            } else if exchange.is_committed() {
+                n_reads += keys.len();
+                refuse_too_many(n_reads)?;
+                elements.read(value, keys, items);
+            }
+        }
+    }
+    Ok(())
+}
