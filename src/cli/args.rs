@@ -13,7 +13,7 @@ use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
     DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule,
-    TimeRule, UnknownRule, ValueRule,
+    TimeRule, UnknownRule, ValueRule, Vocabulary,
 };
 use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
@@ -326,6 +326,24 @@ pub(super) struct RuleArguments {
     /// Recorded times: use, ignore
     #[arg(long, value_name = "HOW")]
     times: Option<TimeRule>,
+    /// What the operations of a log are about, where several workloads have their words
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
+    /// What a word of operations means: push=enqueue (may be repeated)
+    #[arg(long, value_name = "WORD=KNOWN", value_parser = meaning)]
+    word: Vec<(String, String)>,
+    /// What a field of operations means: cell=key (may be repeated)
+    #[arg(long, value_name = "FIELD=KNOWN", value_parser = meaning)]
+    field: Vec<(String, String)>,
+}
+
+/// A name and the known one that means the same.
+fn meaning(text: &str) -> Result<(String, String), String> {
+    let (name, known) = text
+        .split_once('=')
+        .filter(|(name, known)| !name.is_empty() && !known.is_empty())
+        .ok_or("expected NAME=KNOWN, such as push=enqueue")?;
+    Ok((name.to_owned(), known.to_owned()))
 }
 
 impl RuleArguments {
@@ -347,6 +365,14 @@ impl RuleArguments {
             lists: self.lists.unwrap_or(otherwise.lists),
             values: self.values.unwrap_or(otherwise.values),
             times: self.times.unwrap_or(otherwise.times),
+            vocabulary: Vocabulary {
+                workload: self
+                    .workload
+                    .clone()
+                    .or_else(|| otherwise.vocabulary.workload.clone()),
+                words: [&self.word[..], &otherwise.vocabulary.words].concat(),
+                fields: [&self.field[..], &otherwise.vocabulary.fields].concat(),
+            },
         }
     }
 }

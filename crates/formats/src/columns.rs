@@ -108,7 +108,7 @@ fn read(
 ) -> Result<History, ReadError> {
     let bytes = crate::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
-    let (mut operations, watch) = (Operations::default(), Watch::new(format, control, 0));
+    let (mut operations, watch) = (Operations::of(input), Watch::new(format, control, 0));
     let mut scan = Scanner::<false>::new(format, bytes);
     let (mut start, mut number, mut passed) = (0, 0u64, 0u64);
     while start < bytes.len() {

@@ -47,8 +47,9 @@ pub use raw::{raw_spots, raw_spots_in};
 
 use error::excerpt;
 use isoscope_model::control::Control;
-use isoscope_model::history::{Builder, History, Origin, Rules};
+use isoscope_model::history::{Builder, History, Origin, Rules, Vocabulary};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A file of a history that consists of several.
@@ -73,6 +74,8 @@ pub struct Input<'a> {
     /// The name whose extension counts.
     ending_of: &'a str,
     content: Content<'a>,
+    /// What the words of a log mean, if that was said.
+    vocabulary: Option<&'a Vocabulary>,
 }
 
 impl<'a> Input<'a> {
@@ -82,6 +85,7 @@ impl<'a> Input<'a> {
             name,
             ending_of: name,
             content: Content::One(bytes),
+            vocabulary: None,
         }
     }
 
@@ -91,6 +95,7 @@ impl<'a> Input<'a> {
             name,
             ending_of: name,
             content: Content::Folder(parts),
+            vocabulary: None,
         }
     }
 
@@ -121,6 +126,11 @@ impl<'a> Input<'a> {
             Content::One(_) => &[],
             Content::Folder(parts) => parts,
         }
+    }
+
+    /// What the words of a log mean.
+    fn vocabulary(&self) -> Cow<'a, Vocabulary> {
+        self.vocabulary.map_or_else(Cow::default, Cow::Borrowed)
     }
 
     /// Number of bytes in all.
@@ -326,13 +336,15 @@ pub fn read<'a>(
 ) -> Result<History, ReadError> {
     let request = request.into();
     let ended = with_line_feeds(input.bytes());
-    let input = &match &ended {
-        Some(bytes) => Input {
-            name: input.name,
-            ending_of: input.ending_of,
-            content: Content::One(bytes),
-        },
-        None => *input,
+    let content = match &ended {
+        Some(bytes) => Content::One(bytes),
+        None => input.content,
+    };
+    let vocabulary = request.rules.map(|rules| &rules.vocabulary);
+    let input = &Input {
+        content,
+        vocabulary,
+        ..*input
     };
     let history = read_as_recorded(input, request.format, control)?;
     let format = history.origin().format;

@@ -208,9 +208,9 @@ fn read<const JSON: bool>(
     })
 }
 
-fn read_bytes<const JSON: bool>(
-    input: &Input<'_>,
-    bytes: &[u8],
+fn read_bytes<'a, const JSON: bool>(
+    input: &Input<'a>,
+    bytes: &'a [u8],
     format: &'static str,
     remark: Option<String>,
     control: &Control,
@@ -226,7 +226,7 @@ fn read_bytes<const JSON: bool>(
         Err(Stop::Error(error)) => Err(error),
         Ok((true, _)) | Err(Stop::NoTransaction) => {
             control.phase("reading", bytes.len() as u64);
-            let mut operations = operations::read::<JSON>(format, bytes, control)?;
+            let mut operations = operations::read::<JSON>(input, format, bytes, control)?;
             operations.around.remarks.extend(remark);
             workloads::history(operations, input, format, suggestions(), control)
         }
@@ -273,20 +273,22 @@ pub enum Glimpse {
 
 /// What a line is, for those who follow a file that grows. Error: anything but one whole operation, or none.
 pub fn glimpse(line: &[u8]) -> Result<Glimpse, ReadError> {
-    let stages: Vec<(Stage, Option<i64>)> =
-        match Reader::new(Scanner::<false>::new(EDN.name, line)).file(&Control::new()) {
-            Ok(log) => log
-                .events
-                .iter()
-                .map(|event| (event.stage, event.process))
-                .collect(),
-            Err(Stop::Error(error)) => return Err(error),
-            Err(Stop::NoTransaction) => {
-                let operations = operations::read::<false>(EDN.name, line, &Control::new())?;
-                let events = operations.events.iter();
-                events.map(|event| (event.stage, event.process)).collect()
-            }
-        };
+    let stages: Vec<(Stage, Option<i64>)> = match Reader::new(Scanner::<false>::new(EDN.name, line))
+        .file(&Control::new())
+    {
+        Ok(log) => log
+            .events
+            .iter()
+            .map(|event| (event.stage, event.process))
+            .collect(),
+        Err(Stop::Error(error)) => return Err(error),
+        Err(Stop::NoTransaction) => {
+            let operations =
+                operations::read::<false>(&Input::new("", line), EDN.name, line, &Control::new())?;
+            let events = operations.events.iter();
+            events.map(|event| (event.stage, event.process)).collect()
+        }
+    };
     match stages[..] {
         [] => Ok(Glimpse::Nothing),
         [(Stage::Invoke, process)] => Ok(Glimpse::Begins(process)),

@@ -1,6 +1,7 @@
 //! Logs whose entries are maps of fields, in EDN or JSON.
 
 use super::Operations;
+use crate::Input;
 use crate::elle::Scanner;
 use crate::error::ReadError;
 use crate::watch::Watch;
@@ -58,13 +59,14 @@ pub(crate) fn take_all<'a, const JSON: bool, T: Taker<'a, JSON>>(
 
 /// The operations of a file.
 pub(crate) fn read<'a, const JSON: bool>(
+    input: &Input<'a>,
     format: &'static str,
     bytes: &'a [u8],
     control: &Control,
 ) -> Result<Operations<'a>, ReadError> {
     let mut maps = Maps {
         scan: Scanner::<JSON>::new(format, bytes),
-        operations: Operations::default(),
+        operations: Operations::of(input),
     };
     take_all(&mut maps, control)?;
     Ok(maps.operations)

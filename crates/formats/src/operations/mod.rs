@@ -14,7 +14,9 @@ pub(crate) use calls::{Call, Clock, Event, Stage, clock, intervals, pair, sessio
 pub(crate) use maps::{Taker, read, take_all};
 pub(crate) use tree::Tree;
 
+use crate::Input;
 use around::may_mean_something;
+use isoscope_model::history::Vocabulary;
 use std::borrow::Cow;
 
 /// What a client asked for, or what it was answered.
@@ -46,6 +48,8 @@ pub(crate) struct Operations<'a> {
     pub(crate) around: Around<'a>,
     /// Whether clients may have names instead of numbers.
     pub(crate) has_named_clients: bool,
+    /// What words mean, where the user has said so.
+    vocabulary: Cow<'a, Vocabulary>,
 }
 
 /// What fields are about, with the names that they have. Of several names in one entry the first counts.
@@ -62,6 +66,32 @@ const FIELDS: [(&str, &[&str]); 9] = [
 ];
 
 impl<'a> Operations<'a> {
+    /// None so far, of this file.
+    pub(crate) fn of(input: &Input<'a>) -> Operations<'a> {
+        Operations {
+            vocabulary: input.vocabulary(),
+            ..Operations::default()
+        }
+    }
+
+    /// The known word for what an operation does.
+    pub(crate) fn word<'o>(&'o self, operation: &'o Operation<'a>) -> &'o str {
+        self.vocabulary.word(&operation.function)
+    }
+
+    /// The workload that the user has named.
+    pub(crate) fn workload(&self) -> Option<&str> {
+        self.vocabulary.workload.as_deref()
+    }
+
+    /// Notes the fields that say nothing to a workload.
+    pub(crate) fn note_unread_fields(&mut self) {
+        for event in &self.events {
+            let fields = event.content.fields.iter();
+            fields.for_each(|(name, _)| self.around.unread_field(name.clone()));
+        }
+    }
+
     /// Takes an entry of the log: its fields, and the line on which its value is. An error says what is wrong with it.
     pub(crate) fn take(
         &mut self,
@@ -71,7 +101,8 @@ impl<'a> Operations<'a> {
         let mut field = |what: &str| {
             let names = FIELDS.iter().find(|(field, _)| *field == what)?.1;
             let place = names.iter().find_map(|name| {
-                let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word() == Some(name);
+                let is_it = |field: &str| field == *name || self.vocabulary.field(field) == *name;
+                let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word().is_some_and(is_it);
                 fields.iter().position(named)
             })?;
             Some(fields.remove(place).1).filter(|value| !value.is_nil())

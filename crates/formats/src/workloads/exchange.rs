@@ -89,7 +89,7 @@ pub(super) fn exchanges<'c, 'a>(
         };
         Some(Exchange {
             call,
-            word: &asked.unwrap_or(last).content.function,
+            word: operations.word(&asked.unwrap_or(last).content),
             outcome: ends.outcome(events),
             key: [answered, asked].into_iter().flatten().find_map(of),
             asked: value(asked),
@@ -117,7 +117,7 @@ fn without_key<'c, 'a>(operation: &'c Operation<'a>) -> Cow<'c, Tree<'a>> {
 pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<bool, Refusal> {
     let pair = |operation: &Operation<'_>| {
         let (key, values) = operation.value.pair_or_more()?;
-        let is_pair = values.len() == 1 || operation.function == "cas";
+        let is_pair = values.len() == 1 || operations.word(operation) == "cas";
         (key.is_single() && is_pair).then(|| key.clone().into_owned())
     };
     let is_pair = |operation: &Operation<'_>| operation.value.is_nil() || pair(operation).is_some();

@@ -123,7 +123,7 @@ const fn not_decided(
 
 /// The history that a log is.
 pub(crate) fn history(
-    operations: Operations<'_>,
+    mut operations: Operations<'_>,
     input: &Input<'_>,
     format: &'static str,
     suggestions: Suggestions,
@@ -134,6 +134,7 @@ pub(crate) fn history(
     if operations.events.is_empty() {
         return operations.around.without_clients(builder, format);
     }
+    operations.note_unread_fields();
     let refuse = |(line, message): Refusal| {
         let line = u64::from(line);
         ReadError::at(format, line, 0, Problem::Other(message))
@@ -144,7 +145,8 @@ pub(crate) fn history(
     let mut chosen = None;
     for (keyed, _) in choices.into_iter().filter(|(_, is_possible)| *is_possible) {
         let all = exchanges(&operations, &calls, keyed);
-        if let Some(workload) = the_one(&all, keyed).map_err(refuse)? {
+        let named = operations.workload();
+        if let Some(workload) = the_one(&all, keyed, named).map_err(refuse)? {
             chosen = Some((workload, all, keyed));
             break;
         }
@@ -200,6 +202,7 @@ fn by_key<'c, 'a>(exchanges: Vec<Exchange<'c, 'a>>) -> Vec<Vec<Exchange<'c, 'a>>
 fn the_one(
     exchanges: &[Exchange<'_, '_>],
     keyed: bool,
+    named: Option<&str>,
 ) -> Result<Option<&'static Workload>, Refusal> {
     let words: BTreeSet<&str> = exchanges.iter().map(|exchange| exchange.word).collect();
     let has_words = |row: &&Workload| {
@@ -210,10 +213,9 @@ fn the_one(
                 .all(|word| row.must.contains(word) || row.may.contains(word));
         any && all
     };
-    let rows = WORKLOADS
-        .iter()
-        .filter(|row| row.keyed || !keyed)
-        .filter(has_words);
+    let is_named = |row: &&Workload| named.is_none_or(|name| row.name == name);
+    let rows = WORKLOADS.iter().filter(is_named);
+    let rows = rows.filter(|row| row.keyed || !keyed).filter(has_words);
     let fitting: Vec<&Workload> = rows.filter(|row| (row.fits)(exchanges)).collect();
     match fitting[..] {
         [] => Ok(None),
@@ -221,7 +223,7 @@ fn the_one(
         [one, other, ..] => Err((
             0,
             format!(
-                "these operations may be those of `{}` or of `{}`",
+                "these operations may be those of `{0}` or of `{1}`: `--workload {0}` or `--workload {1}`",
                 one.name, other.name
             ),
         )),
@@ -259,7 +261,24 @@ fn unknown(operations: &Operations<'_>) -> Refusal {
         .filter(|word| !WORKLOADS.iter().any(|row| knows(row, word)))
         .copied()
         .collect();
-    let of = |word: &str| events.iter().find(|event| event.content.function == word);
+    let of = |word: &str| {
+        events
+            .iter()
+            .find(|event| operations.word(&event.content) == word)
+    };
+    if let Some(name) = operations.workload()
+        && !WORKLOADS.iter().any(|row| row.name == name)
+    {
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).collect();
+        return (
+            0,
+            format!(
+                "there is no workload `{}`: known are {}",
+                crate::error::escape(name),
+                names.join(", ")
+            ),
+        );
+    }
     if strange.is_empty() {
         let all: Vec<&str> = words.into_iter().collect();
         let valued = |event: &&Event<Operation<'_>>| !event.content.value.is_nil();

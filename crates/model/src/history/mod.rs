@@ -58,7 +58,7 @@ pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions,
-    TimeRule, UnknownRule, ValueRule,
+    TimeRule, UnknownRule, ValueRule, Vocabulary,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use stems::{Prefix, Stems};

@@ -209,6 +209,36 @@ pub struct Rules {
     pub values: ValueRule,
     /// Whether times count.
     pub times: TimeRule,
+    /// What the words of a log mean. A file is read by it, so it counts only when a file is opened.
+    pub vocabulary: Vocabulary,
+}
+
+/// What the words of a log mean, where they are not those that are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Vocabulary {
+    /// The name of the workload.
+    pub workload: Option<String>,
+    /// Words of operations, each with a known one that means the same.
+    pub words: Vec<(String, String)>,
+    /// Names of fields, each with a known one that means the same.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Vocabulary {
+    /// The known word for a word.
+    pub fn word<'w>(&'w self, word: &'w str) -> &'w str {
+        known(&self.words, word)
+    }
+
+    /// The known name of a field.
+    pub fn field<'w>(&'w self, name: &'w str) -> &'w str {
+        known(&self.fields, name)
+    }
+}
+
+fn known<'w>(names: &'w [(String, String)], name: &'w str) -> &'w str {
+    let found = names.iter().find(|(other, _)| other == name);
+    found.map_or(name, |(_, known)| known)
 }
 
 impl Rules {
