@@ -74,12 +74,105 @@ pub enum Command {
     Reproduce(ReproduceArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
+    /// Check histories with the arguments, words and exit codes of elle-cli
+    Elle(ElleArguments),
     /// Print the JSON Schema of reports, histories or driver programs
     Schema(SchemaArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),
     /// Write manual pages
     Manual(ManualArguments),
+}
+
+/// What `elle` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope elle -m list-append -c serializable history.json\n  \
+    isoscope elle -m rw-register -v json history.edn\n\n\
+    A line for each file: its path, a tab, and true, false or unknown. Exit code 1 if one is false, 255 if one cannot be read.")]
+pub struct ElleArguments {
+    /// Histories
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// The workload [default: recognised]
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// The notation: edn or json [default: by content]
+    #[arg(short, long, value_name = "NOTATION", value_parser = ["edn", "json"])]
+    pub(super) format: Option<String>,
+    /// What to print
+    #[arg(short = 'v', long, value_enum, default_value_t = ElleOutput::Text)]
+    pub(super) output: ElleOutput,
+    /// Levels by Elle's keywords [default: strict-serializable]
+    #[arg(short, long, value_name = "LEVELS", value_delimiter = ',')]
+    pub(super) consistency_models: Vec<String>,
+    /// Anomalies whose levels are asked for, too
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub(super) anomalies: Vec<String>,
+    /// Milliseconds that a file may take, if more than a minute
+    #[arg(short = 's', long, value_name = "MS")]
+    pub(super) cycle_search_timeout: Option<u64>,
+    /// Folder for pictures and words of what is found
+    #[arg(short, long, value_name = "DIR")]
+    pub(super) directory: Option<PathBuf>,
+    /// Whose exit codes
+    #[arg(long, value_enum, default_value_t = ElleExit::Elle)]
+    pub(super) exit: ElleExit,
+    #[command(flatten)]
+    pub(super) not_needed: ElleNotNeeded,
+}
+
+/// What elle-cli takes and is not needed here.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Accepted, not needed")]
+#[expect(dead_code, reason = "scripts for elle-cli pass them")]
+pub(super) struct ElleNotNeeded {
+    #[arg(short = 'p', long, value_name = "FORMAT", hide_short_help = true)]
+    plot_format: Option<String>,
+    #[arg(short = 't', long, value_name = "MS", hide_short_help = true)]
+    plot_timeout: Option<u64>,
+    #[arg(short = 'b', long, value_name = "BYTES", hide_short_help = true)]
+    max_plot_bytes: Option<u64>,
+    #[arg(short = 'g', long, value_name = "N", hide_short_help = true)]
+    group_size: Option<u64>,
+    #[arg(short = 'n', long, hide_short_help = true)]
+    allow_negative_balances: bool,
+    #[arg(short = 'o', long, value_name = "N", hide_short_help = true)]
+    total_amount: Option<i64>,
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    max_transfer: Option<i64>,
+    #[arg(long, hide_short_help = true)]
+    wfr_keys: bool,
+    #[arg(long, hide_short_help = true)]
+    sequential_keys: bool,
+    #[arg(long, hide_short_help = true)]
+    linearizable_keys: bool,
+}
+
+/// What `elle` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ElleOutput {
+    /// A line for each file
+    Text,
+    /// An object for each file
+    Json,
+}
+
+impl ElleOutput {
+    pub(super) fn is_json(self) -> bool {
+        self == ElleOutput::Json
+    }
+}
+
+/// Whose exit codes `elle` has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ElleExit {
+    /// elle-cli: unknown is 0
+    Elle,
+    /// Jepsen: unknown is 2
+    Jepsen,
+    /// This program: unknown is 3
+    Isoscope,
 }
 
 /// What `schema` needs.

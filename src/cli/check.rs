@@ -210,8 +210,10 @@ impl Job<'_> {
         let code = self
             .promise()
             .map_or_else(|| ExitCode::of(&checked.findings), of_promise);
-        let code =
-            code.where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
+        let asks_for_levels = self.arguments.all_levels || !self.arguments.level.is_empty();
+        let code = code
+            .of_workload(&checked.history, asks_for_levels)
+            .where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
         Ok(disagreements::reported(path, &checked.findings, code))
     }
 

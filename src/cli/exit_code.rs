@@ -1,6 +1,7 @@
 //! The meaning of the exit code.
 
 use crate::checkers::Findings;
+use crate::history::{Answer, History};
 use crate::report::VerdictWord;
 
 /// The program's exit codes. If there are several, the worst counts: unreadable, then violated, then undecided, then
@@ -15,6 +16,8 @@ pub enum ExitCode {
     Violated,
     /// Bad usage, or an input that cannot be read.
     Unusable,
+    /// An input that cannot be read, for callers of elle-cli.
+    Unread,
 }
 
 impl ExitCode {
@@ -45,6 +48,23 @@ impl ExitCode {
         }
     }
 
+    /// This code, but that of a workload whose own rules are broken; where they alone say something, theirs.
+    pub(super) fn of_workload(self, history: &History, asks_for_levels: bool) -> ExitCode {
+        let Some(workload) = history.workload() else {
+            return self;
+        };
+        let unknown = workload
+            .like_jepsen
+            .iter()
+            .all(|(_, answer)| *answer == Answer::Unknown);
+        match workload.no_levels {
+            _ if workload.is_broken() => self.max(ExitCode::Violated),
+            Some(_) if !asks_for_levels && unknown => ExitCode::Undecided,
+            Some(_) if !asks_for_levels => ExitCode::Satisfied,
+            _ => self,
+        }
+    }
+
     /// The exit code of the process.
     pub fn number(self) -> u8 {
         match self {
@@ -52,6 +72,7 @@ impl ExitCode {
             ExitCode::Violated => 1,
             ExitCode::Unusable => 2,
             ExitCode::Undecided => 3,
+            ExitCode::Unread => 255,
         }
     }
 }

@@ -11,6 +11,7 @@ mod claims;
 mod collect;
 mod convert;
 mod disagreements;
+mod elle;
 mod exit_code;
 mod explain;
 mod export;
@@ -44,9 +45,9 @@ mod witnesses;
 mod workload;
 
 pub use args::{
-    CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments,
-    ExportArguments, LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments,
-    ReportArguments, SchemaArguments, StatsArguments, VerifyArguments,
+    CheckArguments, Command, CompletionsArguments, ConvertArguments, ElleArguments,
+    ExplainArguments, ExportArguments, LevelsArguments, ManualArguments, MergeArguments,
+    MinimizeArguments, ReportArguments, SchemaArguments, StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -79,6 +80,7 @@ pub enum Invocation {
 
 /// Parses the arguments; the first one is the program's name. Prints help, or a usage error in one line.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
+    let arguments = elle::plain_arguments(arguments.into_iter().collect());
     match args::Arguments::try_parse_from(arguments) {
         Ok(args::Arguments {
             command: Some(command),
@@ -128,6 +130,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::Reproduce(arguments) => reproduce::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
+        Command::Elle(arguments) => elle::run(arguments, &mut out),
         Command::Schema(arguments) => schema::run(arguments, &mut out),
         Command::Completions(arguments) => manual::completions(arguments, &mut out),
         Command::Manual(arguments) => manual::pages(arguments, &mut out),

@@ -9,8 +9,8 @@ use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
 use crate::health::{Health, Severity};
-use crate::history::{History, OperationId, Spot, Unit};
-use crate::report::{Tally, grouped};
+use crate::history::{History, OperationId, Spot, Unit, visible};
+use crate::report::{FactEntry, Tally, WorkloadEntry, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -95,8 +95,9 @@ pub(super) fn head(path: &str, checked: &Checked, out: &Output) -> String {
         out.paint(Paint::Faint, &facts)
     );
     text += &about(history, out);
+    text += &workload(history, out);
     text += &doubts(path, health, out);
-    for result in &findings.levels {
+    for result in findings.levels.iter().filter(|_| decides_levels(history)) {
         text += &level_line(history, result, code_width(findings), out);
     }
     text += &without_sessions(findings);
@@ -176,6 +177,66 @@ fn about(history: &History, out: &Output) -> String {
         String::new()
     } else {
         lines.concat() + "\n"
+    }
+}
+
+/// Whether levels say anything about the history.
+fn decides_levels(history: &History) -> bool {
+    history
+        .workload()
+        .is_none_or(|workload| workload.no_levels.is_none())
+}
+
+/// What the rules of the workload say, what counts first.
+fn workload(history: &History, out: &Output) -> String {
+    let Some(workload) = WorkloadEntry::of(history) else {
+        return String::new();
+    };
+    let mut findings: Vec<&FactEntry> = workload.findings.iter().collect();
+    findings.sort_by_key(|finding| !finding.invalid);
+    let mut text = String::new();
+    let width = findings
+        .iter()
+        .map(|finding| finding.id.len())
+        .max()
+        .unwrap_or(0);
+    for finding in findings.iter().take(SHOWN) {
+        let paint = if finding.invalid {
+            Paint::Bad
+        } else {
+            Paint::Faint
+        };
+        let id = out.paint(paint, &format!("{:width$}", finding.id));
+        let key = finding
+            .key
+            .as_ref()
+            .map_or_else(String::new, |key| format!("in key {}, ", visible(key)));
+        let by = match &finding.transactions[..] {
+            [] => String::new(),
+            names => format!(" ({})", visible(&names.join(", "))),
+        };
+        text += &format!("  {id}  {key}{}{by}\n", visible(&finding.statement));
+    }
+    if findings.len() > SHOWN {
+        text += &format!("  … and {} more: --json has all\n", findings.len() - SHOWN);
+    }
+    if let Some(why) = &workload.no_levels {
+        let answers: Vec<String> = workload
+            .like_jepsen
+            .iter()
+            .map(|(rule, word)| format!("{rule} {word}"))
+            .collect();
+        text += &format!(
+            "  {}\n  isolation levels are not decided: {why}\n",
+            answers.join(", ")
+        );
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!(
+            "{}\n{text}\n",
+            out.paint(Paint::Strong, &format!("Workload {}", workload.name))
+        ),
     }
 }
 

@@ -25,6 +25,19 @@ pub fn decide_applicable(
             levels.push(*level)
         }
     });
+    if let Some(why) = history.workload().and_then(|workload| workload.no_levels) {
+        let result = |level: Level| {
+            let cause = Cause::Unsupported(why.to_owned());
+            LevelResult::new(level, Verdict::Undecided(cause), checker.name(), 0.0)
+        };
+        let findings = Findings {
+            checker,
+            levels: levels.into_iter().map(result).collect(),
+            ..Findings::default()
+        };
+        findings.levels.iter().for_each(observe);
+        return findings;
+    }
     let applicable = Applicable::new(history, &levels, checker);
     applicable.known().iter().for_each(observe);
     let options = Options {

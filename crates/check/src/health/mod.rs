@@ -252,6 +252,12 @@ pub fn examine(
     control: &Control,
 ) -> Result<Health, Interrupt> {
     control.check()?;
+    if history
+        .workload()
+        .is_some_and(|workload| workload.no_levels.is_some())
+    {
+        return Ok(Health::default());
+    }
     let survey = Survey::of(history, resolution, control)?;
     let version_order = VersionOrder::of(history, &survey);
     control.check()?;

@@ -236,6 +236,7 @@ fn read_bytes<'a, const JSON: bool>(
 fn suggestions() -> Suggestions {
     Suggestions {
         failed_cas: FailedCasRule::Dropped,
+        may_omit_values: true,
         ..Suggestions::default()
     }
 }

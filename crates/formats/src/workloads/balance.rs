@@ -1,7 +1,7 @@
 //! A balance that is credited, debited and read: each change answers with the new value.
 
 use super::exchange::{answers, requests};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
 
 /// A change that answers with the new balance has read the old one.
@@ -20,6 +20,8 @@ pub(super) const BALANCE: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "A balance is 0 at first; `credit` and `debit` answer with the new one, so they have read it without their amount.",
 };
 

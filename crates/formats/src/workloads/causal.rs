@@ -1,7 +1,7 @@
 //! Chains of reads and writes, each linked to the one before it.
 
 use super::exchange::{answers, requests};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
 
 /// The chain of a key is a session, whatever the process; 0 is the value at first.
@@ -18,6 +18,8 @@ pub(super) const CAUSAL: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "The chain of operations on a key is a session, whatever their process; 0 is the value at first.",
 };
 

@@ -1,7 +1,7 @@
 //! What one client asked and was answered.
 
 use super::Refusal;
-use crate::operations::{Call, Operation, Operations, Tree};
+use crate::operations::{Call, Event, Operation, Operations, Stage, Tree};
 use isoscope_model::history::Outcome;
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ static NIL: Tree<'static> = Tree::Nil;
 pub(super) struct Exchange<'c, 'a> {
     /// Its place among the calls.
     pub(super) call: usize,
+    pub(super) process: Option<i64>,
     pub(super) word: &'c str,
     pub(super) outcome: Outcome,
     /// The key that its field or its pairs name.
@@ -24,6 +25,10 @@ pub(super) struct Exchange<'c, 'a> {
     /// The completion or, without one, the invocation.
     pub(super) operation: &'c Operation<'a>,
     pub(super) line: u32,
+    /// The place of its invocation in the log, before all others without one.
+    pub(super) begin: i64,
+    /// The place of its answer, if it had one that says how it ended.
+    pub(super) end: Option<i64>,
 }
 
 impl<'a> Exchange<'_, 'a> {
@@ -78,17 +83,18 @@ pub(super) fn exchanges<'c, 'a>(
     let exchange = |(call, ends): (usize, &Call)| {
         let [asked, answered] = [ends.invoked, ends.completed].map(|at| at.map(|at| &events[at]));
         let last = answered.or(asked)?;
-        let value = |event: Option<&'c crate::operations::Event<Operation<'a>>>| match event {
+        let value = |event: Option<&'c Event<Operation<'a>>>| match event {
             None => Cow::Borrowed(&NIL as &Tree<'a>),
             Some(event) if keyed => without_key(&event.content),
             Some(event) => Cow::Borrowed(&event.content.value),
         };
-        let of = |event: &'c crate::operations::Event<Operation<'a>>| match keyed {
+        let of = |event: &'c Event<Operation<'a>>| match keyed {
             true => event.content.value.pair_or_more().map(|(key, _)| key),
             false => event.content.key.as_ref(),
         };
         Some(Exchange {
             call,
+            process: ends.process,
             word: operations.word(&asked.unwrap_or(last).content),
             outcome: ends.outcome(events),
             key: [answered, asked].into_iter().flatten().find_map(of),
@@ -98,6 +104,10 @@ pub(super) fn exchanges<'c, 'a>(
             has_request: asked.is_some(),
             operation: &last.content,
             line: last.line,
+            begin: asked.map_or(-1, |event| i64::from(event.place)),
+            end: answered
+                .filter(|event| event.stage != Stage::Info)
+                .map(|event| i64::from(event.place)),
         })
     };
     calls.iter().enumerate().filter_map(exchange).collect()
@@ -142,10 +152,12 @@ pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<b
             // Two values without a key, such as the elements of a read.
             (None, Some(_)) => return Ok(false),
             (Some(_), Some(_)) => {
+                let is_pair = |event: &&Event<Operation<'_>>| pair(&event.content).is_some();
+                let first = operations.events.iter().find(is_pair).unwrap_or(asked);
                 let message = format!(
-                    "this operation was invoked with a key, `{}`, but its answer, `{}`, returns values without one",
-                    asked.content.value.text(),
-                    answered.content.value.text()
+                    "additions name a key, `{}`, but this read returns values without one; line {} has the first of them",
+                    first.content.value.text(),
+                    first.line
                 );
                 return Err((answered.line, message));
             }
@@ -189,27 +201,4 @@ pub(super) fn requests(
 ) -> bool {
     let mut of_word = exchanges.iter().filter(|exchange| exchange.word == word);
     of_word.all(|exchange| are(exchange.asked()))
-}
-
-/// Additions of numbers, and reads that return one.
-pub(super) fn are_counters(exchanges: &[Exchange<'_, '_>]) -> bool {
-    requests(exchanges, "add", |value| value.integer().is_some())
-        && some_answer(exchanges, "read", |value| value.integer().is_some())
-        && answers(exchanges, "read", |value| {
-            value.integer().is_some() || value.is_nil()
-        })
-}
-
-/// Reads that return a map from accounts to balances, and transfers if there are any.
-pub(super) fn are_balances(exchanges: &[Exchange<'_, '_>]) -> bool {
-    let is_map = |value: &Tree<'_>| {
-        let is_balance = |value: &Tree<'_>| value.is_nil() || value.integer().is_some();
-        let fields = value.fields();
-        fields.is_some_and(|fields| fields.iter().all(|(_, value)| is_balance(value)))
-    };
-    some_answer(exchanges, "read", is_map)
-        && answers(exchanges, "read", |value| value.is_nil() || is_map(value))
-        && requests(exchanges, "transfer", |value| {
-            value.field("amount").is_some()
-        })
 }

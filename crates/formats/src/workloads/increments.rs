@@ -1,7 +1,7 @@
 //! Counters for keys: each increment answers with the value that it made.
 
 use super::exchange::{answers, some_answer};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
 use isoscope_model::history::Outcome;
 use rustc_hash::FxHashMap;
@@ -28,6 +28,8 @@ pub(super) const INCREMENTS: Workload = Workload {
     },
     keyed: false,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "An increment that answers n has read n − 1 and written n; −1 is the value at first.",
 };
 
@@ -60,8 +62,9 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
 /// What increments without an answer made, by call. One has made what was read and no other made; one that nothing was seen
 /// of need not have happened.
 fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Result<FxHashMap<usize, i64>, Refusal> {
-    let mut keys: FxHashMap<String, (BTreeSet<i64>, BTreeSet<i64>, Vec<(usize, u32)>)> =
-        FxHashMap::default();
+    /// What a key's increments made, what was read of it, and its increments without an answer, with their lines.
+    type Key = (BTreeSet<i64>, BTreeSet<i64>, Vec<(usize, u32)>);
+    let mut keys: FxHashMap<String, Key> = FxHashMap::default();
     for exchange in exchanges {
         if exchange.word == "inc" && exchange.outcome == Outcome::Unknown {
             let key = exchange.asked().text().into_owned();

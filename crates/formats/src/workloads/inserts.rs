@@ -1,8 +1,10 @@
 //! Inserts of one of two rows of a key, where neither is there: `g2`, `adya`.
 
 use super::exchange::requests;
+use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
+use isoscope_model::history::Answer;
 
 /// Each insert that succeeded read both rows of its key as absent and wrote one: two of them are write skew.
 pub(super) const INSERTS: Workload = Workload {
@@ -17,6 +19,8 @@ pub(super) const INSERTS: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts,
+    no_levels: None,
     assumes: "An insert that succeeded has read both rows of its key, and neither was there.",
 };
 
@@ -33,4 +37,29 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         }
     }
     Ok(())
+}
+
+/// Two inserts of a key that succeeded.
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let both: Vec<usize> = exchanges
+        .iter()
+        .filter(|exchange| exchange.is_committed())
+        .map(|exchange| exchange.call)
+        .collect();
+    facts.answer("g2", Answer::valid_if(both.len() < 2));
+    if both.len() > 1 {
+        let key = exchanges[0]
+            .key
+            .map_or_else(String::new, |key| key.text().into_owned());
+        facts.add(
+            exchanges,
+            Seen {
+                name: "both inserted",
+                statement: format!("both rows of {key} were inserted"),
+                about: vec![key],
+                calls: both,
+                counts: true,
+            },
+        );
+    }
 }

@@ -4,7 +4,10 @@ use super::Exchange;
 use crate::ReadError;
 use crate::elle::{Atom, Atoms};
 use crate::operations::{self, Call, Operations, Tree};
-use isoscope_model::history::{Builder, Draft, History, Interval, OperationKind, Outcome};
+use isoscope_model::history::{
+    Builder, Draft, History, Interval, OperationKind, Outcome, Workload,
+};
+use rustc_hash::FxHashMap;
 
 /// A register that is read or written.
 #[derive(Clone, Copy)]
@@ -102,6 +105,7 @@ impl Items {
         calls: &[Call],
         mut builder: Builder,
         format: &'static str,
+        workload: impl FnOnce(&FxHashMap<usize, Draft>) -> Workload<Draft>,
     ) -> Result<History, ReadError> {
         let clock = operations::clock(&operations.events);
         operations.around.remark(&mut builder, calls, &clock);
@@ -111,6 +115,7 @@ impl Items {
         let mut order: Vec<usize> = (0..self.steps.len()).collect();
         order.sort_by_key(|&step| self.steps[step].call);
         builder.reserve_operations(self.items.len());
+        let mut drafts = FxHashMap::default();
         for step in order {
             let Step {
                 call,
@@ -130,6 +135,7 @@ impl Items {
             };
             let outcome = calls[call].outcome(&operations.events);
             let draft = builder.transaction(session, outcome);
+            drafts.entry(call).or_insert(draft);
             builder.set_interval(draft, intervals[call]);
             for at in begin..ends[step] {
                 self.add(at, draft, &mut builder);
@@ -137,6 +143,7 @@ impl Items {
         }
         self.set_up(&intervals, &mut builder);
         operations.around.add_nodes(&mut builder);
+        builder.workload(workload(&drafts));
         builder.sort_sessions();
         builder
             .finish()

@@ -8,23 +8,31 @@
 //! Values may be pairs `[key value]`, as `jepsen.independent` writes them: then the workload is about each key by itself.
 
 mod balance;
+mod bank;
 mod causal;
+mod counter;
 mod exchange;
+mod facts;
+mod ids;
 mod increments;
 mod inserts;
 mod items;
+mod log;
 mod monotonic;
 mod mutex;
+mod queue;
 mod register;
 mod rows;
 mod sequential;
 mod set;
+mod set_facts;
 mod transactions;
 mod upsert;
 
 use crate::operations::{self, Event, Operation, Operations, Tree};
 use crate::{Input, Problem, ReadError};
 use exchange::{Exchange, are_keyed, exchanges};
+use facts::Facts;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History, Suggestions, cut};
 use items::Items;
@@ -40,7 +48,7 @@ enum Meaning {
     Transactions,
     /// Calls of one key, or all of them where there are no keys, become transactions.
     Items(fn(&[Exchange<'_, '_>], &mut Items) -> Result<(), Refusal>),
-    /// It is known, but not decided, for this reason.
+    /// It is known, but not read, for this reason.
     Refused(&'static str),
 }
 
@@ -56,9 +64,16 @@ struct Workload {
     /// Whether values may be pairs of a key and a value.
     keyed: bool,
     meaning: Meaning,
+    /// What its own rules see of one key.
+    facts: fn(&[Exchange<'_, '_>], &mut Facts),
+    /// Why isolation levels say nothing about it; none where its operations are reads and writes of items.
+    no_levels: Option<&'static str>,
     /// What is assumed, a sentence; empty for nothing.
     assumes: &'static str,
 }
+
+/// No rules of its own.
+fn no_facts(_: &[Exchange<'_, '_>], _: &mut Facts) {}
 
 /// All workloads.
 const WORKLOADS: &[Workload] = &[
@@ -78,48 +93,13 @@ const WORKLOADS: &[Workload] = &[
     upsert::UPSERT,
     rows::ROWS,
     rows::DIRTY_READS,
-    not_decided("counter", &["add"], &["read"], exchange::are_counters),
-    not_decided(
-        "bank",
-        &["transfer", "read"],
-        &["transfer", "read"],
-        exchange::are_balances,
-    ),
-    not_decided("queue", &["enqueue", "dequeue"], &["drain"], |_| true),
-    not_decided(
-        "log",
-        &["send", "poll"],
-        &[
-            "txn",
-            "assign",
-            "subscribe",
-            "crash",
-            "debug-topic-partitions",
-        ],
-        |_| true,
-    ),
-    not_decided("unique-ids", &["generate"], &[], |_| true),
+    counter::COUNTER,
+    counter::PN_COUNTER,
+    bank::BANK,
+    queue::QUEUE,
+    log::LOG,
+    ids::UNIQUE_IDS,
 ];
-
-/// The row of a workload that is known only by its name.
-const fn not_decided(
-    name: &'static str,
-    must: &'static [&'static str],
-    may: &'static [&'static str],
-    fits: fn(&[Exchange<'_, '_>]) -> bool,
-) -> Workload {
-    Workload {
-        name,
-        must,
-        may,
-        fits,
-        keyed: true,
-        meaning: Meaning::Refused(
-            "is not decided: its operations are no reads and writes of items",
-        ),
-        assumes: "",
-    }
-}
 
 /// The history that a log is.
 pub(crate) fn history(
@@ -136,8 +116,11 @@ pub(crate) fn history(
     }
     operations.note_unread_fields();
     let refuse = |(line, message): Refusal| {
-        let line = u64::from(line);
-        ReadError::at(format, line, 0, Problem::Other(message))
+        let problem = Problem::Other(message);
+        match line {
+            0 => ReadError::whole(format, problem),
+            line => ReadError::at(format, u64::from(line), 0, problem),
+        }
     };
     let calls = operations::pair(&operations.events);
     let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
@@ -161,24 +144,25 @@ pub(crate) fn history(
         builder.assume(workload.assumes);
     }
     match workload.meaning {
-        Meaning::Refused(why) => Err(refuse((
-            0,
-            format!("the workload `{}` {why}", workload.name),
-        ))),
+        Meaning::Refused(why) => Err(refuse((0, why.to_owned()))),
         Meaning::Transactions => {
             drop(exchanges);
             crate::elle::history(crate::elle::log_of(operations, keyed), builder, format)
         }
         Meaning::Items(of) => {
-            let mut items = Items::default();
-            let made = match keyed {
-                false => of(&exchanges, &mut items),
-                true => by_key(exchanges)
-                    .iter()
-                    .try_for_each(|of_one| of(of_one, &mut items)),
+            let (mut items, mut facts) = (Items::default(), Facts::default());
+            let keys = match keyed {
+                false => vec![exchanges],
+                true => by_key(exchanges),
             };
-            made.map_err(refuse)?;
-            items.history(operations, &calls, builder, format)
+            for of_one in &keys {
+                of(of_one, &mut items).map_err(refuse)?;
+                (workload.facts)(of_one, &mut facts);
+            }
+            drop(keys);
+            items.history(operations, &calls, builder, format, |drafts| {
+                facts.workload(workload.name, workload.no_levels, drafts)
+            })
         }
     }
 }

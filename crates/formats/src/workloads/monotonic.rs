@@ -1,7 +1,7 @@
 //! Rows of a value that grows by one, with the time that the database gave them.
 
 use super::exchange::{answers, some_answer};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
 use std::collections::BTreeSet;
 
@@ -25,6 +25,8 @@ pub(super) const MONOTONIC: Workload = Workload {
     },
     keyed: false,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "An addition that answers with value v has read v − 1 as the greatest, wrote v, and inserted a row.",
 };
 

@@ -1,6 +1,6 @@
 //! A lock: `acquire` and `release`.
 
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use isoscope_model::history::Outcome;
 
 /// A lock is a register that is free at first: to acquire it is to compare it with free and set it to held.
@@ -11,6 +11,8 @@ pub(super) const MUTEX: Workload = Workload {
     fits: |_| true,
     keyed: true,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "A lock is free at first, `acquire` takes it from free to held and `release` from held to free, whoever holds it; only linearizability says something about it.",
 };
 

@@ -1,9 +1,12 @@
 //! A register that is read, written, and compared and set.
 
 use super::exchange::{answers, requests, some_answer};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::facts::{Facts, Seen};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
+use isoscope_model::history::Answer;
 use isoscope_model::history::Outcome;
+use std::collections::BTreeMap;
 
 /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one. One that failed without an
 /// error may have read something other than the old value ([`FailedCasRule`](isoscope_model::history::FailedCasRule)).
@@ -21,6 +24,8 @@ pub(super) const REGISTER: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts: no_facts,
+    no_levels: None,
     assumes: "",
 };
 
@@ -38,6 +43,8 @@ pub(super) const VERSIONS: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts: versions,
+    no_levels: None,
     assumes: "The value of a read is that of its `value`; versions beside it are not compared.",
 };
 
@@ -86,4 +93,34 @@ fn old_and_new<'t, 'a>(value: &'t Tree<'a>) -> Option<(&'t Tree<'a>, &'t Tree<'a
         (old, [new]) if new.is_single() => Some((old, new)),
         _ => None,
     }
+}
+
+/// A version has one value.
+fn versions(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut values: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    let mut is_valid = true;
+    for read in exchanges.iter().filter(|exchange| exchange.word == "read") {
+        let Some(got) = read.got() else { continue };
+        let (Some(version), Some(value)) = (got.field("_version"), got.field("value")) else {
+            continue;
+        };
+        let (version, value) = (version.text().into_owned(), value.text().into_owned());
+        let (before, call) = values
+            .entry(version.clone())
+            .or_insert_with(|| (value.clone(), read.call));
+        if *before != value {
+            is_valid = false;
+            facts.add(
+                exchanges,
+                Seen {
+                    name: "two values of one version",
+                    statement: format!("version {version} has the values {before} and {value}"),
+                    about: vec![version, before.clone(), value],
+                    calls: vec![*call, read.call],
+                    counts: true,
+                },
+            );
+        }
+    }
+    facts.answer("version-divergence", Answer::valid_if(is_valid));
 }

@@ -1,9 +1,13 @@
 //! Writes of all rows of a table at once, and reads of all of them.
 
 use super::exchange::{answers, requests, some_answer};
+use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use std::collections::BTreeSet;
+use isoscope_model::history::{Answer, Outcome};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `dirty-reads`: a write sets all rows, as many as reads return.
 pub(super) const ROWS: Workload = Workload {
@@ -22,6 +26,8 @@ pub(super) const ROWS: Workload = Workload {
     },
     keyed: false,
     meaning: Meaning::Items(rows),
+    facts: failed_rows,
+    no_levels: None,
     assumes: "A write sets all rows, as many as reads return.",
 };
 
@@ -61,6 +67,8 @@ pub(super) const DIRTY_READS: Workload = Workload {
     },
     keyed: false,
     meaning: Meaning::Items(identifiers),
+    facts: identifiers_seen,
+    no_levels: None,
     assumes: "A read of an identifier that succeeded has seen it; a strong read sees all identifiers that are there.",
 };
 
@@ -107,4 +115,101 @@ fn identifiers(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// A row whose value only failed writes wrote.
+fn failed_rows(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut failed: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
+    let writes = || exchanges.iter().filter(|exchange| exchange.word == "write");
+    failed.extend(
+        writes()
+            .filter(|write| write.outcome == Outcome::Aborted)
+            .map(|write| (write.given().text(), write.call)),
+    );
+    for write in writes().filter(|write| write.outcome != Outcome::Aborted) {
+        failed.remove(&write.given().text());
+    }
+    let mut is_valid = true;
+    for read in exchanges.iter().filter(|exchange| exchange.word == "read") {
+        let rows = read.got().and_then(Tree::elements).unwrap_or_default();
+        let Some((row, call)) = rows
+            .iter()
+            .find_map(|row| Some((row, *failed.get(&row.text())?)))
+        else {
+            continue;
+        };
+        is_valid = false;
+        facts.add(
+            exchanges,
+            Seen {
+                name: "dirty read",
+                about: vec![row.text().into_owned()],
+                statement: format!("a row has {}, whose write had failed", row.text()),
+                calls: vec![call, read.call],
+                counts: true,
+            },
+        );
+    }
+    facts.answer("dirty-reads", Answer::valid_if(is_valid));
+}
+
+/// What was read or acknowledged, and is in no strong read; and what is not in all of them.
+fn identifiers_seen(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    type Names<'e> = BTreeMap<Cow<'e, str>, usize>;
+    let strong: Vec<Names<'_>> = exchanges
+        .iter()
+        .filter(|exchange| exchange.word == "strong-read")
+        .filter_map(|read| Some((read.call, read.got()?.elements()?)))
+        .map(|(call, elements)| {
+            elements
+                .iter()
+                .map(|element| (element.text(), call))
+                .collect()
+        })
+        .collect();
+    let of_word = |word: &str| -> Names<'_> {
+        let sure = exchanges
+            .iter()
+            .filter(|exchange| exchange.word == word && exchange.is_committed());
+        sure.map(|exchange| (exchange.asked().text(), exchange.call))
+            .collect()
+    };
+    let mut some = Names::new();
+    strong.iter().for_each(|seen| some.extend(seen.clone()));
+    let missing = |names: Names<'_>| -> Vec<(String, usize)> {
+        let gone = names
+            .into_iter()
+            .filter(|(name, _)| !some.contains_key(name));
+        gone.map(|(name, call)| (name.into_owned(), call)).collect()
+    };
+    let uneven = some
+        .iter()
+        .filter(|(name, _)| !strong.iter().all(|seen| seen.contains_key(*name)));
+    let groups = [
+        ("read, then in no final read", missing(of_word("read"))),
+        ("lost", missing(of_word("write"))),
+        (
+            "not everywhere",
+            uneven
+                .map(|(name, call)| (name.clone().into_owned(), *call))
+                .collect(),
+        ),
+    ];
+    facts.answer(
+        "dirty-read",
+        Answer::valid_if(groups.iter().all(|(_, found)| found.is_empty())),
+    );
+    for (name, found) in groups.into_iter().filter(|(_, found)| !found.is_empty()) {
+        let about: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+        facts.add(
+            exchanges,
+            Seen {
+                name,
+                statement: format!("{name}: {}", about.join(", ")),
+                about,
+                calls: found.iter().map(|(_, call)| *call).collect(),
+                counts: true,
+            },
+        );
+    }
 }

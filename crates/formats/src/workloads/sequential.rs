@@ -1,8 +1,10 @@
 //! Subkeys that one client writes one after the other, and reads of all of them, the last written first.
 
 use super::exchange::{answers, requests, some_answer};
+use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
+use isoscope_model::history::Answer;
 use std::borrow::Cow;
 
 /// A write of a subkey is a transaction, and a read is one for each subkey, in the order given.
@@ -22,6 +24,8 @@ pub(super) const SEQUENTIAL: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts,
+    no_levels: None,
     assumes: "A read of several subkeys reads them one after the other, each in a transaction of its own.",
 };
 
@@ -58,4 +62,38 @@ fn missing(exchange: &Exchange<'_, '_>, subkeys: &[Tree<'_>], n: usize) -> Tree<
         false => format!("{key}_{n}"),
     };
     Tree::Name(Cow::Owned(name))
+}
+
+/// A read that misses a subkey after one that was written later.
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let has_gap = |exchange: &&Exchange<'_, '_>| {
+        let read = exchange
+            .got()
+            .filter(|_| exchange.word == "read")
+            .and_then(Tree::elements);
+        let mut later = read
+            .into_iter()
+            .flatten()
+            .skip_while(|subkey| subkey.is_nil());
+        later.any(Tree::is_nil)
+    };
+    let found = exchanges.iter().find(has_gap);
+    facts.answer("sequential", Answer::valid_if(found.is_none()));
+    if let Some(read) = found {
+        let shown = read
+            .got()
+            .map_or_else(String::new, |read| read.text().into_owned());
+        facts.add(
+            exchanges,
+            Seen {
+                name: "later without earlier",
+                statement: format!(
+                    "{shown}: a subkey is missing though one that was written later is there"
+                ),
+                about: vec![shown],
+                calls: vec![read.call],
+                counts: true,
+            },
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Sets: elements are added, and reads return all of them.
 
 use super::exchange::{answers, requests, some_answer};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
 use rustc_hash::FxHashMap;
 
@@ -31,6 +31,8 @@ pub(super) const SET: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(of_set),
+    facts: super::set_facts::facts,
+    no_levels: None,
     assumes: "Each element of a set is an item of its own, not there at first; a read reads all elements of the log.",
 };
 
@@ -42,6 +44,8 @@ pub(super) const SETS_IN_TRANSACTIONS: Workload = Workload {
     fits: grow,
     keyed: false,
     meaning: Meaning::Items(of_transactions),
+    facts: no_facts,
+    no_levels: None,
     assumes: "A key that is read as a set holds one: a write adds an element to it. Each element is an item of its own.",
 };
 
@@ -51,7 +55,7 @@ static IN: Tree<'static> = super::name("in");
 /// Most reads of elements that a history gets.
 const MOST_READS: usize = 1 << 28;
 
-fn is_addition(exchange: &Exchange<'_, '_>) -> bool {
+pub(super) fn is_addition(exchange: &Exchange<'_, '_>) -> bool {
     exchange.word != "read"
 }
 
@@ -135,7 +139,7 @@ fn refuse_keys_on_one_side(exchanges: &[Exchange<'_, '_>]) -> Result<(), Refusal
         Some(read) => Err((
             read.line,
             format!(
-                "additions name a key, `{}` on line {}, but this read returns values without one",
+                "additions name a key, `{}`, but this read returns values without one; line {} has the first of them",
                 first.given().text(),
                 first.line
             ),

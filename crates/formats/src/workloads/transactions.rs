@@ -1,15 +1,17 @@
 //! Transactions of micro-operations: `[[:r x 1] [:append y 2]]`.
 
-use super::{Exchange, Meaning, Workload};
+use super::{Exchange, Meaning, Workload, no_facts};
 use crate::operations::Tree;
 
 pub(super) const TRANSACTIONS: Workload = Workload {
     name: "transactions",
     must: &[],
     may: &[],
-    fits: |exchanges| all_are(exchanges, |word| is_verb(word)) && !super::set::grow(exchanges),
+    fits: |exchanges| all_are(exchanges, is_verb) && !super::set::grow(exchanges),
     keyed: true,
     meaning: Meaning::Transactions,
+    facts: no_facts,
+    no_levels: None,
     assumes: "",
 };
 
@@ -25,8 +27,10 @@ pub(super) const PREDICATES: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Refused(
-        "is not decided yet: predicate reads (`rp`), `insert` and `delete` are not read",
+        "predicate reads (`rp`) are not decided yet, nor are `insert` and `delete` of their tables",
     ),
+    facts: no_facts,
+    no_levels: None,
     assumes: "",
 };
 

@@ -1,8 +1,10 @@
 //! Upserts: a record is made where a key has none.
 
 use super::exchange::answers;
+use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
+use isoscope_model::history::Answer;
 
 /// An upsert that succeeded has read that its key has no record, and made one: two of them are a lost update.
 pub(super) const UPSERT: Workload = Workload {
@@ -17,6 +19,8 @@ pub(super) const UPSERT: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
+    facts,
+    no_levels: None,
     assumes: "An upsert that succeeded has read that its key has no record, and has made one.",
 };
 
@@ -36,4 +40,53 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         }
     }
     Ok(())
+}
+
+/// Upserts of one key that both succeeded, and reads of several records.
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let upserts: Vec<usize> = exchanges
+        .iter()
+        .filter(|exchange| exchange.word == "upsert" && exchange.got().is_some())
+        .map(|exchange| exchange.call)
+        .collect();
+    let key = exchanges
+        .first()
+        .and_then(|first| first.key)
+        .map_or_else(String::new, |key| key.text().into_owned());
+    let several = |exchange: &&Exchange<'_, '_>| {
+        exchange.word == "read"
+            && exchange
+                .got()
+                .and_then(Tree::elements)
+                .is_some_and(|all| all.len() > 1)
+    };
+    let read = exchanges.iter().find(several);
+    if let Some(read) = read {
+        facts.add(
+            exchanges,
+            Seen {
+                name: "two records of one key",
+                about: vec![key.clone()],
+                statement: format!("a read of {key} found several records"),
+                calls: upserts.iter().copied().chain([read.call]).collect(),
+                counts: true,
+            },
+        );
+    }
+    facts.answer(
+        "upsert",
+        Answer::valid_if(read.is_none() && upserts.len() < 2),
+    );
+    if upserts.len() > 1 {
+        facts.add(
+            exchanges,
+            Seen {
+                name: "upserted twice",
+                statement: format!("{} upserts of {key} succeeded", upserts.len()),
+                about: vec![key],
+                calls: upserts,
+                counts: true,
+            },
+        );
+    }
 }

@@ -11,6 +11,7 @@ mod health;
 mod json;
 mod listing;
 mod part;
+mod workload;
 
 pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
 pub use evidence::{
@@ -25,6 +26,7 @@ pub use health::HealthEntry;
 pub use json::{to_line, write_line};
 pub use listing::{ListingEntry, Tally, TallyRow, WindowEntry};
 pub use part::{Dealt, Elsewhere, PartEntry};
+pub use workload::{FactEntry, WorkloadEntry};
 
 use isoscope_model::history::{Rules, words};
 use isoscope_model::levels::Level;
@@ -245,6 +247,9 @@ pub struct HistoryFacts {
     /// The faults that the file tells of, by their beginnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultEntry>,
+    /// What its log is about, if its operations mean more than reads and writes of items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadEntry>,
 }
 
 /// A node: a server that sessions used.

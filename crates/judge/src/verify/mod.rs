@@ -65,7 +65,7 @@ pub use verifier::{Stated, Verifier};
 pub use witness::Witness;
 
 use crate::report::{
-    LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry,
+    LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry, WorkloadEntry,
 };
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, SessionId, TransactionId};
@@ -259,6 +259,9 @@ fn facts(history: &History, report: &Report) -> Vec<Problem> {
             "the report is about a file in the format {}, this one is {format}",
             facts.format
         ));
+    }
+    if facts.workload != WorkloadEntry::of(history) {
+        messages.push("the report says something else about the workload than the file".to_owned());
     }
     messages
         .into_iter()

@@ -6,10 +6,11 @@ use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
 use super::{
     Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin,
-    Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value,
+    Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value, Workload,
 };
 use rayon::prelude::*;
 use rearrange::{Moves, counting_sort, in_order, rearrange};
+use rustc_hash::FxHashMap;
 
 /// What a history cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +67,7 @@ pub struct Builder {
     incidents: Vec<Incident>,
     suggestions: Suggestions,
     assumptions: Vec<String>,
+    workload: Option<Workload<Draft>>,
 }
 
 impl Builder {
@@ -160,6 +162,11 @@ impl Builder {
     /// Adds a sentence about something the reader had to assume or leave out, for people.
     pub fn assume(&mut self, sentence: impl Into<String>) {
         self.assumptions.push(sentence.into());
+    }
+
+    /// Says what the log is about.
+    pub fn workload(&mut self, workload: Workload<Draft>) {
+        self.workload = Some(workload);
     }
 
     /// The session with this number, made on first use.
@@ -438,6 +445,13 @@ impl Builder {
                 .map(|(t, _)| TransactionId::new(t))
                 .collect()
         };
+        let workload = self.workload.take().map(|workload| {
+            let drafts = by_session.iter().enumerate();
+            let ids: FxHashMap<u32, TransactionId> = drafts
+                .map(|(t, &draft)| (draft, TransactionId::new(t)))
+                .collect();
+            workload.renamed(|draft: Draft| ids.get(&draft.0).copied())
+        });
         let mut origin = self.origin;
         let times = || intervals.iter().flatten().flatten();
         let ends = times()
@@ -484,6 +498,7 @@ impl Builder {
             rules: Rules::default(),
             assumptions: self.assumptions,
             recorded: None,
+            workload: workload.map(Box::new),
         };
         history.count_as_initial(&set_up);
         Ok(history)

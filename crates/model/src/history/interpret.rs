@@ -328,11 +328,13 @@ impl History {
                 }
             }
         }
-        let was_written = |o: usize| {
+        let was_written_to = |o: usize, value: Value| {
             written
-                .get(&(self.keys[o], self.values[o]))
+                .get(&(self.keys[o], value))
                 .is_some_and(|&began| !why.is_empty() || began <= ends[o])
         };
+        let was_written = |o: usize| was_written_to(o, self.values[o]);
+        let beginnings = self.unwritten_beginnings(was_written_to);
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
         // A key whose initial version is known has no other one.
@@ -349,6 +351,7 @@ impl History {
         for o in 0..self.n_operations() {
             let (key, value) = (self.keys[o], self.values[o]);
             let unwritten = self.kinds[o] == OperationKind::Read
+                && !self.lists.is_list(key)
                 && value.0 <= Value::MAX_NUMBER
                 && Some(value) != self.initial_value
                 && !was_written(o);
@@ -374,6 +377,56 @@ impl History {
                  version{why} (--initial any-unwritten; --initial nothing makes these reads thin-air reads)."
             ));
         }
+        self.take_as_initial_lists(&beginnings);
+    }
+
+    /// By key: the number of elements with which all its lists begin and that were not appended, if they are the same in all.
+    /// A list without them contradicts that they were there before.
+    fn unwritten_beginnings(&self, was_written: impl Fn(usize, Value) -> bool) -> Vec<usize> {
+        let mut of_keys: Vec<Option<&[Value]>> = vec![None; self.n_keys()];
+        let mut is_contradicted = vec![false; self.n_keys()];
+        for (read, elements) in self.lists.iter() {
+            let (o, key) = (read.index(), self.keys[read.index()].index());
+            let is_unwritten = |element: &&Value| !was_written(o, **element);
+            let n = elements.iter().take_while(is_unwritten).count();
+            let known = of_keys[key].get_or_insert(&elements[..n]);
+            is_contradicted[key] |= *known != &elements[..n];
+        }
+        let length = |(key, beginning): (usize, Option<&[Value]>)| match beginning {
+            Some(beginning) if !is_contradicted[key] => beginning.len(),
+            _ => 0,
+        };
+        of_keys.into_iter().enumerate().map(length).collect()
+    }
+
+    /// Leaves the first elements of lists out, as many as each key has here: what is empty then is the initial list.
+    fn take_as_initial_lists(&mut self, beginnings: &[usize]) {
+        let n = beginnings.iter().filter(|&&length| length > 0).count();
+        if n == 0 {
+            return;
+        }
+        let key_of = |read: OperationId| self.keys[read.index()];
+        let cut = |(read, elements): (OperationId, &[Value])| {
+            (read, elements[beginnings[key_of(read).index()]..].to_vec())
+        };
+        let reads: Vec<(OperationId, Vec<Value>)> = self.lists.iter().map(cut).collect();
+        let is_list = (0..self.n_keys())
+            .map(|key| self.lists.is_list(KeyId::new(key)))
+            .collect();
+        let kept = reads
+            .iter()
+            .map(|(read, elements)| (*read, key_of(*read), elements.as_slice()));
+        let mut lists = Lists::new(is_list, kept);
+        lists.remember(|read| self.lists.read_by(read).map(Box::from));
+        self.lists = lists;
+        for (read, elements) in &reads {
+            self.values[read.index()] = elements.last().copied().unwrap_or(Value::INITIAL);
+        }
+        let keys = if n == 1 { "key" } else { "keys" };
+        self.assume(format!(
+            "All lists of {n} {keys} begin with the same elements that no transaction appended: they are taken as the initial list \
+             (--initial any-unwritten)."
+        ));
     }
 
     fn settle_set_up(&mut self, rule: &SetUpRule) -> Result<(), String> {

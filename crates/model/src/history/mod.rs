@@ -41,6 +41,7 @@ mod stats;
 mod stems;
 mod visible;
 mod words;
+mod workload;
 
 pub use crate::words;
 pub use annotations::{Annotation, MarkPlace, Named};
@@ -66,6 +67,7 @@ pub use visible::{
     END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible,
     visible_line,
 };
+pub use workload::{Answer, Fact, Workload};
 
 use appends::KnownAppends;
 use lines::Lines;
@@ -167,6 +169,8 @@ pub struct History {
     assumptions: Vec<String>,
     /// The figures of the file, if rules have changed them.
     recorded: Option<Figures>,
+    /// What the log is about, if it has operations that mean more than their reads and writes.
+    workload: Option<Box<Workload>>,
 }
 
 /// The size of a history.
@@ -468,6 +472,11 @@ impl History {
             operations: self.n_operations(),
             keys: self.n_keys(),
         }
+    }
+
+    /// What the log is about, if its operations mean more than their reads and writes; none for a part of a history.
+    pub fn workload(&self) -> Option<&Workload> {
+        self.workload.as_deref()
     }
 
     /// The assumptions made when the file was interpreted, a sentence each.

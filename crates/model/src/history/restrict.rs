@@ -267,6 +267,7 @@ impl History {
             suggestions: self.suggestions.clone(),
             assumptions: self.assumptions.clone(),
             recorded: None,
+            workload: None,
         };
         (history, renaming)
     }

@@ -284,6 +284,9 @@ pub struct Suggestions {
     pub failed_cas: FailedCasRule,
     /// For [`InitialRule::Format`].
     pub initial: InitialRule,
+    /// Whether such files sometimes have other values than those that were written: then a history in which none matches is
+    /// refused.
+    pub may_omit_values: bool,
     /// The reason for the suggestions: "the file names Galera".
     pub because: String,
 }

@@ -3,7 +3,7 @@
 //! Some clients write numbers and are given text. In such a log no read returns what was written, which says nothing about the
 //! database.
 
-use super::{History, Names, OperationId, OperationKind, Outcome, Value, ValueRule};
+use super::{History, KeyId, Names, OperationId, OperationKind, Outcome, Value, ValueRule};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -13,6 +13,11 @@ impl History {
     pub(super) fn settle_values(&mut self, rule: ValueRule) -> Result<(), String> {
         if rule == ValueRule::Exact {
             return Ok(());
+        }
+        if rule == ValueRule::Auto && self.suggestions.may_omit_values && !self.records_writes() {
+            return Err("no read returns a value that was written, and all writes of a key are the same: the log may not record \
+                        what was written (`--values exact` checks it nevertheless)"
+                .to_owned());
         }
         let one_of = same_as_text(&self.value_names);
         if one_of.is_empty() {
@@ -35,6 +40,38 @@ impl History {
             self.exact_value_name(written),
             self.exact_value_name(read),
         ))
+    }
+
+    /// Whether the log seems to have the values that were written. It does not where each key has one value that is written
+    /// again and again, and which no read returns. O(1) nearly always.
+    fn records_writes(&self) -> bool {
+        const TRIED: usize = 64;
+        let kinds = |kind| {
+            let of_kind = move |o: &usize| self.kinds[*o] == kind;
+            let register = |o: &usize| !self.lists.is_list(self.keys[*o]);
+            let operations = (0..self.n_operations()).filter(of_kind).filter(register);
+            operations.map(|o| (self.keys[o], self.values[o]))
+        };
+        let is_value = |(_, value): &(KeyId, Value)| value.0 <= Value::MAX_NUMBER;
+        let reads = || kinds(OperationKind::Read).filter(is_value);
+        let some: FxHashSet<_> = reads().take(TRIED).collect();
+        if some.is_empty() || kinds(OperationKind::Write).any(|write| some.contains(&write)) {
+            return true;
+        }
+        let mut written: FxHashMap<KeyId, Value> = FxHashMap::default();
+        let mut writes = kinds(OperationKind::Write);
+        if !writes.all(|(key, value)| *written.entry(key).or_insert(value) == value) {
+            return true;
+        }
+        let mut keys = FxHashSet::default();
+        for (key, value) in reads() {
+            match written.get(&key) {
+                Some(&only) if only == value => return true,
+                Some(_) => drop(keys.insert(key)),
+                None => {}
+            }
+        }
+        keys.len() < 2
     }
 
     /// If each value that was read was written to its key, but always in another form: the first one as it was written and

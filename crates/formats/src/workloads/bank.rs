@@ -1,0 +1,146 @@
+//! Accounts between which money is transferred, and reads of all balances.
+
+use super::exchange::{answers, requests, some_answer};
+use super::facts::{Facts, Seen};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use isoscope_model::history::{Answer, Outcome};
+use std::collections::BTreeMap;
+
+/// What a transfer reads is not in the log, so that only the totals of reads say something.
+pub(super) const BANK: Workload = Workload {
+    name: "bank",
+    must: &["transfer", "read"],
+    may: &[],
+    fits: |exchanges| {
+        let is_map = |value: &Tree<'_>| {
+            let is_balance = |value: &Tree<'_>| value.is_nil() || value.integer().is_some();
+            let fields = value.fields();
+            fields.is_some_and(|fields| fields.iter().all(|(_, value)| is_balance(value)))
+        };
+        some_answer(exchanges, "read", is_map)
+            && answers(exchanges, "read", |value| value.is_nil() || is_map(value))
+            && requests(exchanges, "transfer", |value| {
+                value.field("amount").is_some()
+            })
+    },
+    keyed: false,
+    meaning: Meaning::Items(items),
+    facts,
+    no_levels: Some(
+        "a log of transfers does not say which balances they read; only totals are compared",
+    ),
+    assumes: "Transfers keep the total, which the first read has.",
+};
+
+/// What a picture shows: balances that were read, and amounts that were moved.
+fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    for exchange in exchanges {
+        items.begin(exchange);
+        if exchange.word == "read" {
+            let fields = exchange.got().and_then(Tree::fields).unwrap_or_default();
+            fields
+                .iter()
+                .for_each(|(account, balance)| items.read(account, balance));
+            continue;
+        }
+        let field = |name| exchange.asked().field(name);
+        let amount = field("amount").map(Tree::text).unwrap_or_default();
+        for (account, sign) in [(field("from"), '-'), (field("to"), '+')] {
+            if let Some(account) = account {
+                items.write(account, &Tree::Name(format!("{sign}{amount}").into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The balances of a read.
+fn balances(read: &Exchange<'_, '_>) -> Option<BTreeMap<String, Option<i64>>> {
+    let fields = read.got()?.fields()?.iter();
+    Some(
+        fields
+            .map(|(account, balance)| (account.text().into_owned(), balance.integer()))
+            .collect(),
+    )
+}
+
+/// Of each read the first that applies: an unknown account, one without a balance, a wrong total, a balance below zero.
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut reads = exchanges
+        .iter()
+        .filter(|exchange| exchange.word == "read" && exchange.outcome == Outcome::Committed);
+    let Some((first, accounts)) = reads.find_map(|read| Some((read, balances(read)?))) else {
+        facts.answer("bank", Answer::Unknown);
+        return;
+    };
+    let total = accounts
+        .values()
+        .flatten()
+        .map(|balance| i128::from(*balance))
+        .sum::<i128>();
+    let (mut before, mut n_found) = (first, 0);
+    for read in std::iter::once(first).chain(reads) {
+        let Some(balances) = balances(read) else {
+            continue;
+        };
+        let unknown: Vec<&String> = balances
+            .keys()
+            .filter(|account| !accounts.contains_key(*account))
+            .collect();
+        let missing = balances.iter().find(|(_, balance)| balance.is_none());
+        let sum = balances
+            .values()
+            .flatten()
+            .map(|balance| i128::from(*balance))
+            .sum::<i128>();
+        let negative = balances
+            .iter()
+            .find(|(_, balance)| balance.is_some_and(|balance| balance < 0));
+        let (name, about, statement) = if let Some(account) = unknown.first() {
+            (
+                "unknown account",
+                (*account).clone(),
+                format!("the account {account} is not one of the first read"),
+            )
+        } else if let Some((account, _)) = missing {
+            (
+                "no balance",
+                account.clone(),
+                format!("the account {account} has no balance"),
+            )
+        } else if sum != total {
+            let what = if sum > total {
+                "money appeared"
+            } else {
+                "money vanished"
+            };
+            (
+                "wrong total",
+                sum.to_string(),
+                format!("{what}: the balances sum to {sum}, not {total}"),
+            )
+        } else if let Some((account, Some(balance))) = negative {
+            (
+                "negative",
+                balance.to_string(),
+                format!("the account {account} is below zero: {balance}"),
+            )
+        } else {
+            before = read;
+            continue;
+        };
+        n_found += 1;
+        facts.add(
+            exchanges,
+            Seen {
+                name,
+                about: vec![about],
+                statement,
+                calls: vec![before.call, read.call],
+                counts: true,
+            },
+        );
+    }
+    facts.answer("bank", Answer::valid_if(n_found == 0));
+}

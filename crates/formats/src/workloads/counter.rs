@@ -1,0 +1,162 @@
+//! A counter: amounts are added, and reads return the sum.
+
+use super::exchange::{answers, requests, some_answer};
+use super::facts::{Facts, Seen};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use isoscope_model::history::{Answer, Outcome};
+
+const NO_LEVELS: Option<&str> =
+    Some("a read of a counter does not say which additions it saw; only its bounds are compared");
+
+/// Additions are not negative, so that each read has a lower and an upper bound.
+pub(super) const COUNTER: Workload = Workload {
+    name: "counter",
+    must: &["add"],
+    may: &["read"],
+    fits: |exchanges| are_numbers(exchanges) && !has_final_sums(exchanges),
+    keyed: true,
+    meaning: Meaning::Items(items),
+    facts: bounds,
+    no_levels: NO_LEVELS,
+    assumes: "A counter is 0 at first.",
+};
+
+/// Additions may be negative; only reads that are marked `:final?` are compared.
+pub(super) const PN_COUNTER: Workload = Workload {
+    name: "pn-counter",
+    must: &["add"],
+    may: &["read"],
+    fits: |exchanges| are_numbers(exchanges) && has_final_sums(exchanges),
+    keyed: true,
+    meaning: Meaning::Items(items),
+    facts: sums,
+    no_levels: NO_LEVELS,
+    assumes: "A counter is 0 at first.",
+};
+
+fn are_numbers(exchanges: &[Exchange<'_, '_>]) -> bool {
+    requests(exchanges, "add", |value| value.integer().is_some())
+        && some_answer(exchanges, "read", |value| value.integer().is_some())
+        && answers(exchanges, "read", |value| {
+            value.integer().is_some() || value.is_nil()
+        })
+}
+
+fn is_final(exchange: &Exchange<'_, '_>) -> bool {
+    exchange
+        .operation
+        .field("final?")
+        .is_some_and(|value| value.text() == "true")
+}
+
+fn has_final_sums(exchanges: &[Exchange<'_, '_>]) -> bool {
+    let is_negative = |exchange: &Exchange<'_, '_>| exchange.word == "add" && amount(exchange) < 0;
+    exchanges
+        .iter()
+        .any(|exchange| is_final(exchange) || is_negative(exchange))
+}
+
+/// What an addition adds.
+fn amount(exchange: &Exchange<'_, '_>) -> i128 {
+    i128::from(exchange.asked().integer().unwrap_or_default())
+}
+
+/// What a picture shows: amounts, and sums that were read.
+fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    let only = super::name("counter");
+    for exchange in exchanges {
+        let key = exchange.key.unwrap_or(&only);
+        items.begin(exchange);
+        match exchange.got() {
+            _ if exchange.word == "add" => {
+                items.write(key, &Tree::Name(format!("{:+}", amount(exchange)).into()));
+            }
+            Some(read) => items.read(key, read),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// A read lies between the sum of what had been added before it began and of what had begun to be added before it ended.
+fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let additions = |counts: &dyn Fn(&Exchange<'_, '_>) -> bool| -> i128 {
+        let counted = exchanges
+            .iter()
+            .filter(|exchange| exchange.word == "add" && counts(exchange));
+        counted.map(amount).sum()
+    };
+    let mut is_valid = true;
+    for read in exchanges.iter().filter(|exchange| exchange.word == "read") {
+        let Some(got) = read.got().and_then(Tree::integer).map(i128::from) else {
+            continue;
+        };
+        let had_ended = |addition: &Exchange<'_, '_>| {
+            addition.is_committed() && addition.end.is_some_and(|end| end < read.begin)
+        };
+        let had_begun = |addition: &Exchange<'_, '_>| {
+            addition.outcome != Outcome::Aborted && read.end.is_none_or(|end| addition.begin < end)
+        };
+        let (least, most) = (additions(&had_ended), additions(&had_begun));
+        if (least..=most).contains(&got) {
+            continue;
+        }
+        is_valid = false;
+        let statement = format!("{got} was read, where only {least} to {most} were possible");
+        facts.add(
+            exchanges,
+            Seen {
+                name: if got < least { "too low" } else { "too high" },
+                about: vec![got.to_string()],
+                statement,
+                calls: vec![read.call],
+                counts: true,
+            },
+        );
+    }
+    facts.answer("counter", Answer::valid_if(is_valid));
+}
+
+/// Most additions without an answer whose sums are tried.
+const MOST_SUMS: usize = 1 << 16;
+
+/// A final read is the sum of what was added, and of some of what had no answer.
+fn sums(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let additions = || exchanges.iter().filter(|exchange| exchange.word == "add");
+    let sure: i128 = additions()
+        .filter(|addition| addition.is_committed())
+        .map(amount)
+        .sum();
+    let mut possible = std::collections::BTreeSet::from([sure]);
+    for open in additions().filter(|addition| addition.outcome == Outcome::Unknown) {
+        let with: Vec<i128> = possible.iter().map(|sum| sum + amount(open)).collect();
+        possible.extend(with);
+        if possible.len() > MOST_SUMS {
+            facts.answer("pn-counter", Answer::Unknown);
+            return;
+        }
+    }
+    let mut is_valid = true;
+    for read in exchanges.iter().filter(|exchange| is_final(exchange)) {
+        let Some(got) = read.got().and_then(Tree::integer).map(i128::from) else {
+            continue;
+        };
+        if possible.contains(&got) {
+            continue;
+        }
+        is_valid = false;
+        let would_do: Vec<String> = possible.iter().take(10).map(i128::to_string).collect();
+        facts.add(
+            exchanges,
+            Seen {
+                name: "no sum",
+                about: vec![got.to_string()],
+                statement: format!("no sum explains {got}; {} would do", would_do.join(" or ")),
+                calls: vec![read.call],
+                counts: true,
+            },
+        );
+    }
+    facts.answer("pn-counter", Answer::valid_if(is_valid));
+}

@@ -1,0 +1,86 @@
+//! What a workload's own rules see.
+
+use super::Exchange;
+use crate::operations::Tree;
+use isoscope_model::history::{Answer, Draft, Fact, Workload, counted};
+use rustc_hash::FxHashMap;
+
+/// A fact, with its calls.
+pub(super) struct Seen {
+    pub(super) name: &'static str,
+    pub(super) about: Vec<String>,
+    pub(super) statement: String,
+    pub(super) calls: Vec<usize>,
+    pub(super) counts: bool,
+}
+
+/// What the rules see of all keys.
+#[derive(Default)]
+pub(super) struct Facts {
+    facts: Vec<(Option<String>, Seen)>,
+    answers: Vec<(&'static str, Answer)>,
+}
+
+impl Facts {
+    /// Adds what is seen of the key of these exchanges.
+    pub(super) fn add(&mut self, exchanges: &[Exchange<'_, '_>], seen: Seen) {
+        let key = exchanges.first().and_then(|first| first.key);
+        self.facts
+            .push((key.map(|key| key.text().into_owned()), seen));
+    }
+
+    /// Says what a checker of Jepsen answers about one key; of all keys the worst answer counts.
+    pub(super) fn answer(&mut self, rule: &'static str, answer: Answer) {
+        match self.answers.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, known)) => *known = answer.max(*known),
+            None => self.answers.push((rule, answer)),
+        }
+    }
+
+    /// The workload of this name, for transactions by call.
+    pub(super) fn workload(
+        self,
+        name: &'static str,
+        no_levels: Option<&'static str>,
+        drafts: &FxHashMap<usize, Draft>,
+    ) -> Workload<Draft> {
+        let fact = |(key, seen): (Option<String>, Seen)| Fact {
+            name: seen.name,
+            key,
+            about: seen.about,
+            statement: seen.statement,
+            transactions: seen
+                .calls
+                .iter()
+                .filter_map(|call| drafts.get(call))
+                .copied()
+                .collect(),
+            counts: seen.counts,
+        };
+        Workload {
+            name,
+            no_levels,
+            like_jepsen: self.answers,
+            facts: self.facts.into_iter().map(fact).collect(),
+        }
+    }
+}
+
+/// Values in a sentence: `1, 2 and 3`, at most ten of them.
+pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> String {
+    const MOST: usize = 10;
+    let texts: Vec<String> = values
+        .into_iter()
+        .map(|value| value.text().into_owned())
+        .collect();
+    match &texts[..] {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] if texts.len() <= MOST => format!("{} and {last}", first.join(", ")),
+        _ => format!(
+            "{}, … ({} in all)",
+            texts[..MOST].join(", "),
+            counted(texts.len(), "value")
+        ),
+    }
+}

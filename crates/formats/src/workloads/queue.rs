@@ -1,0 +1,147 @@
+//! A queue: messages go in and come out.
+
+use super::exchange::requests;
+use super::facts::{Facts, Seen, listed};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
+use crate::operations::Tree;
+use isoscope_model::history::{Answer, Outcome};
+use rustc_hash::FxHashMap;
+
+/// Each message that went in comes out, once. `drain` is as many `dequeue`s as it returned messages.
+pub(super) const QUEUE: Workload = Workload {
+    name: "queue",
+    must: &["enqueue"],
+    may: &["dequeue", "drain"],
+    fits: |exchanges| requests(exchanges, "enqueue", |value| !value.is_nil()),
+    keyed: true,
+    meaning: Meaning::Items(items),
+    facts,
+    no_levels: Some(
+        "messages of a queue are no items; only what went in and what came out is compared",
+    ),
+    assumes: "",
+};
+
+/// The messages that came out in a call.
+fn taken<'e>(exchange: &'e Exchange<'_, '_>) -> &'e [Tree<'e>] {
+    match exchange.got() {
+        Some(all) if exchange.word == "drain" => all.elements().unwrap_or_default(),
+        Some(one) if exchange.word == "dequeue" && !one.is_nil() => std::slice::from_ref(one),
+        _ => &[],
+    }
+}
+
+/// What a picture shows: messages that went in and came out.
+fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    let only = super::name("queue");
+    for exchange in exchanges {
+        let key = exchange.key.unwrap_or(&only);
+        items.begin(exchange);
+        if exchange.word == "enqueue" {
+            items.write(key, exchange.given());
+        }
+        taken(exchange)
+            .iter()
+            .for_each(|message| items.read(key, message));
+    }
+    Ok(())
+}
+
+/// What became of a message.
+#[derive(Default)]
+struct Message<'e, 'c, 'a> {
+    sent: Vec<&'e Exchange<'c, 'a>>,
+    taken: Vec<&'e Exchange<'c, 'a>>,
+}
+
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut messages: Vec<(&Tree<'_>, Message<'_, '_, '_>)> = Vec::new();
+    for exchange in exchanges {
+        let sent = (exchange.word == "enqueue").then(|| exchange.given());
+        for (message, is_sent) in sent
+            .map(|m| (m, true))
+            .into_iter()
+            .chain(taken(exchange).iter().map(|m| (m, false)))
+        {
+            let next = messages.len();
+            let at = *places.entry(message.text().into_owned()).or_insert(next);
+            if at == next {
+                messages.push((message, Message::default()));
+            }
+            let found = &mut messages[at].1;
+            if is_sent {
+                &mut found.sent
+            } else {
+                &mut found.taken
+            }
+            .push(exchange);
+        }
+    }
+    let sure = |message: &Message<'_, '_, '_>| {
+        message
+            .sent
+            .iter()
+            .filter(|sent| sent.is_committed())
+            .count()
+    };
+    type Group<'g> = (
+        &'static str,
+        bool,
+        &'static str,
+        &'g dyn Fn(&Message<'_, '_, '_>) -> bool,
+    );
+    let groups: [Group<'_>; 4] = [
+        ("lost", true, "went in and never came out", &|m| {
+            sure(m) > 0 && m.taken.is_empty()
+        }),
+        ("unexpected", true, "came out and never went in", &|m| {
+            m.sent.is_empty()
+                || m.sent.iter().all(|sent| sent.outcome == Outcome::Aborted) && !m.taken.is_empty()
+        }),
+        (
+            "twice",
+            false,
+            "came out more often than it went in",
+            &|m| !m.sent.is_empty() && m.taken.len() > m.sent.len(),
+        ),
+        ("recovered", false, "had no answer, and came out", &|m| {
+            sure(m) == 0
+                && m.sent.iter().any(|sent| sent.outcome == Outcome::Unknown)
+                && !m.taken.is_empty()
+        }),
+    ];
+    let mut is_valid = true;
+    for (name, counts, what, is_one) in groups {
+        let found: Vec<&(&Tree<'_>, Message<'_, '_, '_>)> = messages
+            .iter()
+            .filter(|(_, message)| is_one(message))
+            .collect();
+        let Some((_, first)) = found.first() else {
+            continue;
+        };
+        is_valid &= !counts;
+        facts.add(
+            exchanges,
+            Seen {
+                name,
+                about: found
+                    .iter()
+                    .map(|(message, _)| message.text().into_owned())
+                    .collect(),
+                statement: format!(
+                    "{}: {what}",
+                    listed(found.iter().map(|(message, _)| *message))
+                ),
+                calls: first
+                    .sent
+                    .iter()
+                    .chain(&first.taken)
+                    .map(|exchange| exchange.call)
+                    .collect(),
+                counts,
+            },
+        );
+    }
+    facts.answer("total-queue", Answer::valid_if(is_valid));
+}

@@ -1,0 +1,330 @@
+//! What became of the elements of a set.
+//!
+//! An element is *known* from the end of its addition, or of the first read that saw it. It is *lost* if a read that began
+//! after that, and after the last read that saw it, missed it; *stale* if a read missed it although it was known, and a
+//! later one saw it. Jepsen has three checkers: `set` looks at the last read, `set-full` at every element, `comments` at
+//! what a read should have seen besides.
+
+use super::Exchange;
+use super::facts::{Facts, Seen, listed};
+use super::set::is_addition;
+use crate::operations::Tree;
+use isoscope_model::history::{Answer, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What reads say about an element.
+struct Element<'e> {
+    name: &'e Tree<'e>,
+    /// Its first addition, if it was asked for.
+    addition: Option<usize>,
+    /// When an addition of it had ended well.
+    sure: Option<i64>,
+    /// Whether an addition of it was refused.
+    is_refused: bool,
+    first_seen: Option<i64>,
+    last_seen: Option<(i64, usize)>,
+    last_missed: Option<(i64, usize)>,
+    /// Where reads that missed it began.
+    missed: Vec<i64>,
+}
+
+/// Facts about the set of one key.
+pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut reads: Vec<&Exchange<'_, '_>> = exchanges
+        .iter()
+        .filter(|exchange| !is_addition(exchange) && exchange.got().is_some())
+        .collect();
+    reads.sort_by_key(|read| read.end);
+    let elements = survey(exchanges, &reads);
+    let is_stable = |element: &&Element<'_>| element.fate() == Fate::Stable || element.is_stale();
+    let n_stable = elements
+        .iter()
+        .filter(|element| element.addition.is_some())
+        .filter(is_stable)
+        .count();
+    let groups = Groups::new(&elements, &reads);
+    groups.add(exchanges, &elements, facts);
+    let of_set = match reads.is_empty() {
+        true => Answer::Unknown,
+        false => Answer::valid_if(!groups.is_incomplete && !groups.has_strange),
+    };
+    let of_full = match (groups.lost.is_empty(), n_stable) {
+        (false, _) => Answer::Invalid,
+        (true, 0) => Answer::Unknown,
+        (true, _) => Answer::Valid,
+    };
+    facts.answer("set", of_set);
+    facts.answer("set-full", of_full);
+    if exchanges.iter().any(|exchange| exchange.word == "write") {
+        comments(exchanges, &reads, facts);
+    }
+}
+
+/// What became of an element that was asked for.
+#[derive(PartialEq, Eq)]
+enum Fate {
+    Lost,
+    NeverRead,
+    Stable,
+}
+
+impl Element<'_> {
+    fn known(&self) -> Option<i64> {
+        [self.sure, self.first_seen].into_iter().flatten().min()
+    }
+
+    fn fate(&self) -> Fate {
+        let begin = |read: Option<(i64, usize)>| read.map_or(-1, |(begin, _)| begin);
+        let (seen, missed) = (begin(self.last_seen), begin(self.last_missed));
+        match self.known() {
+            None => Fate::NeverRead,
+            Some(_) if self.last_seen.is_some() && missed < seen => Fate::Stable,
+            Some(known) if self.last_missed.is_some() && seen < missed && known < missed => {
+                Fate::Lost
+            }
+            Some(_) => Fate::NeverRead,
+        }
+    }
+
+    fn is_stale(&self) -> bool {
+        let known = self.known().unwrap_or(i64::MAX);
+        self.fate() == Fate::Stable && self.missed.iter().any(|begin| *begin > known)
+    }
+
+    fn calls(&self) -> Vec<usize> {
+        let reads = [self.last_seen, self.last_missed].into_iter().flatten();
+        self.addition
+            .into_iter()
+            .chain(reads.map(|(_, call)| call))
+            .collect()
+    }
+}
+
+/// All elements that were asked for or read, in the order of the log. O(reads × elements).
+fn survey<'e, 'a>(
+    exchanges: &'e [Exchange<'_, 'a>],
+    reads: &[&'e Exchange<'_, 'a>],
+) -> Vec<Element<'e>> {
+    let mut elements: Vec<Element<'e>> = Vec::new();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let place = |name: &'e Tree<'e>,
+                 elements: &mut Vec<Element<'e>>,
+                 places: &mut FxHashMap<String, usize>| {
+        *places.entry(name.text().into_owned()).or_insert_with(|| {
+            elements.push(Element {
+                name,
+                addition: None,
+                sure: None,
+                is_refused: false,
+                first_seen: None,
+                last_seen: None,
+                last_missed: None,
+                missed: Vec::new(),
+            });
+            elements.len() - 1
+        })
+    };
+    for addition in exchanges.iter().filter(|exchange| is_addition(exchange)) {
+        let at = place(addition.given(), &mut elements, &mut places);
+        let element = &mut elements[at];
+        element.addition.get_or_insert(addition.call);
+        match addition.outcome {
+            Outcome::Committed => element.sure = element.sure.or(addition.end),
+            Outcome::Aborted => element.is_refused = true,
+            Outcome::Unknown => {}
+        }
+    }
+    let read_elements =
+        |read: &&'e Exchange<'_, 'a>| read.got().and_then(Tree::elements).unwrap_or_default();
+    for read in reads {
+        for name in read_elements(read) {
+            place(name, &mut elements, &mut places);
+        }
+    }
+    let mut is_there = vec![false; elements.len()];
+    for read in reads {
+        is_there.fill(false);
+        for name in read_elements(read) {
+            is_there[places[&*name.text()]] = true;
+        }
+        for (element, is_there) in elements.iter_mut().zip(&is_there) {
+            let at = Some((read.begin, read.call));
+            if *is_there {
+                element.first_seen = element.first_seen.min(read.end).or(read.end);
+                element.last_seen = element.last_seen.max(at);
+            } else {
+                element.last_missed = element.last_missed.max(at);
+                element.missed.push(read.begin);
+            }
+        }
+    }
+    elements
+}
+
+/// Elements by what became of them: places among all.
+#[derive(Default)]
+struct Groups {
+    lost: Vec<usize>,
+    stale: Vec<usize>,
+    never_read: Vec<usize>,
+    unexpected: Vec<usize>,
+    recovered: Vec<usize>,
+    /// In one read more than once.
+    twice: Vec<usize>,
+    /// Whether the last read lacks an element that was acknowledged.
+    is_incomplete: bool,
+    /// Whether the last read has an element that was never asked for.
+    has_strange: bool,
+}
+
+impl Groups {
+    fn new(elements: &[Element<'_>], reads: &[&Exchange<'_, '_>]) -> Groups {
+        let mut groups = Groups::default();
+        let Some(last) = reads.last() else {
+            return groups;
+        };
+        let of = |read: &Exchange<'_, '_>| -> FxHashSet<String> {
+            let elements = read.got().and_then(Tree::elements).unwrap_or_default();
+            elements
+                .iter()
+                .map(|element| element.text().into_owned())
+                .collect()
+        };
+        let last = of(last);
+        let mut repeated = FxHashSet::default();
+        for read in reads {
+            let mut met = FxHashSet::default();
+            let elements = read.got().and_then(Tree::elements).unwrap_or_default();
+            repeated.extend(
+                elements
+                    .iter()
+                    .map(Tree::text)
+                    .filter(|text| !met.insert(text.clone()))
+                    .map(|text| text.into_owned()),
+            );
+        }
+        for (at, element) in elements.iter().enumerate() {
+            let text = element.name.text();
+            let is_in_last = last.contains(&*text);
+            let is_added = element.addition.is_some();
+            groups.is_incomplete |= element.sure.is_some() && !is_in_last;
+            groups.has_strange |= !is_added && is_in_last;
+            if element.last_seen.is_some()
+                && (!is_added || element.is_refused && element.sure.is_none())
+            {
+                groups.unexpected.push(at);
+            }
+            if repeated.contains(&*text) {
+                groups.twice.push(at);
+            }
+            if !is_added {
+                continue;
+            }
+            match element.fate() {
+                Fate::Lost => groups.lost.push(at),
+                Fate::NeverRead => groups.never_read.push(at),
+                Fate::Stable if element.is_stale() => groups.stale.push(at),
+                Fate::Stable => {}
+            }
+            if is_in_last && element.sure.is_none() && !element.is_refused {
+                groups.recovered.push(at);
+            }
+        }
+        groups
+    }
+
+    fn add(&self, exchanges: &[Exchange<'_, '_>], elements: &[Element<'_>], facts: &mut Facts) {
+        let groups = [
+            (
+                "lost",
+                &self.lost,
+                true,
+                "acknowledged or seen, and missing from a later read",
+            ),
+            (
+                "unexpected",
+                &self.unexpected,
+                true,
+                "read, although nobody added it or its addition failed",
+            ),
+            (
+                "stale",
+                &self.stale,
+                false,
+                "missing from a read that began when it was known, and seen later",
+            ),
+            (
+                "never read",
+                &self.never_read,
+                false,
+                "added, and in no read that could show what became of it",
+            ),
+            ("twice", &self.twice, false, "more than once in one read"),
+            (
+                "recovered",
+                &self.recovered,
+                false,
+                "without an answer, and there at last",
+            ),
+        ];
+        for (name, places, counts, what) in groups.into_iter().filter(|group| !group.1.is_empty()) {
+            let all: Vec<&Element<'_>> = places.iter().map(|&at| &elements[at]).collect();
+            facts.add(
+                exchanges,
+                Seen {
+                    name,
+                    about: all
+                        .iter()
+                        .map(|element| element.name.text().into_owned())
+                        .collect(),
+                    statement: format!(
+                        "{}: {what}",
+                        listed(all.iter().map(|element| element.name))
+                    ),
+                    calls: all[0].calls(),
+                    counts,
+                },
+            );
+        }
+    }
+}
+
+/// A read that sees a value sees all whose addition had ended before that of the value began.
+fn comments(exchanges: &[Exchange<'_, '_>], reads: &[&Exchange<'_, '_>], facts: &mut Facts) {
+    let additions: Vec<&Exchange<'_, '_>> = exchanges
+        .iter()
+        .filter(|exchange| is_addition(exchange) && exchange.outcome != Outcome::Aborted)
+        .collect();
+    let gap = |read: &&&Exchange<'_, '_>| -> Option<(usize, usize)> {
+        let elements = read.got().and_then(Tree::elements)?;
+        let seen: FxHashSet<_> = elements.iter().map(Tree::text).collect();
+        let is_seen = |addition: &&&Exchange<'_, '_>| seen.contains(&addition.given().text());
+        let latest = additions
+            .iter()
+            .filter(is_seen)
+            .max_by_key(|addition| addition.begin)?;
+        let is_missing = |addition: &&&Exchange<'_, '_>| {
+            !is_seen(addition)
+                && addition.is_committed()
+                && addition.end.is_some_and(|end| end < latest.begin)
+        };
+        let missing = additions.iter().find(is_missing)?;
+        let index = |exchange: &Exchange<'_, '_>| {
+            additions.iter().position(|one| one.call == exchange.call)
+        };
+        index(latest).zip(index(missing))
+    };
+    let found = reads.iter().find_map(|read| Some((read, gap(&read)?)));
+    facts.answer("comments", Answer::valid_if(found.is_none()));
+    if let Some((read, (later, earlier))) = found {
+        let (later, earlier) = (additions[later], additions[earlier]);
+        let (seen, missing) = (later.given().text(), earlier.given().text());
+        facts.add(exchanges, Seen {
+            name: "later without earlier",
+            about: vec![missing.clone().into_owned()],
+            statement: format!("{seen} was seen without {missing}, whose write had ended before that of {seen} began"),
+            calls: vec![earlier.call, later.call, read.call],
+            counts: true,
+        });
+    }
+}

@@ -1,0 +1,357 @@
+//! `isoscope elle`: arguments, words and exit codes of elle-cli (ligurio/elle-cli), so that scripts that call it can call
+//! this instead.
+//!
+//! A file is valid if no level that was asked for is violated; for workloads for which Jepsen has a rule of its own (sets,
+//! banks, counters, …), if that rule says so.
+
+use super::args::ElleExit;
+use super::output::Output;
+use super::{ElleArguments, ExitCode, complain};
+use crate::audit::{self, Examples};
+use crate::checkers::lattice::named;
+use crate::checkers::{Findings, Level, Options, Verdict, Violation};
+use crate::control::Control;
+use crate::counterexample::narrate;
+use crate::export::{self, ComposeOptions, ExportKind};
+use crate::formats::{self, Request};
+use crate::health;
+use crate::history::{Answer, History};
+use crate::relations;
+use crate::report::{self, Settings};
+use anyhow::Context;
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// What elle-cli calls a workload, the name here, and the rule of Jepsen that decides; none where levels do.
+const MODELS: &[(&str, &str, Option<&str>)] = &[
+    ("list-append", "transactions", None),
+    ("rw-register", "transactions", None),
+    ("long-fork", "transactions", None),
+    ("cas-register", "register", None),
+    ("register", "register", None),
+    ("mutex", "mutex", None),
+    ("bank", "bank", Some("bank")),
+    ("counter", "counter", Some("counter")),
+    ("pn-counter", "pn-counter", Some("pn-counter")),
+    ("set", "set", Some("set")),
+    ("set-full", "set", Some("set-full")),
+    ("comments", "set", Some("comments")),
+    ("sequential", "sequential", Some("sequential")),
+    ("causal", "causal", None),
+    ("g2", "g2", Some("g2")),
+    ("queue", "queue", Some("total-queue")),
+    ("total-queue", "queue", Some("total-queue")),
+    ("unique-ids", "unique-ids", Some("unique-ids")),
+    ("kafka", "log", Some("kafka")),
+];
+
+/// Anomalies of Elle, each with the level that is violated where it occurs.
+const ANOMALIES: &[(&[&str], Level)] = &[
+    (&["G0"], Level::PlainReadUncommitted),
+    (
+        &[
+            "G1",
+            "G1a",
+            "G1b",
+            "G1c",
+            "incompatible-order",
+            "dirty-update",
+            "future-read",
+            "duplicate-elements",
+        ],
+        Level::PlainAdyaReadCommitted,
+    ),
+    (&["internal"], Level::PlainReadAtomic),
+    (&["lost-update"], Level::PlainCursorStability),
+    (
+        &["G-single", "G-single-item"],
+        Level::PlainParallelSnapshotIsolation,
+    ),
+    (
+        &["G-nonadjacent", "G-nonadjacent-item"],
+        Level::PlainSnapshotIsolation,
+    ),
+    (
+        &["G2", "G2-item", "write-skew"],
+        Level::PlainSerializability,
+    ),
+];
+
+/// The default of elle-cli.
+const STRICT: Level = Level::StrictSerializability;
+
+/// How long a file may take unless more is asked for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let levels = levels(arguments)?;
+    let model = match &arguments.model {
+        None => None,
+        Some(name) => Some(
+            MODELS
+                .iter()
+                .find(|(model, ..)| model == name)
+                .with_context(|| {
+                    let known: Vec<&str> = MODELS.iter().map(|(model, ..)| *model).collect();
+                    format!("there is no model `{name}`: known are {}", known.join(", "))
+                })?,
+        ),
+    };
+    let (mut worst, mut is_unread) = (Answer::Valid, false);
+    for path in &arguments.files {
+        match file(path, model, &levels, arguments) {
+            Ok((answer, json)) => {
+                let shown = crate::history::visible(&path.display().to_string());
+                out.text(&match json {
+                    Some(json) => format!("{json}\n"),
+                    None => format!("{shown} \t {}\n", word(answer)),
+                });
+                worst = worst.max(answer);
+            }
+            Err(error) => {
+                complain(&format!("{}: {error:#}", path.display()));
+                is_unread = true;
+            }
+        }
+    }
+    Ok(code(arguments.exit, worst, is_unread))
+}
+
+/// The exit code that a caller expects.
+fn code(like: ElleExit, worst: Answer, is_unread: bool) -> ExitCode {
+    match (like, worst) {
+        _ if is_unread => ExitCode::Unread,
+        (_, Answer::Invalid) => ExitCode::Violated,
+        (ElleExit::Jepsen, Answer::Unknown) => ExitCode::Unusable,
+        (ElleExit::Isoscope, Answer::Unknown) => ExitCode::Undecided,
+        _ => ExitCode::Satisfied,
+    }
+}
+
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Valid => "true",
+        Answer::Invalid => "false",
+        Answer::Unknown => "unknown",
+    }
+}
+
+/// The levels that are asked for, by Elle's keywords, and those whose violation the anomalies show.
+fn levels(arguments: &ElleArguments) -> anyhow::Result<Vec<Level>> {
+    let mut levels = Vec::new();
+    for name in &arguments.consistency_models {
+        levels.push(elle_level(name.trim_start_matches(':'))?);
+    }
+    if levels.is_empty() {
+        levels.push(STRICT);
+    }
+    for name in &arguments.anomalies {
+        let bare = name.trim_start_matches(':');
+        let (plain, suffix) = match (
+            bare.strip_suffix("-process"),
+            bare.strip_suffix("-realtime"),
+        ) {
+            (Some(plain), _) => (plain, ""),
+            (_, Some(plain)) => (plain, "R-"),
+            _ => (bare, "P-"),
+        };
+        let row = ANOMALIES.iter().find(|(names, _)| names.contains(&plain));
+        let (_, level) = row.with_context(|| format!("there is no anomaly `{name}`"))?;
+        let code = format!("{suffix}{}", level.code().trim_start_matches("P-"));
+        levels.push(named(&code).map_err(anyhow::Error::msg)?);
+    }
+    levels.dedup();
+    Ok(levels)
+}
+
+/// The level of a keyword of Elle, also of its short names for orders by session and by real time.
+fn elle_level(name: &str) -> anyhow::Result<Level> {
+    const SHORT: &[(&str, &str)] = &[
+        ("PL-1", "read-uncommitted"),
+        ("PL-2", "read-committed"),
+        ("PL-SI", "snapshot-isolation"),
+        ("PL-3", "serializable"),
+    ];
+    let long = ["strong-session-", "strong-"].iter().find_map(|order| {
+        let rest = name.strip_prefix(order)?;
+        let (_, long) = SHORT.iter().find(|(short, _)| *short == rest)?;
+        Some(format!("{order}{long}"))
+    });
+    let name = long.as_deref().unwrap_or(name);
+    named(&format!(":{name}")).map_err(anyhow::Error::msg)
+}
+
+/// The answer for one file, and all about it where JSON is asked for.
+fn file(
+    path: &Path,
+    model: Option<&(&str, &str, Option<&str>)>,
+    levels: &[Level],
+    arguments: &ElleArguments,
+) -> anyhow::Result<(Answer, Option<Json>)> {
+    let asked = Duration::from_secs(arguments.cycle_search_timeout.unwrap_or_default() / 1000);
+    let control = Control::new().with_time_limit(PATIENCE.max(asked));
+    let format = arguments
+        .format
+        .as_deref()
+        .map(|format| format!("elle-{format}"));
+    let request = Request::from(format.as_deref());
+    let history = formats::open(path, request, &control)
+        .map_err(|error| anyhow::anyhow!("{}", error.message()))?;
+    let found = history
+        .workload()
+        .map_or("transactions", |workload| workload.name);
+    if let Some((name, wanted, _)) = model
+        && found != *wanted
+    {
+        anyhow::bail!("this is no history of `{name}`: it is one of `{found}`");
+    }
+    let mut levels = levels.to_vec();
+    if matches!(found, "register" | "mutex") && arguments.consistency_models.is_empty() {
+        levels = vec![Level::Linearizability];
+    }
+    let options = Options {
+        levels,
+        counts: false,
+        ..Options::default()
+    };
+    let findings = audit::check(&history, &options, &control, &|_| {});
+    let by_rule = rule(&history, model.and_then(|(.., rule)| *rule));
+    let by_levels = by_levels(&history, &findings, &control);
+    if let Some((rule, answer)) = by_rule
+        && answer == Answer::Valid
+        && by_levels == Answer::Invalid
+    {
+        complain(&format!(
+            "{}: valid by the rule of `{rule}`, but no order explains it at the levels asked for",
+            path.display()
+        ));
+    }
+    if let Some(folder) = &arguments.directory {
+        draw(&history, &findings, folder, &control)?;
+    }
+    let answer = by_rule.map_or(by_levels, |(_, answer)| answer);
+    let json = arguments
+        .output
+        .is_json()
+        .then(|| whole(&history, &findings, answer));
+    Ok((answer, json))
+}
+
+/// The answer of the rule that is asked for, or of the first of the workload; none where levels decide.
+fn rule(history: &History, name: Option<&str>) -> Option<(&'static str, Answer)> {
+    let rules = &history.workload()?.like_jepsen;
+    let wanted = |(rule, _): &&(&'static str, Answer)| name.is_none_or(|name| *rule == name);
+    rules.iter().find(wanted).copied()
+}
+
+/// The answer of the levels: unknown where one is undecided and none violated, or where nothing was tested.
+fn by_levels(history: &History, findings: &Findings, control: &Control) -> Answer {
+    let mut verdicts = findings.levels.iter().map(|result| &result.verdict);
+    if verdicts
+        .clone()
+        .any(|verdict| *verdict == Verdict::Violated)
+    {
+        return Answer::Invalid;
+    }
+    let resolution = relations::resolve(history, control).ok();
+    let health =
+        resolution.and_then(|resolution| health::examine(history, &resolution, control).ok());
+    let committed = history.recorded().committed;
+    let is_tested = health.is_none_or(|health| health.is_tested()) && committed > 1;
+    if is_tested && verdicts.all(|verdict| matches!(verdict, Verdict::Satisfied(_))) {
+        Answer::Valid
+    } else {
+        Answer::Unknown
+    }
+}
+
+/// Elle's name of what a violation shows.
+fn anomaly(violation: &Violation) -> &'static str {
+    let row = violation.id.pattern.row();
+    row.adya.unwrap_or(row.name)
+}
+
+/// All about a file, with the fields of Elle.
+fn whole(history: &History, findings: &Findings, answer: Answer) -> Json {
+    let mut anomalies: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
+    for violation in &findings.violations {
+        let id = violation.id.to_string();
+        anomalies
+            .entry(anomaly(violation))
+            .or_default()
+            .push(Json::from(id));
+    }
+    let violated: BTreeSet<&str> = findings
+        .levels
+        .iter()
+        .filter(|result| result.verdict == Verdict::Violated)
+        .flat_map(|result| result.level.row().elle.first().copied())
+        .collect();
+    let valid = match answer {
+        Answer::Valid => Json::Bool(true),
+        Answer::Invalid => Json::Bool(false),
+        Answer::Unknown => Json::from("unknown"),
+    };
+    let settings = Settings::default();
+    json!({
+        "file": history.origin().path,
+        "valid?": valid,
+        "anomaly-types": anomalies.keys().collect::<Vec<_>>(),
+        "anomalies": anomalies,
+        "not": violated,
+        "also-not": [],
+        "isoscope": report::of_findings(history, findings, settings),
+    })
+}
+
+/// Draws a violation of each kind: `DIR/G-single/0.svg`, and in words `DIR/G-single.txt`.
+fn draw(
+    history: &History,
+    findings: &Findings,
+    folder: &Path,
+    control: &Control,
+) -> anyhow::Result<()> {
+    let examples = Examples::new(history, findings);
+    let mut drawn = BTreeSet::new();
+    for violation in &findings.violations {
+        let name = anomaly(violation).replace([' ', ','], "");
+        if !drawn.insert(name.clone()) {
+            continue;
+        }
+        let example = examples.of(violation, control);
+        let (small, why) = (&example.counterexample, &example.explanation);
+        let picture = export::compose(small, why, history, &ComposeOptions::default());
+        let svg = export::export(ExportKind::Svg, &picture)?;
+        let of_kind = folder.join(&name);
+        std::fs::create_dir_all(&of_kind).with_context(|| of_kind.display().to_string())?;
+        crate::files::write_file(&of_kind.join("0.svg"), |file| {
+            anyhow::Ok(file.write_all(&svg)?)
+        })?;
+        let words = narrate::plain_text(small, why, history);
+        let path = folder.join(format!("{name}.txt"));
+        crate::files::write_file(&path, |file| anyhow::Ok(file.write_all(words.as_bytes())?))?;
+    }
+    Ok(())
+}
+
+/// The arguments as clap takes them: `-v` in front of `text` or `json` names the output, else it is the old flag for more
+/// words, which says nothing here.
+pub(super) fn plain_arguments(arguments: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+    if arguments.get(1).is_none_or(|command| command != "elle") {
+        return arguments;
+    }
+    let mut plain = Vec::with_capacity(arguments.len());
+    let mut rest = arguments.into_iter().peekable();
+    while let Some(argument) = rest.next() {
+        let is_flag = argument == "-v" || argument == "--verbose";
+        let names_output = rest
+            .peek()
+            .is_some_and(|next| next == "text" || next == "json");
+        if !is_flag || names_output {
+            plain.push(argument);
+        }
+    }
+    plain
+}
