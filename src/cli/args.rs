@@ -125,7 +125,6 @@ pub struct ElleArguments {
 /// What elle-cli takes and is not needed here.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Accepted, not needed")]
-#[expect(dead_code, reason = "scripts for elle-cli pass them")]
 pub(super) struct ElleNotNeeded {
     #[arg(short = 'p', long, value_name = "FORMAT", hide_short_help = true)]
     plot_format: Option<String>,

@@ -14,9 +14,7 @@ use crate::control::Control;
 use crate::counterexample::narrate;
 use crate::export::{self, ComposeOptions, ExportKind};
 use crate::formats::{self, Request};
-use crate::health;
 use crate::history::{Answer, History};
-use crate::relations;
 use crate::report::{self, Settings};
 use anyhow::Context;
 use serde_json::{Value as Json, json};
@@ -104,10 +102,12 @@ pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result
         match file(path, model, &levels, arguments) {
             Ok((answer, json)) => {
                 let shown = crate::history::visible(&path.display().to_string());
-                out.text(&match json {
+                let line = match json {
                     Some(json) => format!("{json}\n"),
+                    // A tab, which text would show as what it is.
                     None => format!("{shown} \t {}\n", word(answer)),
-                });
+                };
+                out.with(|out| out.write_all(line.as_bytes()));
                 worst = worst.max(answer);
             }
             Err(error) => {
@@ -218,7 +218,7 @@ fn file(
     };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let by_rule = rule(&history, model.and_then(|(.., rule)| *rule));
-    let by_levels = by_levels(&history, &findings, &control);
+    let by_levels = by_levels(&history, &findings);
     if let Some((rule, answer)) = by_rule
         && answer == Answer::Valid
         && by_levels == Answer::Invalid
@@ -246,8 +246,9 @@ fn rule(history: &History, name: Option<&str>) -> Option<(&'static str, Answer)>
     rules.iter().find(wanted).copied()
 }
 
-/// The answer of the levels: unknown where one is undecided and none violated, or where nothing was tested.
-fn by_levels(history: &History, findings: &Findings, control: &Control) -> Answer {
+/// The answer of the levels: unknown where one is undecided and none violated, or where fewer than two transactions may
+/// have committed.
+fn by_levels(history: &History, findings: &Findings) -> Answer {
     let mut verdicts = findings.levels.iter().map(|result| &result.verdict);
     if verdicts
         .clone()
@@ -255,11 +256,8 @@ fn by_levels(history: &History, findings: &Findings, control: &Control) -> Answe
     {
         return Answer::Invalid;
     }
-    let resolution = relations::resolve(history, control).ok();
-    let health =
-        resolution.and_then(|resolution| health::examine(history, &resolution, control).ok());
-    let committed = history.recorded().committed;
-    let is_tested = health.is_none_or(|health| health.is_tested()) && committed > 1;
+    let figures = history.recorded();
+    let is_tested = figures.committed + figures.unknown > 1;
     if is_tested && verdicts.all(|verdict| matches!(verdict, Verdict::Satisfied(_))) {
         Answer::Valid
     } else {

@@ -19,3 +19,4 @@ mod meanings;
 mod porcupine;
 mod set_up;
 mod streams;
+mod workloads;

@@ -14,7 +14,14 @@ impl History {
         if rule == ValueRule::Exact {
             return Ok(());
         }
-        if rule == ValueRule::Auto && self.suggestions.may_omit_values && !self.records_writes() {
+        let has_items = self
+            .workload()
+            .is_none_or(|workload| workload.no_levels.is_none());
+        if rule == ValueRule::Auto
+            && self.suggestions.may_omit_values
+            && has_items
+            && !self.records_writes()
+        {
             return Err("no read returns a value that was written, and all writes of a key are the same: the log may not record \
                         what was written (`--values exact` checks it nevertheless)"
                 .to_owned());

@@ -1,0 +1,318 @@
+//! Logs of tests that are about more than reads and writes: what they are taken for, which levels hold, and what their own
+//! rules say.
+
+use crate::common;
+
+use isoscope::audit;
+use isoscope::checkers::lattice::named;
+use isoscope::checkers::{Options, Verdict};
+use isoscope::control::Control;
+use isoscope::formats::{self, Input, Request};
+use isoscope::history::{Answer, Fact, History, Rules, Vocabulary};
+use isoscope::report::{self, Settings};
+use isoscope::verify;
+use serde_json::Value as Json;
+
+/// A log of operations `process stage word value`, one a line.
+fn log(lines: &[&str]) -> String {
+    let line = |line: &&str| {
+        let mut words = line.splitn(4, ' ');
+        let mut next = || words.next().unwrap_or("nil");
+        let (process, stage, word, value) = (next(), next(), next(), next());
+        format!("{{:process {process}, :type :{stage}, :f :{word}, :value {value}}}\n")
+    };
+    lines.iter().map(line).collect()
+}
+
+fn read(text: &str, rules: &Rules) -> Result<History, String> {
+    let request = Request {
+        format: Some("elle-edn"),
+        rules: Some(rules),
+    };
+    let input = Input::new("log.edn", text.as_bytes());
+    formats::read(&input, request, &Control::new()).map_err(|error| error.to_string())
+}
+
+fn opened(lines: &[&str]) -> History {
+    read(&log(lines), &Rules::default()).expect("a workload")
+}
+
+/// The verdicts `SER+ LIN-`, each with evidence that the verifier accepts.
+fn verdicts(history: &History, levels: &[&str]) -> String {
+    let levels = levels.iter().map(|code| named(code).expect("a level"));
+    let options = Options {
+        levels: levels.collect(),
+        ..Options::default()
+    };
+    let findings = audit::check(history, &options, &Control::new(), &|_| {});
+    let settings = Settings {
+        witness: true,
+        ..Settings::default()
+    };
+    let report = report::of_findings(history, &findings, settings);
+    assert!(verify::verify(history, &report).is_ok(), "{report:?}");
+    let sign = |verdict: &Verdict| match verdict {
+        Verdict::Satisfied(_) => '+',
+        Verdict::Violated => '-',
+        Verdict::Undecided(_) => '?',
+    };
+    let results = findings.levels.iter();
+    let shown: Vec<String> = results
+        .map(|result| format!("{}{}", result.level, sign(&result.verdict)))
+        .collect();
+    shown.join(" ")
+}
+
+fn facts(history: &History) -> Vec<(&str, Vec<&str>)> {
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    facts
+        .iter()
+        .map(|fact| (fact.name, fact.about.iter().map(String::as_str).collect()))
+        .collect()
+}
+
+fn answers(history: &History) -> Vec<(&'static str, Answer)> {
+    history
+        .workload()
+        .map_or_else(Vec::new, |workload| workload.like_jepsen.clone())
+}
+
+#[test]
+fn elements_of_a_set_are_items_and_have_a_fate() {
+    let history = opened(&[
+        "0 invoke add 1",
+        "0 ok add 1",
+        "0 invoke add 2",
+        "0 ok add 2",
+        "1 invoke add 3",
+        "1 info add 3",
+        "0 invoke read nil",
+        "0 ok read #{2 3 9}",
+    ]);
+    assert_eq!(
+        facts(&history),
+        [
+            ("lost", vec!["1"]),
+            ("unexpected", vec!["9"]),
+            ("recovered", vec!["3"])
+        ]
+    );
+    assert_eq!(answers(&history)[0], ("set", Answer::Invalid));
+    assert_eq!(
+        verdicts(&history, &["PL1", "PL2", "SSER"]),
+        "PL1+ PL2- SSER-"
+    );
+    let stale = opened(&[
+        "0 invoke add 1",
+        "0 ok add 1",
+        "1 invoke read nil",
+        "1 ok read #{}",
+        "1 invoke read nil",
+        "1 ok read #{1}",
+    ]);
+    assert_eq!(facts(&stale), [("stale", vec!["1"])]);
+    assert_eq!(
+        answers(&stale),
+        [("set", Answer::Valid), ("set-full", Answer::Valid)]
+    );
+    assert_eq!(verdicts(&stale, &["SER", "SSER"]), "SER+ SSER-");
+}
+
+#[test]
+fn keys_around_a_workload_are_taken_off() {
+    let history = opened(&[
+        "0 invoke add [0 1]",
+        "0 ok add [0 1]",
+        "1 invoke add [1 7]",
+        "1 ok add [1 7]",
+        "1 invoke read [1 nil]",
+        "1 ok read [1 #{}]",
+        "0 invoke read [0 nil]",
+        "0 ok read [0 #{1}]",
+    ]);
+    let workload = history.workload().expect("a set");
+    assert_eq!(workload.facts[0].key.as_deref(), Some("1"));
+    assert_eq!(facts(&history), [("lost", vec!["7"])]);
+    assert_eq!(verdicts(&history, &["RYW", "P-SER"]), "RYW- P-SER+");
+    let registers = opened(&[
+        "0 invoke write [\"a\" 1]",
+        "0 ok write [\"a\" 1]",
+        "0 invoke cas [\"a\" [1 2]]",
+        "0 ok cas [\"a\" [1 2]]",
+        "1 invoke read [\"a\" nil]",
+        "1 ok read [\"a\" 2]",
+    ]);
+    assert_eq!(verdicts(&registers, &["LIN", "SER"]), "LIN+ SER+");
+    assert_eq!(registers.n_keys(), 1);
+}
+
+#[test]
+fn a_lock_is_linearizable_or_not() {
+    let two = [
+        "0 invoke acquire nil",
+        "0 ok acquire nil",
+        "1 invoke acquire nil",
+        "1 ok acquire nil",
+    ];
+    assert_eq!(verdicts(&opened(&two), &["LIN"]), "LIN-");
+    let released = [
+        "0 invoke acquire nil",
+        "0 ok acquire nil",
+        "0 invoke release nil",
+        "0 info release nil",
+        "1 invoke acquire nil",
+        "1 ok acquire nil",
+        "2 invoke acquire nil",
+        "2 fail acquire nil",
+    ];
+    assert_eq!(verdicts(&opened(&released), &["LIN"]), "LIN+");
+}
+
+#[test]
+fn what_no_items_are_is_undecided_and_has_its_rules() {
+    let bank = opened(&[
+        "0 ok read {0 5, 1 5}",
+        "0 ok transfer {:from 0, :to 1, :amount 2}",
+        "1 ok read {0 3, 1 5}",
+    ]);
+    assert_eq!(facts(&bank), [("wrong total", vec!["8"])]);
+    assert_eq!(verdicts(&bank, &["SER"]), "SER?");
+    let counter = opened(&[
+        "0 ok add 1",
+        "0 ok add 1",
+        "1 invoke read nil",
+        "1 ok read 1",
+    ]);
+    assert_eq!(facts(&counter), [("too low", vec!["1"])]);
+    let queue = opened(&[
+        "0 ok enqueue 1",
+        "0 ok enqueue 2",
+        "1 ok dequeue 1",
+        "1 ok dequeue 1",
+    ]);
+    assert_eq!(facts(&queue), [("lost", vec!["2"]), ("twice", vec!["1"])]);
+    let ids = opened(&["0 ok generate 10", "1 ok generate 11", "0 ok generate 10"]);
+    assert_eq!(facts(&ids), [("twice", vec!["10"])]);
+}
+
+#[test]
+fn words_and_fields_can_be_named() {
+    let text = log(&["0 ok push 1", "1 ok pop 1"]);
+    let refused = read(&text, &Rules::default()).map(|_| ());
+    let message = "line 2: operations `pop`, `push`: no workload has these words; nearest: queue, --word pop=dequeue --word push=enqueue";
+    assert_eq!(refused, Err(message.to_owned()));
+    let word = |word: &str, known: &str| (word.to_owned(), known.to_owned());
+    let rules = Rules {
+        vocabulary: Vocabulary {
+            words: vec![word("push", "enqueue"), word("pop", "dequeue")],
+            ..Vocabulary::default()
+        },
+        ..Rules::default()
+    };
+    let history = read(&text, &rules).expect("a queue");
+    assert_eq!(
+        history.workload().map(|workload| workload.name),
+        Some("queue")
+    );
+}
+
+#[test]
+fn lists_that_were_there_before_the_log_are_initial_if_asked_for() {
+    let lines = [
+        "0 ok txn [[:r 7 [5 6]]]",
+        "0 ok txn [[:append 7 31]]",
+        "1 ok txn [[:r 7 [5 6 31]]]",
+    ];
+    let levels = ["PL1", "PL2", "SER"];
+    assert_eq!(verdicts(&opened(&lines), &levels), "PL1+ PL2- SER-");
+    let mut rules = Rules::default();
+    rules.set("initial", "any-unwritten").expect("a rule");
+    let history = read(&log(&lines), &rules).expect("lists");
+    assert_eq!(verdicts(&history, &levels), "PL1+ PL2+ SER+");
+    let shorter = [&lines[..], &["2 ok txn [[:r 7 [31]]]"]].concat();
+    let history = read(&log(&shorter), &rules).expect("lists");
+    assert_eq!(verdicts(&history, &["PL2"]), "PL2-");
+}
+
+/// All numbers and texts within a value.
+fn scalars(value: &Json, found: &mut Vec<String>) {
+    match value {
+        Json::Array(all) => all.iter().for_each(|one| scalars(one, found)),
+        Json::Object(fields) => fields.values().for_each(|one| scalars(one, found)),
+        Json::Number(number) => found.push(number.to_string()),
+        Json::String(text) => found.push(text.clone()),
+        Json::Null | Json::Bool(_) => {}
+    }
+}
+
+/// Whether a fact of this name names all of these.
+fn has_fact(history: &History, key: Option<&str>, name: &str, value: &Json) -> bool {
+    let mut wanted = Vec::new();
+    scalars(value, &mut wanted);
+    let says = |fact: &Fact, wanted: &String| {
+        fact.about.contains(wanted)
+            || fact.key.as_ref() == Some(wanted)
+            || fact.statement.contains(wanted.as_str())
+    };
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let mut of_name = facts
+        .iter()
+        .filter(|fact| fact.name == name && (key.is_none() || fact.key.as_deref() == key));
+    of_name.any(|fact| wanted.iter().all(|wanted| says(fact, wanted)))
+}
+
+/// Small files in the words of public test suites, each with what is right.
+#[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
+fn what_testers_bring_is_understood() {
+    let folder = common::corpus().with_file_name("workloads");
+    let expected = std::fs::read_to_string(folder.join("expected.json")).expect("expected.json");
+    let expected: serde_json::Map<String, Json> = serde_json::from_str(&expected).expect("JSON");
+    assert!(expected.len() > 50);
+    for (file, wanted) in &expected {
+        let opened = formats::open(&folder.join(file), None, &Control::new());
+        if let Some(refused) = wanted["refused"].as_str() {
+            let message = opened.map(|_| ()).expect_err(file).to_string();
+            let beginning: String = refused.chars().take(40).collect();
+            assert!(message.contains(&beginning), "{file}: {message}");
+            continue;
+        }
+        let history = opened.unwrap_or_else(|error| panic!("{file}: {error}"));
+        let decides_levels = history
+            .workload()
+            .is_none_or(|workload| workload.no_levels.is_none());
+        for (sign, field) in [('-', "V"), ('+', "S")] {
+            let codes = wanted["levels"][field].as_str().unwrap_or_default();
+            for code in codes.split_whitespace().filter(|_| decides_levels) {
+                assert_eq!(
+                    verdicts(&history, &[code]),
+                    format!("{code}{sign}"),
+                    "{file}"
+                );
+            }
+        }
+        for (name, value) in wanted["own"].as_object().into_iter().flatten() {
+            let is_found = match value.as_object() {
+                _ if name == "there before the log" => continue,
+                Some(of_key) if name.chars().all(|c| c.is_ascii_digit()) => of_key
+                    .iter()
+                    .all(|(inner, value)| has_fact(&history, Some(name), inner, value)),
+                _ => has_fact(&history, None, name, value),
+            };
+            assert!(is_found, "{file}: {name} {value}: {:?}", facts(&history));
+        }
+        for (rule, answer) in answers(&history) {
+            let wanted = match &wanted["jepsen"] {
+                Json::Object(rules) => rules.get(rule).and_then(Json::as_bool),
+                wanted => wanted.as_bool(),
+            };
+            if let Some(valid) = wanted {
+                assert_eq!(answer, Answer::valid_if(valid), "{file}: {rule}");
+            }
+        }
+    }
+}
