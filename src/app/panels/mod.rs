@@ -46,6 +46,7 @@ mod verdict_columns;
 pub(crate) mod versions;
 pub(crate) mod welcome;
 pub(crate) mod what_if;
+mod workload;
 
 use super::canvas::look::Look;
 use super::canvas::scene::{Drawn, DrawnAt};
