@@ -18,6 +18,7 @@ pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
 mod error;
+pub mod explanation;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
@@ -266,6 +267,7 @@ pub const FORMATS: &[Format] = &[
     timekiller::FORMAT,
     veristrong::FORMAT,
     awdit::FORMAT,
+    explanation::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
