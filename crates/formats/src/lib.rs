@@ -32,6 +32,7 @@ pub mod porcupine;
 mod raw;
 mod raw_json;
 pub mod recording;
+mod refused;
 mod stream;
 pub mod text;
 pub mod timekiller;
@@ -381,7 +382,7 @@ fn read_as_recorded(
         if is_blank {
             return Err(ReadError::whole("", Problem::Empty));
         }
-        let (format, likelihood) = recognise(input).ok_or_else(|| unrecognised(input))?;
+        let (format, likelihood) = recognised(input)?;
         return or_empty(
             format,
             likelihood >= Likelihood::Likely,
@@ -446,6 +447,12 @@ fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ended)
 }
 
+/// The format that `input` looks like; an error says why there is none.
+fn recognised(input: &Input<'_>) -> Result<(&'static Format, Likelihood), ReadError> {
+    refused::check(input)?;
+    recognise(input).ok_or_else(|| unrecognised(input))
+}
+
 fn unrecognised(input: &Input<'_>) -> ReadError {
     if let Some(part) = input.parts().first() {
         return unrecognised(&Input::new(part.name, part.bytes)).in_part(part.name);
@@ -488,7 +495,7 @@ fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
         return Ok(());
     }
     let Some(named) = format.and_then(self::format) else {
-        return recognise(head).map(drop).ok_or_else(|| unrecognised(head));
+        return recognised(head).map(drop);
     };
     if (named.sniff)(head) > Likelihood::No {
         return Ok(());
