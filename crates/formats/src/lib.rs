@@ -22,6 +22,7 @@ pub mod explanation;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
+pub mod kvnemesis;
 mod limits;
 mod listing;
 mod losses;
@@ -269,6 +270,7 @@ pub const FORMATS: &[Format] = &[
     veristrong::FORMAT,
     awdit::FORMAT,
     explanation::FORMAT,
+    kvnemesis::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
