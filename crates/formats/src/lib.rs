@@ -37,6 +37,7 @@ mod refused;
 mod stream;
 pub mod text;
 pub mod timekiller;
+pub mod tipocket;
 pub mod veristrong;
 pub mod viper;
 mod watch;
@@ -271,6 +272,7 @@ pub const FORMATS: &[Format] = &[
     awdit::FORMAT,
     explanation::FORMAT,
     kvnemesis::FORMAT,
+    tipocket::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
