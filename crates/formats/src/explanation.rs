@@ -21,14 +21,16 @@
 //! but what the excerpt satisfies, the history may violate by what is not quoted ([`EXCERPT`]).
 
 mod block;
+mod micro;
 
 use crate::elle::{Atom, Atoms};
 use crate::{Format, Input, Likelihood, ReadError};
-use block::{Access, Block, Micro, Payload, Quoted};
+use block::{Block, Quoted};
 use isoscope_model::control::Control;
 use isoscope_model::history::{
     Builder, Draft, History, KeyId, OperationKind, Outcome, SessionId, Value,
 };
+use micro::{Access, Micro, Payload};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The row of the table.

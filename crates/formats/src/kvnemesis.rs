@@ -45,6 +45,9 @@ pub const FORMAT: Format = Format {
     write: None,
 };
 
+/// What is expected of a line.
+const STEP: &str = "a step of kvnemesis like `db0.Put(ctx, tk(1), sv(1)) // <nil>`";
+
 fn sniff(input: &Input<'_>) -> Likelihood {
     let is_step = |line: &[u8]| {
         let (_, line) = without_worker(line);
@@ -59,8 +62,11 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     }
 }
 
-/// The worker and the stage before a line of a log, and the rest.
-fn without_worker(line: &[u8]) -> (Option<(&[u8], &[u8])>, &[u8]) {
+/// The worker and the stage that a line of a log begins with.
+type Prefix<'a> = (&'a [u8], &'a [u8]);
+
+/// What a line begins with, if it is one of a log, and the rest.
+fn without_worker(line: &[u8]) -> (Option<Prefix<'_>>, &[u8]) {
     let line = line.trim_ascii();
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (worker, rest) = line.split_at(digits);
@@ -99,7 +105,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         return refuse(open.line, problem);
     }
     if steps.transactions.is_empty() {
-        return Err(ReadError::whole(FORMAT.name, Problem::Empty));
+        let problem = Problem::Expected {
+            expected: STEP,
+            found: "none".to_owned(),
+        };
+        return Err(ReadError::whole(FORMAT.name, problem));
     }
     let builder = Builder::new(input.origin(FORMAT.name));
     writing::history(&steps, builder, control)
@@ -140,8 +150,7 @@ impl<'a> Steps<'a> {
     /// Takes a line.
     fn take(&mut self, worker: &'a [u8], text: &[u8], line: u32) -> Result<(), ReadError> {
         let meaning = std::str::from_utf8(text).ok().and_then(line::line);
-        let mut open = self.open.get_mut(worker);
-        match (meaning, open.as_deref_mut()) {
+        match (meaning, self.open.get_mut(worker)) {
             (Some(Line::Frame), _) => {}
             (Some(Line::Aside), _) => self.n_aside += 1,
             (Some(Line::Weaker), _) => self.n_weaker += 1,
@@ -180,8 +189,7 @@ impl<'a> Steps<'a> {
                 self.end(worker, end)?;
             }
             _ => {
-                let expected = "a step of kvnemesis like `db0.Put(ctx, tk(1), sv(1)) // <nil>`";
-                let found = excerpt(text);
+                let (expected, found) = (STEP, excerpt(text));
                 return refuse(line, Problem::Expected { expected, found });
             }
         }

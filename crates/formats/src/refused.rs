@@ -3,8 +3,10 @@
 use crate::{Input, Problem, ReadError};
 use memchr::memmem;
 
-/// What the first bytes show, and the reason.
-const REFUSED: [(fn(&[u8]) -> bool, &str); 3] = [
+/// Whether the first bytes are those of such a file, and why it is refused.
+type Refusal = (fn(&[u8]) -> bool, &'static str);
+
+const REFUSED: [Refusal; 3] = [
     (
         is_trace,
         "this is a trace of FoundationDB: traces say which keys were read and written and when, not what was read",

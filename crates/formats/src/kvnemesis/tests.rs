@@ -161,6 +161,14 @@ fn what_is_not_understood_is_refused() {
             "{line}"
         );
     }
+    let none = format!("{step} none");
+    for text in [
+        "",
+        "  4 PRE db0.Put(ctx, tk(1), sv(1))",
+        "db0.AdminSplit(ctx, tk(3)) // <nil>",
+    ] {
+        assert_eq!(parse(text).map(drop), Err(none.clone()));
+    }
     let begin = "db0.Txn(ctx, func(ctx context.Context, txn *kv.Txn) error {\n";
     let ends = "line 1: what begins here does not end";
     assert_eq!(parse(begin).map(drop), Err(ends.to_owned()));
