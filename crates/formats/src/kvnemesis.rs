@@ -83,14 +83,28 @@ fn without_worker(line: &[u8]) -> (Option<Prefix<'_>>, &[u8]) {
     }
 }
 
+/// Whether some line is one of a log.
+fn is_log(bytes: &[u8], control: &Control) -> Result<bool, ReadError> {
+    const LINES_PER_CHECK: usize = 8192;
+    for (before, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if before.is_multiple_of(LINES_PER_CHECK) {
+            let stopped = |interrupt| ReadError::whole(FORMAT.name, interrupt);
+            control.check().map_err(stopped)?;
+        }
+        if without_worker(line).0.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = crate::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let watch = Watch::new(FORMAT.name, control, 0);
-    let lines = || bytes.split(|&byte| byte == b'\n');
-    let is_log = lines().any(|line| without_worker(line).0.is_some());
+    let is_log = is_log(bytes, control)?;
     let (mut steps, mut at) = (Steps::default(), 0);
-    for (before, line) in lines().enumerate() {
+    for (before, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let number = u32::try_from(before + 1).unwrap_or(u32::MAX);
         watch.at(at)?;
         at += line.len() + 1;
