@@ -18,9 +18,11 @@ pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
 mod error;
+pub mod explanation;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
+pub mod kvnemesis;
 mod limits;
 mod listing;
 mod losses;
@@ -31,9 +33,11 @@ pub mod porcupine;
 mod raw;
 mod raw_json;
 pub mod recording;
+mod refused;
 mod stream;
 pub mod text;
 pub mod timekiller;
+pub mod tipocket;
 pub mod veristrong;
 pub mod viper;
 mod watch;
@@ -266,6 +270,9 @@ pub const FORMATS: &[Format] = &[
     timekiller::FORMAT,
     veristrong::FORMAT,
     awdit::FORMAT,
+    explanation::FORMAT,
+    kvnemesis::FORMAT,
+    tipocket::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
@@ -379,7 +386,7 @@ fn read_as_recorded(
         if is_blank {
             return Err(ReadError::whole("", Problem::Empty));
         }
-        let (format, likelihood) = recognise(input).ok_or_else(|| unrecognised(input))?;
+        let (format, likelihood) = recognised(input)?;
         return or_empty(
             format,
             likelihood >= Likelihood::Likely,
@@ -444,6 +451,12 @@ fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ended)
 }
 
+/// The format that `input` looks like; an error says why there is none.
+fn recognised(input: &Input<'_>) -> Result<(&'static Format, Likelihood), ReadError> {
+    refused::check(input)?;
+    recognise(input).ok_or_else(|| unrecognised(input))
+}
+
 fn unrecognised(input: &Input<'_>) -> ReadError {
     if let Some(part) = input.parts().first() {
         return unrecognised(&Input::new(part.name, part.bytes)).in_part(part.name);
@@ -486,7 +499,7 @@ fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
         return Ok(());
     }
     let Some(named) = format.and_then(self::format) else {
-        return recognise(head).map(drop).ok_or_else(|| unrecognised(head));
+        return recognised(head).map(drop);
     };
     if (named.sniff)(head) > Likelihood::No {
         return Ok(());

@@ -41,7 +41,7 @@ impl<'a> Called<'a> {
 }
 
 /// A key or a value in eight bytes: a number, or a place among the names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Atom(u64);
 
 impl Atom {
