@@ -213,7 +213,8 @@ impl Job<'_> {
         let asks_for_levels = self.arguments.all_levels || !self.arguments.level.is_empty();
         let code = code
             .of_workload(&checked.history, asks_for_levels)
-            .where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
+            .where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty)
+            .where_tested(!formats::is_excerpt(&checked.history));
         Ok(disagreements::reported(path, &checked.findings, code))
     }
 

@@ -280,6 +280,12 @@ pub const FORMATS: &[Format] = &[
     elle::JSON,
 ];
 
+/// Whether a history has only those transactions that a text quotes: what they violate is violated, and what they satisfy need
+/// not hold of all.
+pub fn is_excerpt(history: &History) -> bool {
+    history.origin().format == explanation::FORMAT.name
+}
+
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
     let called = |candidate: &&str| candidate.eq_ignore_ascii_case(name);

@@ -2,7 +2,7 @@
 
 use super::*;
 use isoscope_model::history::{
-    Interval, OperationId, OperationKind, Origin, Outcome, TransactionId, Value,
+    Interval, OperationId, OperationKind, Origin, Outcome, Rules, TransactionId, Value, ValueRule,
 };
 
 fn parse(text: &str) -> Result<History, String> {

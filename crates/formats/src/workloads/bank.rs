@@ -1,7 +1,8 @@
 //! Accounts between which money is transferred, and reads of all balances.
 
 use super::exchange::{answers, requests, some_answer};
-use super::facts::{Facts, Seen};
+use super::facts::{Facts, Seen, order};
+use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
@@ -143,4 +144,40 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("bank", Answer::valid_if(n_found == 0));
+    if n_found == 0 {
+        order::<Accounts>(exchanges, "a bank", facts);
+    }
+}
+
+/// Accounts as a data type. What they hold at first is known once a read has taken effect.
+struct Accounts;
+
+/// Amounts by account.
+type Amounts = BTreeMap<String, i128>;
+
+impl Model for Accounts {
+    /// What transfers have changed, and what there was before them.
+    type State = (Amounts, Option<Amounts>);
+
+    fn step((changes, first): &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
+        let mut changes = changes.clone();
+        if exchange.word == "transfer" {
+            let field = |name| exchange.asked().field(name);
+            let amount = i128::from(field("amount")?.integer()?);
+            for (account, change) in [(field("from")?, -amount), (field("to")?, amount)] {
+                *changes.entry(account.text().into_owned()).or_default() += change;
+            }
+            return Some((changes, first.clone()));
+        }
+        let Some(read) = balances(exchange) else {
+            return Some((changes, first.clone()));
+        };
+        let before = |(account, balance): (String, Option<i64>)| {
+            let change = changes.get(&account).copied().unwrap_or_default();
+            Some((account, i128::from(balance?) - change))
+        };
+        let before: Amounts = read.into_iter().map(before).collect::<Option<_>>()?;
+        let is_same = first.as_ref().is_none_or(|first| *first == before);
+        is_same.then_some((changes, Some(before)))
+    }
 }

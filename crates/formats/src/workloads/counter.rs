@@ -1,13 +1,15 @@
 //! A counter: amounts are added, and reads return the sum.
 
 use super::exchange::{answers, requests, some_answer};
-use super::facts::{Facts, Seen};
+use super::facts::{Facts, Seen, order};
+use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 
-const NO_LEVELS: Option<&str> =
-    Some("a read of a counter does not say which additions it saw; only its bounds are compared");
+const NO_LEVELS: Option<&str> = Some(
+    "a read of a counter does not say which additions it saw; its bounds are compared, and whether an order explains it",
+);
 
 /// Additions are not negative, so that each read has a lower and an upper bound.
 pub(super) const COUNTER: Workload = Workload {
@@ -116,6 +118,26 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("counter", Answer::valid_if(is_valid));
+    if is_valid {
+        order::<Sum>(exchanges, "a counter", facts);
+    }
+}
+
+/// A counter as a data type.
+struct Sum;
+
+impl Model for Sum {
+    type State = i128;
+
+    fn step(sum: &i128, exchange: &Exchange<'_, '_>) -> Option<i128> {
+        match exchange.word {
+            "add" => Some(sum + amount(exchange)),
+            _ => match exchange.got().and_then(Tree::integer) {
+                Some(got) => (i128::from(got) == *sum).then_some(*sum),
+                None => Some(*sum),
+            },
+        }
+    }
 }
 
 /// Most additions without an answer whose sums are tried.

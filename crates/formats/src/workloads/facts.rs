@@ -1,6 +1,7 @@
 //! What a workload's own rules see.
 
 use super::Exchange;
+use super::linear::{Linearity, Model, linearity};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Draft, Fact, Workload, counted};
 use rustc_hash::FxHashMap;
@@ -83,4 +84,44 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
             counted(texts.len(), "value")
         ),
     }
+}
+
+/// Says whether an order of the operations explains all answers; in words, what the type is.
+pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
+    let Linearity::Broken(place) = linearity::<M>(exchanges) else {
+        return;
+    };
+    let last = &exchanges[place];
+    let before = |exchange: &&Exchange<'_, '_>| {
+        exchange.is_committed() && exchange.word == last.word && exchange.end < last.end
+    };
+    let before = exchanges
+        .iter()
+        .filter(before)
+        .max_by_key(|exchange| exchange.end);
+    let shown = |exchange: &Exchange<'_, '_>| {
+        exchange
+            .got()
+            .unwrap_or(exchange.asked())
+            .text()
+            .into_owned()
+    };
+    let answers = match before {
+        Some(before) => format!("{}, then {}", shown(before), shown(last)),
+        None => shown(last),
+    };
+    facts.add(
+        exchanges,
+        Seen {
+            name: "no order",
+            about: vec![shown(last)],
+            statement: format!("no order of the operations is a run of {what}: {answers}"),
+            calls: before
+                .into_iter()
+                .chain([last])
+                .map(|exchange| exchange.call)
+                .collect(),
+            counts: true,
+        },
+    );
 }

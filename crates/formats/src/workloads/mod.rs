@@ -17,6 +17,7 @@ mod ids;
 mod increments;
 mod inserts;
 mod items;
+mod linear;
 mod log;
 mod monotonic;
 mod mutex;

@@ -1,11 +1,13 @@
 //! A queue: messages go in and come out.
 
 use super::exchange::requests;
-use super::facts::{Facts, Seen, listed};
+use super::facts::{Facts, Seen, listed, order};
+use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Each message that went in comes out, once. `drain` is as many `dequeue`s as it returned messages.
 pub(super) const QUEUE: Workload = Workload {
@@ -144,4 +146,34 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
+    // A drain takes several messages at once, which the model does not.
+    if is_valid && exchanges.iter().all(|exchange| exchange.word != "drain") {
+        order::<Bag>(exchanges, "a bag of messages", facts);
+    }
+}
+
+/// A queue as a data type, whatever the order in which messages come out.
+struct Bag;
+
+impl Model for Bag {
+    type State = BTreeMap<String, usize>;
+
+    fn step(bag: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
+        let mut after = bag.clone();
+        if exchange.word == "enqueue" {
+            *after
+                .entry(exchange.given().text().into_owned())
+                .or_default() += 1;
+            return Some(after);
+        }
+        let Some(message) = taken(exchange).first() else {
+            return Some(after);
+        };
+        let left = after.get_mut(&*message.text())?;
+        *left -= 1;
+        if *left == 0 {
+            after.remove(&*message.text());
+        }
+        Some(after)
+    }
 }

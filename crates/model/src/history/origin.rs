@@ -46,7 +46,7 @@ impl Origin {
     /// Length of a tick of the transactions' clock in seconds, where the format defines it.
     pub fn seconds_per_tick(&self) -> Option<f64> {
         match self.format {
-            "elle-edn" | "elle-json" if !self.times_are_events => Some(1e-9),
+            "elle-edn" | "elle-json" | "tipocket" if !self.times_are_events => Some(1e-9),
             "cobra" => Some(1e-3),
             _ => None,
         }

@@ -1,0 +1,135 @@
+//! Just-in-time linearization of operations on a data type of its own: is there an order of them, in real time, that is a run
+//! of the type?
+//!
+//! A configuration is the set of running operations that have taken effect, and the state. At each completion those are
+//! kept in which the operation has taken effect (Lowe, "Testing for linearizability", 2017, section 4). Operations
+//! without an answer may take effect at any time; those that ask the same are interchangeable.
+
+use super::Exchange;
+use isoscope_model::history::Outcome;
+use rustc_hash::FxHashSet;
+use std::hash::Hash;
+
+/// Most configurations that are looked at for one completion.
+const MOST: usize = 20_000;
+
+/// A sequential data type.
+pub(super) trait Model {
+    /// What it holds; the default is what it holds at first.
+    type State: Clone + Default + Eq + Hash;
+
+    /// What it holds after an operation; none if the operation cannot have been answered like that.
+    fn step(state: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State>;
+}
+
+/// Whether an order explains all answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Linearity {
+    Holds,
+    /// None explains those up to this one: a place among the exchanges.
+    Broken(usize),
+    /// There were too many possibilities.
+    Unknown,
+}
+
+/// Decides for exchanges in the order in which they began.
+pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>]) -> Linearity {
+    let mut configurations: FxHashSet<(Vec<u32>, M::State)> = FxHashSet::default();
+    configurations.insert((Vec::new(), M::State::default()));
+    // Running operations, in the order in which they began.
+    let mut running: Vec<u32> = Vec::new();
+    for (is_end, place) in moments(exchanges) {
+        let call = place as u32;
+        if !is_end {
+            running.push(call);
+            continue;
+        }
+        let Some(kept) = completed::<M>(exchanges, &running, configurations, call) else {
+            return Linearity::Unknown;
+        };
+        if kept.is_empty() {
+            return Linearity::Broken(place);
+        }
+        running.retain(|other| *other != call);
+        configurations = kept;
+    }
+    Linearity::Holds
+}
+
+/// Beginnings and ends in the order of the log, beginnings first. What failed did not happen.
+fn moments(exchanges: &[Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)> {
+    let happened = exchanges
+        .iter()
+        .enumerate()
+        .filter(|(_, exchange)| exchange.outcome != Outcome::Aborted);
+    let mut moments: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * exchanges.len());
+    for (place, exchange) in happened {
+        moments.push((exchange.begin, false, place));
+        if let Some(end) = exchange.end.filter(|_| exchange.is_committed()) {
+            moments.push((end, true, place));
+        }
+    }
+    moments.sort_unstable();
+    moments
+        .into_iter()
+        .map(|(_, is_end, place)| (is_end, place))
+}
+
+/// The configurations in which a call has taken effect, without it; none if there are too many.
+fn completed<M: Model>(
+    exchanges: &[Exchange<'_, '_>],
+    running: &[u32],
+    configurations: FxHashSet<(Vec<u32>, M::State)>,
+    call: u32,
+) -> Option<FxHashSet<(Vec<u32>, M::State)>> {
+    let mut kept = FxHashSet::default();
+    let mut open: Vec<(Vec<u32>, M::State)> = configurations.into_iter().collect();
+    let mut seen: FxHashSet<(Vec<u32>, M::State)> = open.iter().cloned().collect();
+    while let Some((effective, state)) = open.pop() {
+        if let Ok(at) = effective.binary_search(&call) {
+            let mut without = effective;
+            without.remove(at);
+            kept.insert((without, state));
+            continue;
+        }
+        let is_next = |other: &&u32| {
+            !effective.contains(other) && !has_earlier_twin(exchanges, running, &effective, **other)
+        };
+        for &other in running.iter().filter(is_next) {
+            let Some(state) = M::step(&state, &exchanges[other as usize]) else {
+                continue;
+            };
+            let mut effective = effective.clone();
+            let at = effective.partition_point(|known| *known < other);
+            effective.insert(at, other);
+            if seen.len() >= MOST {
+                return None;
+            }
+            if seen.insert((effective.clone(), state.clone())) {
+                open.push((effective, state));
+            }
+        }
+    }
+    Some(kept)
+}
+
+/// Whether an operation without an answer asks what an earlier one asks that has not taken effect either.
+fn has_earlier_twin(
+    exchanges: &[Exchange<'_, '_>],
+    running: &[u32],
+    effective: &[u32],
+    call: u32,
+) -> bool {
+    let exchange = &exchanges[call as usize];
+    let is_twin = |other: &Exchange<'_, '_>| {
+        other.outcome == Outcome::Unknown
+            && other.word == exchange.word
+            && other.asked() == exchange.asked()
+    };
+    let mut earlier = running.iter().take_while(|other| **other != call);
+    exchange.outcome == Outcome::Unknown
+        && earlier.any(|other| is_twin(&exchanges[*other as usize]) && !effective.contains(other))
+}
+
+#[cfg(test)]
+mod tests;

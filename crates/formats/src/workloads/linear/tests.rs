@@ -1,0 +1,102 @@
+//! A counter against all orders.
+
+use super::*;
+use crate::operations::{Operations, Tree, pair};
+use crate::workloads::exchange::exchanges;
+use fastrand::Rng;
+
+struct Sum;
+
+fn number(tree: Option<&Tree<'_>>) -> Option<i64> {
+    tree.and_then(Tree::integer)
+}
+
+impl Model for Sum {
+    type State = i64;
+
+    fn step(sum: &i64, exchange: &Exchange<'_, '_>) -> Option<i64> {
+        if exchange.word == "add" {
+            return Some(sum + number(Some(exchange.asked()))?);
+        }
+        match number(exchange.got()) {
+            Some(got) => (got == *sum).then_some(*sum),
+            None => Some(*sum),
+        }
+    }
+}
+
+/// Whether some order of the rest, in real time, is a run; what has no answer may be left out.
+fn some_order(all: &[Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
+    if left
+        .iter()
+        .all(|&place| all[place].outcome == Outcome::Unknown)
+    {
+        return true;
+    }
+    left.iter().enumerate().any(|(at, &place)| {
+        let is_before =
+            |other: &usize| all[*other].is_committed() && all[*other].end < Some(all[place].begin);
+        let rest: Vec<usize> = left
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .map(|(_, place)| *place)
+            .collect();
+        !rest.iter().any(is_before)
+            && Sum::step(&sum, &all[place]).is_some_and(|sum| some_order(all, &rest, sum))
+    })
+}
+
+#[test]
+fn all_orders_agree_on_counters() {
+    let mut rng = Rng::with_seed(61);
+    let mut n_broken = 0;
+    for _ in 0..3000 {
+        let mut operations = Operations::default();
+        let mut waiting: Vec<Option<(bool, u64)>> = vec![None; 3];
+        for _ in 0..rng.usize(4..13) {
+            let process = rng.usize(0..3);
+            let field = |name: &'static str, value: Tree<'static>| (Tree::Name(name.into()), value);
+            let mut take = |stage: &'static str, is_add: bool, value: Tree<'static>| {
+                let word = if is_add { ":add" } else { ":read" };
+                let fields = vec![
+                    field(":process", Tree::Number(process as u64)),
+                    field(":type", Tree::Name(stage.into())),
+                    field(":f", Tree::Name(word.into())),
+                    field(":value", value),
+                ];
+                operations.take(fields, 1).expect("an operation");
+            };
+            match waiting[process].take() {
+                None => {
+                    let asked = (rng.bool(), rng.u64(1..3));
+                    take(
+                        ":invoke",
+                        asked.0,
+                        if asked.0 {
+                            Tree::Number(asked.1)
+                        } else {
+                            Tree::Nil
+                        },
+                    );
+                    waiting[process] = Some(asked);
+                }
+                Some((is_add, amount)) => {
+                    let stage = [":ok", ":ok", ":ok", ":info", ":fail"][rng.usize(0..5)];
+                    let value = if is_add { amount } else { rng.u64(0..5) };
+                    take(stage, is_add, Tree::Number(value));
+                }
+            }
+        }
+        let calls = pair(&operations.events);
+        let all = exchanges(&operations, &calls, false);
+        let happened: Vec<usize> = (0..all.len())
+            .filter(|&place| all[place].outcome != Outcome::Aborted)
+            .collect();
+        let found = linearity::<Sum>(&all);
+        assert_ne!(found, Linearity::Unknown);
+        n_broken += usize::from(found != Linearity::Holds);
+        assert_eq!(found == Linearity::Holds, some_order(&all, &happened, 0));
+    }
+    assert!(n_broken > 500, "{n_broken}");
+}
