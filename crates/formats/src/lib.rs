@@ -32,6 +32,7 @@ mod raw;
 mod raw_json;
 pub mod recording;
 mod stream;
+pub mod tables;
 pub mod text;
 pub mod timekiller;
 pub mod veristrong;
@@ -271,6 +272,9 @@ pub const FORMATS: &[Format] = &[
     porcupine::KV,
     elle::EDN,
     elle::JSON,
+    tables::TABLE,
+    tables::LINES,
+    porcupine::OPERATIONS,
 ];
 
 /// The format called `name`, in any case.

@@ -98,7 +98,7 @@ fn look_into(
 }
 
 /// Extensions that say nothing about the content.
-const GENERAL: [&str; 3] = ["txt", "json", "log"];
+const GENERAL: [&str; 7] = ["txt", "json", "log", "csv", "tsv", "ndjson", "jsonl"];
 
 /// Whether a non-folder in a folder is meant as a history: by its extension if that is specific to a format, else by
 /// its first bytes. A `.txt` text that is no history counts, so that a history with a bad first line is not silently

@@ -22,7 +22,7 @@ mod set;
 mod transactions;
 mod upsert;
 
-use crate::operations::{self, Event, Operation, Operations, Tree};
+use crate::operations::{Event, Operation, Operations, Tree};
 use crate::{Input, Problem, ReadError};
 use exchange::{Exchange, are_keyed, exchanges};
 use isoscope_model::control::Control;
@@ -139,7 +139,7 @@ pub(crate) fn history(
         let line = u64::from(line);
         ReadError::at(format, line, 0, Problem::Other(message))
     };
-    let calls = operations::pair(&operations.events);
+    let calls = operations.around.calls(&operations.events);
     let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
     let choices = [(true, is_keyed), (false, true)];
     let mut chosen = None;
@@ -336,7 +336,7 @@ fn nearest(strange: &[&str]) -> String {
 }
 
 /// A number as a value.
-fn number(number: i64) -> Tree<'static> {
+pub(crate) fn number(number: i64) -> Tree<'static> {
     match u64::try_from(number) {
         Ok(number) => Tree::Number(number),
         Err(_) => Tree::Name(number.to_string().into()),

@@ -1,0 +1,102 @@
+//! One operation a line, or an array of them, in JSON: each entry is a whole call.
+//!
+//! ```json
+//! {"client": "c1", "op": "write", "key": "k", "value": "a", "start": 10, "end": 20, "node": "n1"}
+//! {"client": "c2", "op": "read", "key": "k", "value": null, "start": 30, "end": 40, "outcome": "ok"}
+//! ```
+//!
+//! | field, or a synonym | |
+//! |---|---|
+//! | `op`, `f`, `operation` | what was done: `read`, `write`, `cas`, or the word of another workload |
+//! | `key`, `k`, `register` | the key; without one there is a single register |
+//! | `value`, `val` | what was written or read; nothing is the absent value |
+//! | `client`, `process`, `session`, `thread` | the session, a number or a name |
+//! | `start`, `call`; `end`, `return` | integers, in any unit; without any there is no real time |
+//! | `outcome` | `committed` (`ok`), `aborted` (`fail`), `unknown` (`info`); where it is missing, `unknown` with an `error` or without an `end`, else `committed` |
+//!
+//! What a field that is not known might say is never passed over: where no field names a key or an outcome and one of
+//! another name may, the file is refused, and the error says how to name it.
+
+use crate::elle::Scanner;
+use crate::operations::{Operations, Stage, meaning_of, read_by};
+use crate::{Format, Input, Likelihood, Problem, ReadError, workloads};
+use isoscope_model::control::Control;
+use isoscope_model::history::{History, Vocabulary};
+
+/// The row of the table.
+pub const FORMAT: Format = Format {
+    name: "operations",
+    aliases: &["json-lines", "ndjson"],
+    extensions: &["ndjson", "jsonl", "json"],
+    part_name: None,
+    sniff,
+    read,
+    write: None,
+};
+
+fn sniff(input: &Input<'_>) -> Likelihood {
+    let vocabulary = input.vocabulary();
+    let Some(fields) = first_fields(input.head(), &vocabulary) else {
+        return Likelihood::No;
+    };
+    let has = |what: &str| fields.contains(&what);
+    match has("f") && !has("stage") {
+        true if has("key") || has("value") => Likelihood::Certain,
+        true => Likelihood::Perhaps,
+        false => Likelihood::No,
+    }
+}
+
+/// What the fields of the first object are about, as far as it is in the head; `stage` for the type of an event.
+fn first_fields(head: &[u8], vocabulary: &Vocabulary) -> Option<Vec<&'static str>> {
+    let mut scan = Scanner::<true>::new("", head);
+    scan.blanks().ok()?;
+    if scan.at_sequence() {
+        scan.open()?;
+        scan.blanks().ok()?;
+    }
+    if scan.peek() != Some(b'{') {
+        return None;
+    }
+    let close = scan.open()?;
+    let (mut fields, mut first) = (Vec::new(), true);
+    while let Ok(true) = scan.more(close, &mut first) {
+        let Ok(Some(name)) = scan.field() else { break };
+        let Ok(value) = scan.tree() else { break };
+        match meaning_of(name, vocabulary) {
+            Some("type") if value.word().and_then(Stage::named).is_some() => fields.push("stage"),
+            Some(what) => fields.push(what),
+            None => {}
+        }
+    }
+    Some(fields)
+}
+
+fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    let bytes = crate::without_mark(input.bytes());
+    control.phase("reading", bytes.len() as u64);
+    let by = &mut Operations::take_call;
+    let operations = read_by::<true>(input, FORMAT.name, bytes, control, by)?;
+    finish(operations, input, FORMAT.name, control)
+}
+
+/// The history of operations, all taken as whole calls.
+pub(crate) fn finish(
+    mut operations: Operations<'_>,
+    input: &Input<'_>,
+    format: &'static str,
+    control: &Control,
+) -> Result<History, ReadError> {
+    let refuse = |(line, message): (u32, String)| {
+        ReadError::at(format, u64::from(line), 0, Problem::Other(message))
+    };
+    operations.settle().map_err(refuse)?;
+    operations.require_known_fields().map_err(refuse)?;
+    workloads::history(
+        operations,
+        input,
+        format,
+        crate::elle::suggestions(),
+        control,
+    )
+}
