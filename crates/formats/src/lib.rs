@@ -18,6 +18,7 @@ pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
 mod error;
+pub mod etcd;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
@@ -275,6 +276,7 @@ pub const FORMATS: &[Format] = &[
     tables::TABLE,
     tables::LINES,
     porcupine::OPERATIONS,
+    etcd::FORMAT,
 ];
 
 /// The format called `name`, in any case.

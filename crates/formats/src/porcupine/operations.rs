@@ -12,7 +12,7 @@
 use super::kv;
 use crate::elle::Scanner;
 use crate::error::escape;
-use crate::operations::{Fields, Operations, Tree, read_by, shown};
+use crate::operations::{Fields, Tree, read_by, shown};
 use crate::{Format, Input, Likelihood, ReadError, tables};
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, cut};
