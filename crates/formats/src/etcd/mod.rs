@@ -24,6 +24,7 @@
 //!   up to date, and are left out.
 //! - Watches, in `watch.json`, are not read, nor are leases, compaction and defragmentation.
 
+mod fields;
 mod history;
 mod request;
 mod revisions;

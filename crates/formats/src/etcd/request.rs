@@ -1,5 +1,6 @@
 //! One request as the file has it.
 
+use super::fields::{flag, int, list, part, positive, text, value};
 use crate::operations::{Fields, Tree, shown, time_of};
 use isoscope_model::history::Outcome;
 
@@ -313,75 +314,4 @@ fn answer(output: &Tree<'_>) -> Result<Answer, String> {
     } else {
         Answer::Known
     })
-}
-
-fn positive(number: i64) -> Option<u64> {
-    u64::try_from(number).ok().filter(|number| *number > 0)
-}
-
-/// A map that is a field.
-fn part<'t, 'a>(of: &'t Tree<'a>, name: &str) -> Result<&'t Tree<'a>, String> {
-    let part = of.field(name).unwrap_or(&Tree::Nil);
-    match part.fields() {
-        Some(_) => Ok(part),
-        None => Err(format!(
-            "expected `{name}` with fields, found `{}`",
-            shown(part)
-        )),
-    }
-}
-
-/// The elements of a field; none where it is nothing.
-fn list<'t, 'a>(of: &'t Tree<'a>, name: &str) -> Result<&'t [Tree<'a>], String> {
-    match of.field(name) {
-        None | Some(Tree::Nil) => Ok(&[]),
-        Some(tree) => {
-            let found = || format!("expected the list `{name}`, found `{}`", shown(tree));
-            tree.elements().ok_or_else(found)
-        }
-    }
-}
-
-/// An integer, or nothing.
-fn int(of: &Tree<'_>, name: &str) -> Result<Option<i64>, String> {
-    match of.field(name) {
-        None | Some(Tree::Nil) => Ok(None),
-        Some(tree) => {
-            let found = || format!("expected the integer `{name}`, found `{}`", shown(tree));
-            tree.integer().map(Some).ok_or_else(found)
-        }
-    }
-}
-
-/// Whether a field is true.
-fn flag(of: &Tree<'_>, name: &str) -> Result<bool, String> {
-    match of.field(name) {
-        None | Some(Tree::Nil) => Ok(false),
-        Some(tree) => match tree.word() {
-            Some("true") => Ok(true),
-            Some("false") => Ok(false),
-            _ => Err(format!(
-                "expected true or false as `{name}`, found `{}`",
-                shown(tree)
-            )),
-        },
-    }
-}
-
-/// A string that is not empty.
-fn text(of: &Tree<'_>, name: &str) -> Result<String, String> {
-    let text = match of.field(name) {
-        Some(tree @ Tree::Name(_)) => tree.word().unwrap_or_default(),
-        _ => "",
-    };
-    match text {
-        "" => Err(format!("expected the string `{name}`, found none")),
-        text => Ok(text.to_owned()),
-    }
-}
-
-/// The text of a value, a string or its hash.
-fn value(of: &Tree<'_>) -> String {
-    of.field("Value")
-        .map_or_else(String::new, |value| value.text().into_owned())
 }

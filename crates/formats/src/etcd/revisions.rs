@@ -31,7 +31,8 @@ pub(super) fn resolve(requests: &mut [Request]) -> Result<(), Refusal> {
         return Ok(());
     }
     // What was seen of revisions that no known request wrote.
-    let mut seen: BTreeMap<(&str, u64), (Option<&str>, (usize, u32))> = BTreeMap::new();
+    type Sight<'s> = (Option<&'s str>, (usize, u32));
+    let mut seen: BTreeMap<(&str, u64), Sight<'_>> = BTreeMap::new();
     // A condition of a request without an answer shows nothing.
     let answered = |request: &&Request| request.outcome == Outcome::Committed;
     for request in requests.iter().filter(answered) {

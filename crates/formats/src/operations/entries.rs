@@ -237,14 +237,16 @@ impl<'a> Operations<'a> {
 
     /// Fails where nothing says to which key operations belong, or how they ended, but a field that is not known may.
     pub(crate) fn require_known_fields(&self) -> Result<(), Refusal> {
+        // Of micro-operations, each has a key.
+        let is_list = |tree: &Tree<'_>| tree.elements().is_some();
         let has_key = |event: &super::Event<super::Operation<'a>>| {
-            let super::Operation {
-                key,
-                value,
-                function,
-                ..
-            } = &event.content;
-            key.is_some() || function == "txn" || !(value.is_single() || value.is_nil())
+            let content = &event.content;
+            let has_keys = match &content.value {
+                Tree::List(all) => all.first().is_some_and(is_list),
+                Tree::Map(_) | Tree::Pair(_) => true,
+                _ => false,
+            };
+            content.key.is_some() || content.function == "txn" || has_keys
         };
         let unknown = |is_it: &dyn Fn(&str) -> bool| {
             self.events.iter().find_map(|event| {

@@ -6,6 +6,9 @@ use crate::operations::Tree;
 use crate::{Place, Problem, name};
 use std::borrow::Cow;
 
+/// The line of a row, and its cells.
+type Row<'a> = (u32, Vec<Cow<'a, str>>);
+
 /// A place in the bytes of a table.
 pub(super) struct Cells<'a> {
     format: &'static str,
@@ -30,7 +33,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The cells of the next row that is not blank, and its line.
-    pub(super) fn row(&mut self) -> Result<Option<(u32, Vec<Cow<'a, str>>)>, ReadError> {
+    pub(super) fn row(&mut self) -> Result<Option<Row<'a>>, ReadError> {
         loop {
             let line = u32::try_from(self.line).unwrap_or(u32::MAX);
             let rest = &self.bytes[self.at..];

@@ -36,19 +36,22 @@ pub const FORMAT: Format = Format {
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let vocabulary = input.vocabulary();
-    let Some(fields) = first_fields(input.head(), &vocabulary) else {
+    let Some((fields, are_all)) = first_fields(input.head(), &vocabulary) else {
         return Likelihood::No;
     };
     let has = |what: &str| fields.contains(&what);
-    match has("f") && !has("stage") {
-        true if has("key") || has("value") => Likelihood::Certain,
-        true => Likelihood::Perhaps,
-        false => Likelihood::No,
+    let is_operation = has("f") && !has("stage");
+    match (is_operation, has("key") || has("value"), are_all) {
+        (true, true, true) => Likelihood::Certain,
+        // The type of an event may follow.
+        (true, true, false) => Likelihood::Likely,
+        (true, false, _) => Likelihood::Perhaps,
+        (false, _, _) => Likelihood::No,
     }
 }
 
-/// What the fields of the first object are about, as far as it is in the head; `stage` for the type of an event.
-fn first_fields(head: &[u8], vocabulary: &Vocabulary) -> Option<Vec<&'static str>> {
+/// What the fields of the first object are about, `stage` for the type of an event, and whether it ends in the head.
+fn first_fields(head: &[u8], vocabulary: &Vocabulary) -> Option<(Vec<&'static str>, bool)> {
     let mut scan = Scanner::<true>::new("", head);
     scan.blanks().ok()?;
     if scan.at_sequence() {
@@ -60,16 +63,20 @@ fn first_fields(head: &[u8], vocabulary: &Vocabulary) -> Option<Vec<&'static str
     }
     let close = scan.open()?;
     let (mut fields, mut first) = (Vec::new(), true);
-    while let Ok(true) = scan.more(close, &mut first) {
-        let Ok(Some(name)) = scan.field() else { break };
-        let Ok(value) = scan.tree() else { break };
+    loop {
+        match scan.more(close, &mut first) {
+            Ok(true) => {}
+            ended => return Some((fields, ended.is_ok())),
+        }
+        let (Ok(Some(name)), Ok(value)) = (scan.field(), scan.tree()) else {
+            return Some((fields, false));
+        };
         match meaning_of(name, vocabulary) {
             Some("type") if value.word().and_then(Stage::named).is_some() => fields.push("stage"),
             Some(what) => fields.push(what),
             None => {}
         }
     }
-    Some(fields)
 }
 
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {

@@ -197,11 +197,7 @@ impl Kind {
         if missing.is_empty() {
             return Ok(kind);
         }
-        let found: Vec<String> = names
-            .iter()
-            .take(10)
-            .map(|name| cut(name, 40).into())
-            .collect();
+        let found: Vec<String> = names.iter().take(10).map(|name| cut(name, 40)).collect();
         Err(format!(
             "no column {}; there are `{}`: `--field NAME=key` says what one is about",
             missing.join(", "),

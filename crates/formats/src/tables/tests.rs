@@ -196,6 +196,11 @@ fn errors_say_where_and_what() {
              none, `--field cell=index`",
         ),
         (
+            "{\"op\":\"cas\",\"cell\":\"a\",\"value\":[1,2]}\n",
+            "line 1: no field says which key an operation is about; `cell` is not known: `--field cell=key` or, if it names \
+             none, `--field cell=index`",
+        ),
+        (
             "{\"op\":\"write\",\"key\":\"a\",\"value\":1,\"ok\":false}\n",
             "line 1: no field says how an operation ended; `ok` is not known: `--field ok=outcome` or, if it says nothing, \
              `--field ok=index`",
@@ -300,6 +305,10 @@ fn errors_say_where_and_what() {
 
 #[test]
 fn other_formats_keep_their_files() {
+    let late = format!(
+        "[{{\"f\":\"txn\",\"value\":[],\"process\":0,\"msg\":\"{}\",\"type\":\"ok\"}}]",
+        "m".repeat(5000)
+    );
     let cases = [
         (
             "[{\"type\":\"invoke\",\"f\":\"write\",\"key\":1,\"value\":83,\"client\":3}]",
@@ -313,6 +322,7 @@ fn other_formats_keep_their_files() {
             "timekiller",
         ),
         ("0\t:invoke\t:read\tnil", "jepsen-columns"),
+        (&*late, "elle-json"),
         ("r(1,2,3,4)\n", "plume"),
     ];
     for (text, format) in cases {
