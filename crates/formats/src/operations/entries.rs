@@ -1,16 +1,11 @@
 //! Entries that are whole calls: what was asked, what came back, and when both happened.
 //!
-//! Each becomes two events. Intervals are closed: what begins at the moment when something else ends is concurrent with
-//! it, so at one moment invocations come before completions.
+//! Each becomes two events, which `order` puts in the order of time.
 
-use super::{Call, Fields, Operations, Stage, Tree};
+use super::{Event, Fields, Operation, Operations, Refusal, Stage, Tree};
 use crate::error::escape;
 use isoscope_model::history::cut;
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-
-/// A line and what is wrong there.
-type Refusal = (u32, String);
 
 /// Fields that name no key, beside those that never mean anything.
 const NO_KEYS: [&str; 9] = [
@@ -109,6 +104,13 @@ impl<'a> Operations<'a> {
                 None => {}
             }
         }
+        if let Some(at) = self.place(&fields, "f") {
+            match fields[at].1.word() {
+                Some("r") => fields[at].1 = word("read"),
+                Some("w") => fields[at].1 = word("write"),
+                _ => {}
+            }
+        }
         let has_value = self.place(&fields, "value").is_some();
         let value = self.remove(&mut fields, "value").unwrap_or(Tree::Nil);
         let copy = |what| self.place(&fields, what).map(|at| fields[at].clone());
@@ -149,97 +151,11 @@ impl<'a> Operations<'a> {
         Ok(())
     }
 
-    /// Puts what whole calls did in the order of time, where they have times.
-    pub(crate) fn settle(&mut self) -> Result<(), Refusal> {
-        let is_timed = |pair: &[super::Event<_>]| pair.iter().all(|event| event.time.is_some());
-        let are_timed = self.events.chunks_exact(2).any(is_timed);
-        let mut without_end = 0;
-        for (pair, says_outcome) in self.events.chunks_exact_mut(2).zip(&self.says_outcome) {
-            let [asked, answered] = pair else { continue };
-            match (asked.time, answered.time) {
-                _ if !are_timed => (asked.time, answered.time) = (None, None),
-                (Some(_), Some(_)) => {}
-                (None, _) => {
-                    let message = "this operation has no `start`, but others have one";
-                    return Err((asked.line, message.to_owned()));
-                }
-                (Some(_), None) if *says_outcome && answered.stage == Stage::Ok => {
-                    let message = "this operation succeeded, but has no `end`; others have one";
-                    return Err((asked.line, message.to_owned()));
-                }
-                (Some(start), None) => {
-                    answered.time = Some(start);
-                    if !says_outcome {
-                        answered.stage = Stage::Info;
-                    }
-                    without_end += u32::from(answered.stage == Stage::Info);
-                }
-            }
-        }
-        if without_end > 0 {
-            self.around.remarks.push(format!(
-                "Operations without an end: {without_end}, their outcome is unknown."
-            ));
-        }
-        let n = self.events.len();
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&at| (self.events[at].time, are_timed && at % 2 == 1, at));
-        let mut places = vec![0; n];
-        for (place, &at) in order.iter().enumerate() {
-            places[at] = place;
-        }
-        let calls = order.iter().filter(|&at| at % 2 == 0).map(|&at| Call {
-            process: self.events[at].process,
-            invoked: Some(places[at]),
-            completed: Some(places[at + 1]),
-        });
-        let calls: Vec<Call> = calls.collect();
-        let mut events: Vec<_> = std::mem::take(&mut self.events)
-            .into_iter()
-            .map(Some)
-            .collect();
-        self.events = order.iter().filter_map(|&at| events[at].take()).collect();
-        for (place, event) in self.events.iter_mut().enumerate() {
-            event.place = u32::try_from(place).unwrap_or(u32::MAX);
-        }
-        self.one_at_a_time(&calls)?;
-        self.around.calls = Some(calls);
-        Ok(())
-    }
-
-    /// Fails where a client begins something before it knows how the last ended.
-    fn one_at_a_time(&self, calls: &[Call]) -> Result<(), Refusal> {
-        let mut ended: FxHashMap<i64, (i64, u32)> = FxHashMap::default();
-        for call in calls {
-            let (Some(process), (Some(asked), Some(answered))) =
-                (call.process, call.ends(&self.events))
-            else {
-                continue;
-            };
-            let (Some(start), Some(end)) = (asked.time, answered.time) else {
-                continue;
-            };
-            if let Some((end, line)) = ended.get(&process)
-                && start < *end
-            {
-                let message = format!(
-                    "this operation begins, at {start}, before that of the same client on line {line} ends, at {end}; \
-                     a client does one thing at a time"
-                );
-                return Err((asked.line, message));
-            }
-            if answered.stage != Stage::Info {
-                ended.insert(process, (end, asked.line));
-            }
-        }
-        Ok(())
-    }
-
     /// Fails where nothing says to which key operations belong, or how they ended, but a field that is not known may.
     pub(crate) fn require_known_fields(&self) -> Result<(), Refusal> {
         // Of micro-operations, each has a key.
         let is_list = |tree: &Tree<'_>| tree.elements().is_some();
-        let has_key = |event: &super::Event<super::Operation<'a>>| {
+        let has_key = |event: &Event<Operation<'a>>| {
             let content = &event.content;
             let has_keys = match &content.value {
                 Tree::List(all) => all.first().is_some_and(is_list),
@@ -255,9 +171,10 @@ impl<'a> Operations<'a> {
                 Some((event.line, escape(&cut(name, 40))))
             })
         };
-        let no_outcomes = !self.says_outcome.iter().any(|says| *says);
+        let are_whole = !self.says_outcome.is_empty();
+        let no_outcomes = are_whole && !self.says_outcome.contains(&true);
         let ending = unknown(&|name| ENDINGS.contains(&name));
-        if let Some((line, name)) = ending.filter(|_| self.is_whole() && no_outcomes) {
+        if let Some((line, name)) = ending.filter(|_| no_outcomes) {
             let message = format!(
                 "no field says how an operation ended; `{name}` is not known: `--field {name}=outcome` or, if it says \
                  nothing, `--field {name}=index`"
@@ -277,10 +194,5 @@ impl<'a> Operations<'a> {
             )),
             None => Ok(()),
         }
-    }
-
-    /// Whether entries are whole calls.
-    fn is_whole(&self) -> bool {
-        self.around.calls.is_some()
     }
 }

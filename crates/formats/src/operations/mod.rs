@@ -8,6 +8,7 @@ mod around;
 pub(crate) mod calls;
 mod entries;
 mod maps;
+mod order;
 mod tree;
 
 pub(crate) use around::{Around, Incident, is_nemesis};
@@ -42,6 +43,9 @@ impl<'a> Operation<'a> {
         self.fields.iter().find(named).map(|(_, value)| value)
     }
 }
+
+/// A line and what is wrong there.
+pub(crate) type Refusal = (u32, String);
 
 /// A log.
 #[derive(Default)]

@@ -7,7 +7,7 @@
 //!
 //! | field, or a synonym | |
 //! |---|---|
-//! | `op`, `f`, `operation` | what was done: `read`, `write`, `cas`, or the word of another workload |
+//! | `op`, `f`, `operation` | what was done: `read` (`r`), `write` (`w`), `cas`, or the word of another workload |
 //! | `key`, `k`, `register` | the key; without one there is a single register |
 //! | `value`, `val` | what was written or read; nothing is the absent value |
 //! | `client`, `process`, `session`, `thread` | the session, a number or a name |
@@ -18,7 +18,7 @@
 //! another name may, the file is refused, and the error says how to name it.
 
 use crate::elle::Scanner;
-use crate::operations::{Operations, Stage, meaning_of, read_by};
+use crate::operations::{Operations, Refusal, Stage, meaning_of, read_by};
 use crate::{Format, Input, Likelihood, Problem, ReadError, workloads};
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, Vocabulary};
@@ -94,7 +94,7 @@ pub(crate) fn finish(
     format: &'static str,
     control: &Control,
 ) -> Result<History, ReadError> {
-    let refuse = |(line, message): (u32, String)| {
+    let refuse = |(line, message): Refusal| {
         ReadError::at(format, u64::from(line), 0, Problem::Other(message))
     };
     operations.settle().map_err(refuse)?;

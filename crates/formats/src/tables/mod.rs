@@ -5,7 +5,7 @@
 //! a,t1,r,x,,10,30,ok
 //! a,t1,w,y,1,10,30,ok
 //!
-//! process,type,f,key,value,time                     each row is an event, as in Jepsen's logs
+//! process,type,f,key,value,time                     each row is an event; if all have times, in any order
 //! 0,invoke,write,x,1,10
 //!
 //! client,op,key,value,start,end                     each row is a whole operation
@@ -16,7 +16,7 @@
 //! is a field without meaning for a verdict. Cells are quoted as in RFC 4180, and have no blanks around them. An empty cell, `nil` and
 //! `null` are nothing: the absent value. Numbers are numbers, quoted or not. A cell may hold a list, `[1 2]` or `[1, 2]`.
 //!
-//! Operations of transactions are `r`, `w` and `append`, or `read` and `write`. A transaction lasts from the first `start`
+//! Operations are `r` or `read`, `w` or `write`, in transactions also `append`. A transaction lasts from the first `start`
 //! to the last `end` of its rows, and has the outcome that some of them name, or has committed.
 
 mod cells;
@@ -27,7 +27,7 @@ pub use lines::FORMAT as LINES;
 pub(crate) use lines::finish;
 
 use crate::error::escape;
-use crate::operations::{Fields, Operations, Tree, meaning_of};
+use crate::operations::{Fields, Operations, Refusal, Tree, meaning_of};
 use crate::watch::Watch;
 use crate::{Format, Input, Likelihood, Problem, ReadError, workloads};
 use cells::Cells;
@@ -46,9 +46,6 @@ pub const TABLE: Format = Format {
     read,
     write: None,
 };
-
-/// A line and what is wrong there.
-type Refusal = (u32, String);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let Some(line) = input.head_lines().next() else {
@@ -136,6 +133,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     match kind {
         Kind::Transactions => rows.history(operations, input, control),
         Kind::Events => {
+            operations.settle_events().map_err(refusal)?;
             operations.require_known_fields().map_err(refusal)?;
             workloads::history(
                 operations,

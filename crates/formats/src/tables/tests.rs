@@ -90,13 +90,25 @@ fn rows_may_be_events_or_whole_operations() {
                   0\tok\twrite\tx\t1\t20\n\
                   1\tinvoke\tread\tx\t\t30\n\
                   1\tok\tread\tx\t1\t40\n";
-    let calls = "client;op;k;val;call;return\n0;write;x;1;10;20\n1;read;x;1;30;40";
+    let mut rows: Vec<&str> = events.lines().collect();
+    rows[1..].rotate_left(2);
+    let shuffled = rows.join("\n");
+    let calls = "client;op;k;val;call;return\n0;w;x;1;10;20\n1;read;x;1;30;40";
     let expected = ["0 Committed 10–20 w(x) = 1", "1 Committed 30–40 r(x) = 1"];
-    for text in [events, calls] {
+    for text in [events, &shuffled, calls] {
         let history = parse(text).expect("valid");
         assert_eq!(shown(&history), expected);
         assert_eq!(history.origin().format, "csv");
     }
+    let closed = "process,type,f,value,time\n0,invoke,write,1,10\n0,ok,write,1,20\n0,invoke,read,,20\n0,ok,read,,30";
+    let history = parse(closed).expect("valid");
+    assert_eq!(
+        shown(&history),
+        [
+            "0 Committed 10–20 w(register) = 1",
+            "0 Committed 20–30 r(register) = initial"
+        ]
+    );
     let transactions = "thread,op,value\n0,txn,\"[[\"\"w\"\", \"\"x\"\", 1]]\"\n1,txn,[[r x 1]]\n";
     let history = parse(transactions).expect("valid");
     assert_eq!(

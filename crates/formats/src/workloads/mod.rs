@@ -22,7 +22,7 @@ mod set;
 mod transactions;
 mod upsert;
 
-use crate::operations::{Event, Operation, Operations, Tree};
+use crate::operations::{Event, Operation, Operations, Refusal, Tree};
 use crate::{Input, Problem, ReadError};
 use exchange::{Exchange, are_keyed, exchanges};
 use isoscope_model::control::Control;
@@ -30,9 +30,6 @@ use isoscope_model::history::{Builder, History, Suggestions, cut};
 use items::Items;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// A line and what is wrong there.
-type Refusal = (u32, String);
 
 /// What operations mean.
 enum Meaning {
