@@ -1,7 +1,7 @@
 //! One request as the file has it.
 
 use super::fields::{flag, int, list, part, positive, text, value};
-use crate::operations::{Fields, Tree, shown, time_of};
+use crate::operations::{Fields, Tree, shown};
 use isoscope_model::history::Outcome;
 
 /// What a request does with keys.
@@ -93,8 +93,7 @@ impl Request {
         let entry = Tree::Map(fields);
         let (input, output) = (part(&entry, "Input")?, part(&entry, "Output")?);
         let client = int(&entry, "ClientId")?.ok_or("expected a `ClientId`, found none")?;
-        let start =
-            time_of(entry.field("Call").cloned())?.ok_or("expected a `Call`, found none")?;
+        let start = int(&entry, "Call")?.ok_or("expected a `Call`, found none")?;
         let mut request = Request {
             client,
             place,
@@ -107,7 +106,7 @@ impl Request {
         };
         let answer = answer(output)?;
         if let Answer::Known = answer {
-            let end = time_of(entry.field("Return").cloned())?;
+            let end = int(&entry, "Return")?;
             let end = end.ok_or("expected a `Return`, found none")?;
             if end < start {
                 return Err(format!(

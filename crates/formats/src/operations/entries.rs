@@ -2,7 +2,7 @@
 //!
 //! Each becomes two events, which `order` puts in the order of time.
 
-use super::{Event, Fields, Operation, Operations, Refusal, Stage, Tree};
+use super::{Event, Fields, Operation, Operations, Refusal, Stage, Time, Tree};
 use crate::error::escape;
 use isoscope_model::history::cut;
 use std::borrow::Cow;
@@ -49,18 +49,6 @@ pub(crate) fn stage_of(outcome: &Tree<'_>) -> Result<Stage, String> {
     }
 }
 
-/// The time that a field says.
-pub(crate) fn time_of(time: Option<Tree<'_>>) -> Result<Option<i64>, String> {
-    let Some(time) = time else { return Ok(None) };
-    match time.integer() {
-        Some(time) => Ok(Some(time)),
-        None => Err(format!(
-            "expected a time, an integer of 64 bits, found `{}`",
-            shown(&time)
-        )),
-    }
-}
-
 pub(crate) fn shown(tree: &Tree<'_>) -> String {
     escape(&cut(&tree.text(), 40))
 }
@@ -74,13 +62,16 @@ impl<'a> Operations<'a> {
     pub(crate) fn take_call(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
         self.has_named_clients = true;
         let moment = self.remove(&mut fields, "start");
-        let start = time_of(moment.clone())?;
-        let end = time_of(self.remove(&mut fields, "end"))?;
+        let start = Time::of(moment.clone())?;
+        let end = Time::of(self.remove(&mut fields, "end"))?;
         if let (Some(start), Some(end)) = (start, end)
             && end < start
         {
+            let (start, end) = (start.tree(), end.tree());
             return Err(format!(
-                "this operation ends, at {end}, before it begins, at {start}"
+                "this operation ends, at {}, before it begins, at {}",
+                end.text(),
+                start.text()
             ));
         }
         let outcome = self.remove(&mut fields, "outcome");
@@ -144,8 +135,14 @@ impl<'a> Operations<'a> {
         fields.extend(error.map(|error| (word("error"), error)));
         self.take(fields, line)?;
         if let [.., invocation, completion] = &mut self.events[..] {
-            (invocation.time, completion.time) = (start, end);
+            invocation.time = start.map(Time::number);
+            completion.time = end.map(Time::number);
             completion.stage = stage;
+        }
+        for (place, time) in [(before, start), (before + 1, end)] {
+            if time.is_some_and(|time| time.is_fraction) {
+                self.fractions.push(place);
+            }
         }
         self.says_outcome.push(says_outcome);
         Ok(())

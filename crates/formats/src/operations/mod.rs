@@ -9,12 +9,14 @@ pub(crate) mod calls;
 mod entries;
 mod maps;
 mod order;
+mod time;
 mod tree;
 
 pub(crate) use around::{Around, Incident, is_nemesis};
 pub(crate) use calls::{Call, Clock, Event, Stage, intervals, pair, session};
-pub(crate) use entries::{shown, stage_of, time_of};
+pub(crate) use entries::{shown, stage_of};
 pub(crate) use maps::{Fields, Taker, read, read_by, take_all};
+pub(crate) use time::Time;
 pub(crate) use tree::Tree;
 
 use crate::Input;
@@ -57,6 +59,8 @@ pub(crate) struct Operations<'a> {
     pub(crate) has_named_clients: bool,
     /// By entry that is a whole call: whether it says how it ended.
     says_outcome: Vec<bool>,
+    /// The events whose times are seconds with a fraction, in nanoseconds.
+    fractions: Vec<usize>,
     /// Places of clients among the names of clients.
     client_places: FxHashMap<String, usize>,
     /// What words mean, where the user has said so.

@@ -3,12 +3,14 @@
 //! Intervals are closed: what begins at the moment when something else ends is concurrent with it, so at one moment
 //! invocations come before completions.
 
+use super::time::in_nanoseconds;
 use super::{Call, Event, Operation, Operations, Refusal, Stage, calls};
 use rustc_hash::FxHashMap;
 
 impl Operations<'_> {
     /// Puts what whole calls did in the order of time, where they have times.
     pub(crate) fn settle(&mut self) -> Result<(), Refusal> {
+        self.in_one_unit()?;
         let is_timed =
             |pair: &[Event<Operation<'_>>]| pair.iter().all(|event| event.time.is_some());
         let are_timed = self.events.chunks_exact(2).any(is_timed);
@@ -47,6 +49,24 @@ impl Operations<'_> {
         };
         let calls = (0..self.events.len()).step_by(2).map(whole).collect();
         self.in_order_of_time(calls)
+    }
+
+    /// Turns seconds into nanoseconds if some times have fractions.
+    fn in_one_unit(&mut self) -> Result<(), Refusal> {
+        let mut fractions = self.fractions.iter().peekable();
+        if fractions.peek().is_none() {
+            return Ok(());
+        }
+        for (place, event) in self.events.iter_mut().enumerate() {
+            if fractions.next_if_eq(&&place).is_none()
+                && let Some(time) = &mut event.time
+            {
+                *time = in_nanoseconds(*time).map_err(|message| (event.line, message))?;
+            }
+        }
+        let remark = "Times with a fraction are seconds; they are shown in nanoseconds.";
+        self.around.remarks.push(remark.to_owned());
+        Ok(())
     }
 
     /// Puts events in the order of time if each has one: rows of a table may be in any other order. What one client did is

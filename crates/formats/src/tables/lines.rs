@@ -11,7 +11,7 @@
 //! | `key`, `k`, `register` | the key; without one there is a single register |
 //! | `value`, `val` | what was written or read; nothing is the absent value |
 //! | `client`, `process`, `session`, `thread` | the session, a number or a name |
-//! | `start`, `call`; `end`, `return` | integers, in any unit; without any there is no real time |
+//! | `start`, `call`; `end`, `return` | integers, in any unit, or seconds like `12.5`; without any there is no real time |
 //! | `outcome` | `committed` (`ok`), `aborted` (`fail`), `unknown` (`info`); where it is missing, `unknown` with an `error` or without an `end`, else `committed` |
 //!
 //! What a field that is not known might say is never passed over: where no field names a key or an outcome and one of

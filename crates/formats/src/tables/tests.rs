@@ -182,6 +182,28 @@ fn without_times_there_is_no_real_time() {
 }
 
 #[test]
+fn seconds_may_have_fractions() {
+    let lines = "{\"op\":\"write\",\"value\":1,\"start\":1.5,\"end\":2,\"client\":1}\n\
+                 {\"op\":\"read\",\"value\":1,\"start\":2.000000001,\"end\":3.25,\"client\":1}";
+    let table = "session,txn,op,key,value,start,end\n1,1,w,register,1,1.5,2\n1,2,r,register,1,2.000000001,3.25";
+    for text in [lines, table] {
+        let history = parse(text).expect("valid");
+        assert_eq!(
+            shown(&history),
+            [
+                "1 Committed 1500000000–2000000000 w(register) = 1",
+                "1 Committed 2000000001–3250000000 r(register) = 1",
+            ]
+        );
+        assert!(history.assumptions()[0].starts_with("Times with a fraction"));
+    }
+    let large = lines.replace(":2,", ":9223372036854775807,");
+    let message =
+        "line 1: the time 9223372036854775807 is too large: others are seconds with a fraction";
+    assert_eq!(parse(&large).map(|_| ()), Err(message.to_owned()));
+}
+
+#[test]
 fn fields_and_words_can_be_named() {
     let text = "{\"who\":1,\"act\":\"put\",\"cell\":\"k\",\"value\":1}\n";
     let mut rules = Rules::default();
@@ -226,8 +248,8 @@ fn errors_say_where_and_what() {
             "line 2: this operation has no key, but others have one",
         ),
         (
-            "{\"op\":\"read\",\"key\":\"a\",\"value\":1,\"start\":2.5}",
-            "line 1: expected a time, an integer of 64 bits, found `2.5`",
+            "{\"op\":\"read\",\"key\":\"a\",\"value\":1,\"start\":\"noon\"}",
+            "line 1: expected a time, an integer of 64 bits or seconds like 12.5, found `noon`",
         ),
         (
             "{\"op\":\"read\",\"key\":\"a\",\"value\":1,\"start\":2,\"end\":1}",

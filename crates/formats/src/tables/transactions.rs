@@ -2,8 +2,8 @@
 
 use super::{FORMAT, refusal};
 use crate::elle::{RowOperation, log_of_rows};
-use crate::operations::{Fields, Operations, Stage, Tree, shown, stage_of, time_of};
-use crate::{Input, ReadError, workloads};
+use crate::operations::{Fields, Operations, Stage, Time, Tree, shown, stage_of};
+use crate::{Input, ReadError};
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History};
 use rustc_hash::FxHashMap;
@@ -20,8 +20,8 @@ pub(super) struct Rows<'a> {
 struct Transaction<'a> {
     line: u32,
     session: Tree<'a>,
-    start: Option<i64>,
-    end: Option<i64>,
+    start: Option<Time>,
+    end: Option<Time>,
     /// What a row says, and the line of that row.
     outcome: Option<(Stage, Tree<'a>, u32)>,
     operations: Vec<RowOperation<'a>>,
@@ -44,7 +44,7 @@ impl<'a> Rows<'a> {
         let word = field("f").ok_or_else(|| needs("operation"))?;
         let key = field("key").ok_or_else(|| needs("key"))?;
         let value = field("value").unwrap_or(Tree::Nil);
-        let [start, end] = ["start", "end"].map(|what| time_of(field(what)));
+        let [start, end] = ["start", "end"].map(|what| Time::of(field(what)));
         let (start, end) = (start?, end?);
         let outcome = field("outcome");
         let word = match operations.word_of(&word) {
@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
             fields.push((name("value"), Tree::Number(rows.len() as u64)));
             let times = [("start", transaction.start), ("end", transaction.end)];
             for (what, time) in times {
-                fields.extend(time.map(|time| (name(what), workloads::number(time))));
+                fields.extend(time.map(|time| (name(what), time.tree())));
             }
             let outcome = transaction.outcome;
             fields.extend(outcome.map(|(_, outcome, _)| (name("outcome"), outcome)));

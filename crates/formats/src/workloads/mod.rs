@@ -333,7 +333,7 @@ fn nearest(strange: &[&str]) -> String {
 }
 
 /// A number as a value.
-pub(crate) fn number(number: i64) -> Tree<'static> {
+fn number(number: i64) -> Tree<'static> {
     match u64::try_from(number) {
         Ok(number) => Tree::Number(number),
         Err(_) => Tree::Name(number.to_string().into()),
