@@ -95,13 +95,6 @@ impl<'a> Operations<'a> {
                 None => {}
             }
         }
-        if let Some(at) = self.place(&fields, "f") {
-            match fields[at].1.word() {
-                Some("r") => fields[at].1 = word("read"),
-                Some("w") => fields[at].1 = word("write"),
-                _ => {}
-            }
-        }
         let has_value = self.place(&fields, "value").is_some();
         let value = self.remove(&mut fields, "value").unwrap_or(Tree::Nil);
         let copy = |what| self.place(&fields, what).map(|at| fields[at].clone());
@@ -114,7 +107,7 @@ impl<'a> Operations<'a> {
             None if value.elements().is_none() => {
                 return Err("no field says what this operation does: `op` or `f`".to_owned());
             }
-            name => name.is_some_and(|name| self.vocabulary.word(name) == "read"),
+            name => name.is_some_and(|name| self.known_word(name) == "read"),
         };
         if is_read && stage == Stage::Ok && !has_value {
             let message = "this read has no `value`; what finds nothing has an empty one";

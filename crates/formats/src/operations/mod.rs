@@ -103,12 +103,16 @@ impl<'a> Operations<'a> {
 
     /// The known word for what an operation does.
     pub(crate) fn word<'o>(&'o self, operation: &'o Operation<'a>) -> &'o str {
-        self.vocabulary.word(&operation.function)
+        self.known_word(&operation.function)
     }
 
     /// The known word for a word.
-    pub(crate) fn word_of<'o>(&'o self, word: &'o Tree<'_>) -> Option<&'o str> {
-        word.word().map(|word| self.vocabulary.word(word))
+    pub(crate) fn known_word<'o>(&'o self, word: &'o str) -> &'o str {
+        match self.vocabulary.word(word) {
+            "r" => "read",
+            "w" => "write",
+            word => word,
+        }
     }
 
     /// The workload that the user has named.

@@ -100,7 +100,8 @@ fn rows_may_be_events_or_whole_operations() {
         assert_eq!(shown(&history), expected);
         assert_eq!(history.origin().format, "csv");
     }
-    let closed = "process,type,f,value,time\n0,invoke,write,1,10\n0,ok,write,1,20\n0,invoke,read,,20\n0,ok,read,,30";
+    let closed =
+        "process,type,f,value,time\n0,invoke,w,1,10\n0,ok,w,1,20\n0,invoke,r,,20\n0,ok,r,,30";
     let history = parse(closed).expect("valid");
     assert_eq!(
         shown(&history),

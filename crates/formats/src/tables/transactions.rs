@@ -47,9 +47,9 @@ impl<'a> Rows<'a> {
         let [start, end] = ["start", "end"].map(|what| Time::of(field(what)));
         let (start, end) = (start?, end?);
         let outcome = field("outcome");
-        let word = match operations.word_of(&word) {
-            Some("r" | "read") => "r",
-            Some("w" | "write") => "w",
+        let word = match word.word().map(|word| operations.known_word(word)) {
+            Some("read") => "r",
+            Some("write") => "w",
             Some("append") => "append",
             _ => {
                 let word = shown(&word);

@@ -249,7 +249,7 @@ fn unknown(operations: &Operations<'_>) -> Refusal {
     let events = &operations.events;
     let words: BTreeSet<&str> = events
         .iter()
-        .map(|event| &*event.content.function)
+        .map(|event| operations.word(&event.content))
         .collect();
     let mut rows = WORKLOADS.iter();
     let knows = |row: &Workload, word| row.must.contains(&word) || row.may.contains(&word);
