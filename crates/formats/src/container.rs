@@ -13,7 +13,7 @@
 
 use super::error::{OpenCause, Problem, escape};
 use super::stream::{self, ended};
-use super::{FORMATS, FilePart, Input, ReadError, jepsen_run};
+use super::{FORMATS, FilePart, Input, ReadError, etcd, jepsen_run};
 use isoscope_model::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -165,13 +165,15 @@ fn map(file: &File) -> io::Result<memmap2::Mmap> {
 
 fn load_folder(folder: &Path, control: &Control) -> Result<Held, OpenCause> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
+    let entries = std::fs::read_dir(folder)?.map(|entry| {
+        entry.map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, entry.path())
+        })
+    });
+    for entry in entries.chain(etcd::files_in(folder).into_iter().map(Ok)) {
         control.check().map_err(ended)?;
-        let entry = entry?;
-        let (name, path) = (
-            entry.file_name().to_string_lossy().into_owned(),
-            entry.path(),
-        );
+        let (name, path) = entry?;
         if is_part(&name) && !path.is_dir() {
             // Without one of its files the history would be another one.
             let content = regular(&path).and_then(|()| read_file(&path, control));

@@ -18,6 +18,7 @@ pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
 mod error;
+pub mod etcd;
 pub mod explanation;
 pub mod hist;
 mod jepsen_run;
@@ -35,6 +36,7 @@ mod raw_json;
 pub mod recording;
 mod refused;
 mod stream;
+pub mod tables;
 pub mod text;
 pub mod timekiller;
 pub mod tipocket;
@@ -278,6 +280,10 @@ pub const FORMATS: &[Format] = &[
     porcupine::KV,
     elle::EDN,
     elle::JSON,
+    tables::TABLE,
+    tables::LINES,
+    porcupine::OPERATIONS,
+    etcd::FORMAT,
 ];
 
 /// Whether a history has only those transactions that a text quotes: what they violate is violated, and what they satisfy need

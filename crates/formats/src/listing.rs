@@ -1,6 +1,6 @@
 //! Which files of a folder are histories.
 
-use super::{FORMATS, Input, Likelihood, container, jepsen_run, recognise};
+use super::{FORMATS, Input, Likelihood, container, etcd, jepsen_run, recognise};
 use isoscope_model::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ pub enum ListedFile {
 
 /// Whether the files of a folder together are one history, so that it is opened as a whole.
 pub fn is_one_history(folder: &Path) -> bool {
-    if jepsen_run::history_in(folder).is_some() {
+    if jepsen_run::history_in(folder).is_some() || !etcd::files_in(folder).is_empty() {
         return true;
     }
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -98,7 +98,7 @@ fn look_into(
 }
 
 /// Extensions that say nothing about the content.
-const GENERAL: [&str; 3] = ["txt", "json", "log"];
+const GENERAL: [&str; 7] = ["txt", "json", "log", "csv", "tsv", "ndjson", "jsonl"];
 
 /// Whether a non-folder in a folder is meant as a history: by its extension if that is specific to a format, else by
 /// its first bytes. A `.txt` text that is no history counts, so that a history with a bad first line is not silently

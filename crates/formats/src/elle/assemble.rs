@@ -1,7 +1,7 @@
 //! [`Log`] → [`History`].
 
 use super::log::{Content, Log, MicroOperation, Payload, Verb};
-use crate::operations::{self, Call, Event};
+use crate::operations::{self, Call, Clock, Event};
 use crate::{Problem, ReadError};
 use isoscope_model::history::{
     Builder, Draft, History, KeyId, OperationKind, Outcome, Prefix, Value,
@@ -17,8 +17,8 @@ pub(crate) fn history(
         return log.around.without_clients(builder, format);
     }
     log.take_vectors_as_values();
-    let calls = operations::pair(&log.events);
-    let clock = operations::clock(&log.events);
+    let calls = log.around.calls(&log.events);
+    let clock = log.around.clock(&log.events);
     let is_list = lists(&log, format)?;
     let key_ids = vec![None; log.keys.len()];
     let (values, kept) = (
@@ -44,7 +44,9 @@ pub(crate) fn history(
         let names = &assembly.log.around.client_names;
         let session = operations::session(call.process, names, &mut assembly.builder);
         let draft = assembly.builder.transaction(session, outcome);
-        assembly.builder.set_interval(draft, interval);
+        if clock != Clock::Unknown {
+            assembly.builder.set_interval(draft, interval);
+        }
         assembly.call(draft, call, outcome);
     }
     assembly.log.around.add_nodes(&mut assembly.builder);

@@ -61,7 +61,7 @@ mod write;
 pub(super) use assemble::history;
 pub(super) use atom::{Atom, Atoms, Called};
 pub(super) use scan::{Scanner, Token, content_of};
-pub(super) use trees::log_of;
+pub(super) use trees::{RowOperation, log_of, log_of_rows};
 
 use super::{Format, Input, Likelihood, Problem, ReadError, workloads};
 use crate::operations::{self, Stage};
@@ -233,7 +233,8 @@ fn read_bytes<'a, const JSON: bool>(
     }
 }
 
-fn suggestions() -> Suggestions {
+/// What operations of logs in Jepsen's words usually mean.
+pub(super) fn suggestions() -> Suggestions {
     Suggestions {
         failed_cas: FailedCasRule::Dropped,
         may_omit_values: true,

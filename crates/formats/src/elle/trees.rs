@@ -1,17 +1,12 @@
 //! Operations whose values are trees → [`Log`].
 
 use super::log::{Content, Log, MicroOperation, Payload, Verb};
-use crate::operations::{Event, Operations, Tree};
+use crate::operations::{Event, Operation, Operations, Stage, Tree};
 
 /// The log of operations that are transactions of micro-operations. `keyed`: values are pairs of a key and these; a name of
 /// a key is then a pair, too.
 pub(crate) fn log_of<'a>(operations: Operations<'a>, keyed: bool) -> Log<'a> {
-    let mut log = Log {
-        around: operations.around,
-        ..Log::default()
-    };
-    for event in operations.events {
-        let begin = log.operations.len();
+    log_by(operations, |log, event| {
         let (outer, value) = match event.content.value.pair_or_more() {
             Some((key, [value])) if keyed => (Some(key), value),
             _ => (None, &event.content.value),
@@ -19,9 +14,52 @@ pub(crate) fn log_of<'a>(operations: Operations<'a>, keyed: bool) -> Log<'a> {
         for micro in value.elements().into_iter().flatten() {
             log.take(micro, outer, event.line);
         }
-        let content = match value {
-            Tree::Nil => Content::Nothing,
-            _ => Content::Transaction {
+        value.is_nil()
+    })
+}
+
+/// A micro-operation that has a line of its own.
+pub(crate) struct RowOperation<'a> {
+    /// `r`, `w` or `append`.
+    pub(crate) word: &'static str,
+    pub(crate) key: Tree<'a>,
+    pub(crate) value: Tree<'a>,
+    pub(crate) line: u32,
+}
+
+/// The log of operations that are transactions: the value of each is its place among those.
+pub(crate) fn log_of_rows<'a>(
+    operations: Operations<'a>,
+    transactions: &[Vec<RowOperation<'_>>],
+) -> Log<'a> {
+    log_by(operations, |log, event| {
+        let place = event.content.value.integer();
+        let is_answer = event.stage != Stage::Invoke;
+        let rows = place
+            .filter(|_| is_answer)
+            .and_then(|at| transactions.get(usize::try_from(at).ok()?));
+        for row in rows.into_iter().flatten() {
+            log.operation((Some(row.word), &row.key, &row.value), None, row.line);
+        }
+        !is_answer
+    })
+}
+
+/// The log of operations of which this function takes the micro-operations. It returns whether there is nothing to take.
+fn log_by<'a>(
+    operations: Operations<'a>,
+    mut take: impl FnMut(&mut Log<'a>, &Event<Operation<'a>>) -> bool,
+) -> Log<'a> {
+    let mut log = Log {
+        around: operations.around,
+        ..Log::default()
+    };
+    for event in operations.events {
+        let begin = log.operations.len();
+        let is_nothing = take(&mut log, &event);
+        let content = match is_nothing {
+            true => Content::Nothing,
+            false => Content::Transaction {
                 begin,
                 end: log.operations.len(),
             },
@@ -49,12 +87,22 @@ pub(crate) fn log_of<'a>(operations: Operations<'a>, keyed: bool) -> Log<'a> {
 impl Log<'_> {
     /// Takes a micro-operation; anything else is left out.
     fn take(&mut self, micro: &Tree<'_>, outer: Option<&Tree<'_>>, line: u32) {
-        let (word, key, value) = match micro.elements() {
-            Some([word, key]) => (word, key, &Tree::Nil),
-            Some([word, key, value]) => (word, key, value),
+        let micro = match micro.elements() {
+            Some([word, key]) => (word.word(), key, &Tree::Nil),
+            Some([word, key, value]) => (word.word(), key, value),
             _ => return,
         };
-        let verb = match word.word() {
+        self.operation(micro, outer, line);
+    }
+
+    /// Takes a word, a key and a value.
+    fn operation(
+        &mut self,
+        (word, key, value): (Option<&str>, &Tree<'_>, &Tree<'_>),
+        outer: Option<&Tree<'_>>,
+        line: u32,
+    ) {
+        let verb = match word {
             Some("r" | "read") => Verb::Read,
             Some("w" | "write") => Verb::Write,
             Some("append") => Verb::Append,

@@ -1,6 +1,6 @@
 //! What a log says beside the operations of its clients.
 
-use super::calls::{self, Call, Clock};
+use super::calls::{self, Call, Clock, Event};
 use crate::error::escape;
 use crate::{Problem, ReadError};
 use isoscope_model::history::{self, Builder, cut};
@@ -41,6 +41,8 @@ pub(crate) struct Around<'a> {
     pub(crate) client_names: Vec<String>,
     /// Remarks of the reader.
     pub(crate) remarks: Vec<String>,
+    /// The calls, in the order in which they begin, where entries are whole calls.
+    pub(crate) calls: Option<Vec<Call>>,
 }
 
 /// Fields that never say what was done.
@@ -76,6 +78,21 @@ impl<'a> Around<'a> {
     pub(crate) fn unread_field(&mut self, name: Cow<'a, str>) {
         if may_mean_something(&name) && !self.unread_fields.contains(&name) {
             self.unread_fields.push(name);
+        }
+    }
+
+    /// The calls that events are.
+    pub(crate) fn calls<C>(&self, events: &[Event<C>]) -> Vec<Call> {
+        let known = self.calls.clone();
+        known.unwrap_or_else(|| calls::pair(events))
+    }
+
+    /// Which times of the events count as real time.
+    pub(crate) fn clock<C>(&self, events: &[Event<C>]) -> Clock {
+        match self.calls {
+            None => calls::clock(events),
+            Some(_) if events.iter().all(|event| event.time.is_none()) => Clock::Unknown,
+            Some(_) => Clock::Recorded,
         }
     }
 
@@ -169,6 +186,11 @@ impl<'a> Around<'a> {
                 "Transactions without a process count as one session, in the order of the file.",
             );
         }
+        if *clock == Clock::Unknown {
+            builder.assume(
+                "Nothing says when operations ran: there is no real time, and a session is in the order of the file.",
+            );
+        }
         if let Clock::Order(why) = clock {
             builder.times_are_events();
             if !why.is_empty() {
@@ -205,6 +227,7 @@ impl<'a> Around<'a> {
             let time = match clock {
                 Clock::Recorded => incident.time,
                 Clock::Order(_) => Some(i64::from(incident.place)),
+                Clock::Unknown => None,
             };
             let what = incident.what.as_deref().unwrap_or("something");
             let what = match &incident.part {

@@ -122,6 +122,8 @@ pub(crate) enum Clock {
     Recorded,
     /// The places of the operations in the file, for this reason.
     Order(String),
+    /// None.
+    Unknown,
 }
 
 /// The clock of a file with times. Its order of operations is real time (jepsen-io/history); times count where they
@@ -167,7 +169,7 @@ pub(crate) fn clock<C>(events: &[Event<C>]) -> Clock {
 pub(crate) fn intervals<C>(events: &[Event<C>], calls: &[Call], clock: &Clock) -> Vec<Interval> {
     let time = |event: &Event<C>| match clock {
         Clock::Recorded => event.time.unwrap_or_default(),
-        Clock::Order(_) => i64::from(event.place),
+        Clock::Order(_) | Clock::Unknown => i64::from(event.place),
     };
     let first = events.iter().map(time).min().unwrap_or_default();
     let last = events.iter().map(time).max().unwrap_or_default();

@@ -1,11 +1,14 @@
 //! Logs whose entries are maps of fields, in EDN or JSON.
 
-use super::Operations;
+use super::{Operations, Tree};
 use crate::Input;
 use crate::elle::Scanner;
 use crate::error::ReadError;
 use crate::watch::Watch;
 use isoscope_model::control::Control;
+
+/// The fields of an entry, in the order of the file.
+pub(crate) type Fields<'a> = Vec<(Tree<'a>, Tree<'a>)>;
 
 /// What takes the entries of a file one after the other.
 pub(crate) trait Taker<'a, const JSON: bool> {
@@ -64,20 +67,36 @@ pub(crate) fn read<'a, const JSON: bool>(
     bytes: &'a [u8],
     control: &Control,
 ) -> Result<Operations<'a>, ReadError> {
+    read_by::<JSON>(input, format, bytes, control, &mut Operations::take)
+}
+
+/// How operations are made of the fields of an entry and the line of its value. An error says what is wrong with it.
+type Take<'t, 'a> = &'t mut dyn FnMut(&mut Operations<'a>, Fields<'a>, u32) -> Result<(), String>;
+
+/// The operations of a file whose entries are taken in this way.
+pub(crate) fn read_by<'a, const JSON: bool>(
+    input: &Input<'a>,
+    format: &'static str,
+    bytes: &'a [u8],
+    control: &Control,
+    by: Take<'_, 'a>,
+) -> Result<Operations<'a>, ReadError> {
     let mut maps = Maps {
         scan: Scanner::<JSON>::new(format, bytes),
         operations: Operations::of(input),
+        by,
     };
     take_all(&mut maps, control)?;
     Ok(maps.operations)
 }
 
-struct Maps<'a, const JSON: bool> {
+struct Maps<'t, 'a, const JSON: bool> {
     scan: Scanner<'a, JSON>,
     operations: Operations<'a>,
+    by: Take<'t, 'a>,
 }
 
-impl<'a, const JSON: bool> Taker<'a, JSON> for Maps<'a, JSON> {
+impl<'a, const JSON: bool> Taker<'a, JSON> for Maps<'_, 'a, JSON> {
     type Error = ReadError;
 
     fn scan(&mut self) -> &mut Scanner<'a, JSON> {
@@ -107,7 +126,7 @@ impl<'a, const JSON: bool> Taker<'a, JSON> for Maps<'a, JSON> {
             }
             fields.push((name, self.scan.tree()?));
         }
-        let taken = self.operations.take(fields, line);
+        let taken = (self.by)(&mut self.operations, fields, line);
         taken.or_else(|message| self.scan.fail_line(line, message))
     }
 

@@ -6,17 +6,23 @@
 
 mod around;
 pub(crate) mod calls;
+mod entries;
 mod maps;
+mod order;
+mod time;
 mod tree;
 
 pub(crate) use around::{Around, Incident, is_nemesis};
-pub(crate) use calls::{Call, Clock, Event, Stage, clock, intervals, pair, session};
-pub(crate) use maps::{Taker, read, take_all};
+pub(crate) use calls::{Call, Clock, Event, Stage, intervals, pair, session};
+pub(crate) use entries::{shown, stage_of};
+pub(crate) use maps::{Fields, Taker, read, read_by, take_all};
+pub(crate) use time::Time;
 pub(crate) use tree::Tree;
 
 use crate::Input;
 use around::may_mean_something;
 use isoscope_model::history::Vocabulary;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// What a client asked for, or what it was answered.
@@ -40,6 +46,9 @@ impl<'a> Operation<'a> {
     }
 }
 
+/// A line and what is wrong there.
+pub(crate) type Refusal = (u32, String);
+
 /// A log.
 #[derive(Default)]
 pub(crate) struct Operations<'a> {
@@ -48,12 +57,18 @@ pub(crate) struct Operations<'a> {
     pub(crate) around: Around<'a>,
     /// Whether clients may have names instead of numbers.
     pub(crate) has_named_clients: bool,
+    /// By entry that is a whole call: whether it says how it ended.
+    says_outcome: Vec<bool>,
+    /// The events whose times are seconds with a fraction, in nanoseconds.
+    fractions: Vec<usize>,
+    /// Places of clients among the names of clients.
+    client_places: FxHashMap<String, usize>,
     /// What words mean, where the user has said so.
     vocabulary: Cow<'a, Vocabulary>,
 }
 
 /// What fields are about, with the names that they have. Of several names in one entry the first counts.
-const FIELDS: [(&str, &[&str]); 9] = [
+const FIELDS: [(&str, &[&str]); 13] = [
     ("type", &["type"]),
     ("process", &["process", "client", "session", "thread"]),
     ("f", &["f", "op", "operation"]),
@@ -63,7 +78,19 @@ const FIELDS: [(&str, &[&str]); 9] = [
     ("error", &["error"]),
     ("node", &["node"]),
     ("shard", &["shard"]),
+    // Of entries that are whole calls.
+    ("txn", &["txn", "transaction"]),
+    ("start", &["start", "call"]),
+    ("end", &["end", "return"]),
+    ("outcome", &["outcome"]),
 ];
+
+/// What a field of this name is about, if that is known.
+pub(crate) fn meaning_of(name: &str, vocabulary: &Vocabulary) -> Option<&'static str> {
+    let name = vocabulary.field(name);
+    let known = FIELDS.iter().find(|(_, names)| names.contains(&name));
+    known.map(|(what, _)| *what)
+}
 
 impl<'a> Operations<'a> {
     /// None so far, of this file.
@@ -76,7 +103,16 @@ impl<'a> Operations<'a> {
 
     /// The known word for what an operation does.
     pub(crate) fn word<'o>(&'o self, operation: &'o Operation<'a>) -> &'o str {
-        self.vocabulary.word(&operation.function)
+        self.known_word(&operation.function)
+    }
+
+    /// The known word for a word.
+    pub(crate) fn known_word<'o>(&'o self, word: &'o str) -> &'o str {
+        match self.vocabulary.word(word) {
+            "r" => "read",
+            "w" => "write",
+            word => word,
+        }
     }
 
     /// The workload that the user has named.
@@ -92,21 +128,25 @@ impl<'a> Operations<'a> {
         }
     }
 
+    /// The place of the field that is about this.
+    fn place(&self, fields: &Fields<'a>, what: &str) -> Option<usize> {
+        let names = FIELDS.iter().find(|(field, _)| *field == what)?.1;
+        names.iter().find_map(|name| {
+            let is_it = |field: &str| field == *name || self.vocabulary.field(field) == *name;
+            let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word().is_some_and(is_it);
+            fields.iter().position(named)
+        })
+    }
+
+    /// Removes the field that is about this, and returns its value.
+    pub(crate) fn remove(&self, fields: &mut Fields<'a>, what: &str) -> Option<Tree<'a>> {
+        let place = self.place(fields, what)?;
+        Some(fields.remove(place).1).filter(|value| !value.is_nil())
+    }
+
     /// Takes an entry of the log: its fields, and the line on which its value is. An error says what is wrong with it.
-    pub(crate) fn take(
-        &mut self,
-        mut fields: Vec<(Tree<'a>, Tree<'a>)>,
-        line: u32,
-    ) -> Result<(), String> {
-        let mut field = |what: &str| {
-            let names = FIELDS.iter().find(|(field, _)| *field == what)?.1;
-            let place = names.iter().find_map(|name| {
-                let is_it = |field: &str| field == *name || self.vocabulary.field(field) == *name;
-                let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word().is_some_and(is_it);
-                fields.iter().position(named)
-            })?;
-            Some(fields.remove(place).1).filter(|value| !value.is_nil())
-        };
+    pub(crate) fn take(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
+        let mut field = |what: &str| self.remove(&mut fields, what);
         let stage = field("type");
         let (process, function) = (field("process"), field("f").and_then(into_word));
         let (value, key) = (field("value").unwrap_or(Tree::Nil), field("key"));
@@ -154,7 +194,8 @@ impl<'a> Operations<'a> {
         let named = fields
             .into_iter()
             .filter_map(|(name, value)| Some((into_word(name)?, value)));
-        let fields = named.filter(|(name, _)| may_mean_something(name)).collect();
+        let means = |name: &str| may_mean_something(self.vocabulary.field(name));
+        let fields = named.filter(|(name, _)| means(name)).collect();
         let function = function.unwrap_or_default();
         let content = Operation {
             function,
@@ -201,11 +242,11 @@ impl<'a> Operations<'a> {
             Tree::Name(name) if self.has_named_clients => {
                 let name = name.trim_matches('"').to_owned();
                 let names = &mut self.around.client_names;
-                let place = names.iter().position(|known| *known == name);
-                let place = place.unwrap_or_else(|| {
+                let next = names.len();
+                let place = *self.client_places.entry(name.clone()).or_insert(next);
+                if place == next {
                     names.push(name);
-                    names.len() - 1
-                });
+                }
                 Ok(Who::Client(Some(calls::named(place))))
             }
             Tree::Name(name) => {

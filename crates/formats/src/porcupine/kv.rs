@@ -22,13 +22,16 @@
 //! another string. Where a string was written more than once, an order that explains all results of the key tells which
 //! of the writes each shows (`twins`). Where one string is a prefix of another, the file is refused.
 
+mod calls;
 mod stores;
 
 use crate::elle::{Scanner, Token, content_of};
-use crate::operations::{Clock, Event, Stage, intervals, pair, session};
+use crate::operations::{Event, Stage, pair};
 use crate::porcupine::twins::Action;
 use crate::watch::Watch;
 use crate::{Format, Input, Likelihood, Problem, ReadError};
+use calls::Log;
+pub(super) use calls::history_of;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History};
 use memchr::memmem;
@@ -92,33 +95,16 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
     let calls = pair(&events);
-    let intervals = intervals(&events, &calls, &Clock::Order(String::new()));
-    let mut stores = Stores::of(&events, &calls, &intervals, reader.keys)?;
-    let results = stores.results(&events, &calls, &intervals, control)?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
     builder.times_are_events();
-    builder.assume(
-        "A string is known by the last part appended to it or put there; an append reads the part before its own, where \
-         some get shows which that is.",
-    );
-    if let Some(line) = stores.choice() {
-        builder.assume(format!(
-            "Strings were written to one key more than once (first on line {line}), and no order explains all results of \
-             that key, whichever of the writes they show: LIN and SSER are violated. One choice of writers was taken: what it \
-             satisfies is satisfied, but another level that it violates may hold with another choice.",
-        ));
-    }
-    for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate()
-    {
-        let session = session(call.process, &[], &mut builder);
-        let draft = builder.transaction(session, call.outcome(&events));
-        builder.set_interval(draft, interval);
-        stores.emit(&mut builder, draft, (number, call), &events, result);
-    }
-    builder.sort_sessions();
-    builder
-        .finish()
-        .map_err(|error| ReadError::whole(FORMAT.name, error))
+    let log = Log {
+        events,
+        calls,
+        keys: reader.keys,
+        times: None,
+        client_names: &[],
+    };
+    log.history(builder, FORMAT.name, control)
 }
 
 struct Reader<'a> {

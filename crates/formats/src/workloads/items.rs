@@ -3,7 +3,7 @@
 use super::Exchange;
 use crate::ReadError;
 use crate::elle::{Atom, Atoms};
-use crate::operations::{self, Call, Operations, Tree};
+use crate::operations::{self, Call, Clock, Operations, Tree};
 use isoscope_model::history::{
     Builder, Draft, History, Interval, OperationKind, Outcome, Workload,
 };
@@ -107,9 +107,12 @@ impl Items {
         format: &'static str,
         workload: impl FnOnce(&FxHashMap<usize, Draft>) -> Workload<Draft>,
     ) -> Result<History, ReadError> {
-        let clock = operations::clock(&operations.events);
+        let clock = operations.around.clock(&operations.events);
         operations.around.remark(&mut builder, calls, &clock);
-        let intervals = operations::intervals(&operations.events, calls, &clock);
+        let intervals = match clock {
+            Clock::Unknown => Vec::new(),
+            _ => operations::intervals(&operations.events, calls, &clock),
+        };
         let ends = self.steps.iter().skip(1).map(|step| step.begin);
         let ends: Vec<usize> = ends.chain([self.items.len()]).collect();
         let mut order: Vec<usize> = (0..self.steps.len()).collect();
@@ -136,7 +139,9 @@ impl Items {
             let outcome = calls[call].outcome(&operations.events);
             let draft = builder.transaction(session, outcome);
             drafts.entry(call).or_insert(draft);
-            builder.set_interval(draft, intervals[call]);
+            if let Some(interval) = intervals.get(call) {
+                builder.set_interval(draft, *interval);
+            }
             for at in begin..ends[step] {
                 self.add(at, draft, &mut builder);
             }
@@ -157,13 +162,11 @@ impl Items {
         }
         let session = builder.session_name("before");
         let draft = builder.transaction(session, Outcome::Committed);
-        let first = intervals
-            .iter()
-            .map(|interval| interval.start)
-            .min()
-            .unwrap_or_default();
-        let at = first.saturating_sub(1);
-        builder.set_interval(draft, Interval { start: at, end: at });
+        let first = intervals.iter().map(|interval| interval.start).min();
+        if let Some(first) = first {
+            let at = first.saturating_sub(1);
+            builder.set_interval(draft, Interval { start: at, end: at });
+        }
         for (key, value) in std::mem::take(&mut self.first) {
             let key = self.atoms.key(builder, key);
             let value = self.atoms.value(builder, value);

@@ -30,7 +30,7 @@ mod set_facts;
 mod transactions;
 mod upsert;
 
-use crate::operations::{self, Event, Operation, Operations, Tree};
+use crate::operations::{Event, Operation, Operations, Refusal, Tree};
 use crate::{Input, Problem, ReadError};
 use exchange::{Exchange, are_keyed, exchanges};
 use facts::Facts;
@@ -39,9 +39,6 @@ use isoscope_model::history::{Builder, History, Suggestions, cut};
 use items::Items;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// A line and what is wrong there.
-type Refusal = (u32, String);
 
 /// What operations mean.
 enum Meaning {
@@ -123,7 +120,7 @@ pub(crate) fn history(
             line => ReadError::at(format, u64::from(line), 0, problem),
         }
     };
-    let calls = operations::pair(&operations.events);
+    let calls = operations.around.calls(&operations.events);
     let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
     let choices = [(true, is_keyed), (false, true)];
     let mut chosen = None;
@@ -237,7 +234,7 @@ fn unknown(operations: &Operations<'_>) -> Refusal {
     let events = &operations.events;
     let words: BTreeSet<&str> = events
         .iter()
-        .map(|event| &*event.content.function)
+        .map(|event| operations.word(&event.content))
         .collect();
     let mut rows = WORKLOADS.iter();
     let knows = |row: &Workload, word| row.must.contains(&word) || row.may.contains(&word);

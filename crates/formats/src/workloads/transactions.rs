@@ -38,10 +38,17 @@ fn is_verb(word: &str) -> bool {
     matches!(word, "r" | "w" | "append" | "read" | "write")
 }
 
+fn writes(word: &str) -> bool {
+    matches!(word, "w" | "append" | "write")
+}
+
 /// Whether all values are vectors of micro-operations with such words.
 fn all_are(exchanges: &[Exchange<'_, '_>], are: fn(&str) -> bool) -> bool {
     let is_operation = |tree: &Tree<'_>| match tree.elements() {
-        Some([word, _, ..]) => word.word().is_some_and(are),
+        // A write needs a value.
+        Some([word, _, rest @ ..]) => word.word().is_some_and(|word| {
+            are(word) && (!writes(word) || rest.first().is_some_and(|value| !value.is_nil()))
+        }),
         _ => false,
     };
     let is_micro = |value: &Tree<'_>| match value {
