@@ -9,6 +9,7 @@
 //! a history means.
 
 pub mod awdit;
+pub mod blocks;
 pub mod cobra;
 pub mod columns;
 mod committed_only;
@@ -266,6 +267,7 @@ pub const FORMATS: &[Format] = &[
     timekiller::FORMAT,
     veristrong::FORMAT,
     awdit::FORMAT,
+    blocks::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
@@ -535,14 +537,20 @@ pub fn open<'a>(
     request: impl Into<Request<'a>>,
     control: &Control,
 ) -> Result<History, OpenError> {
+    let path = &*jepsen_run::opened(path);
     let fail = |cause: OpenCause| OpenError::new(path, cause);
     let request = request.into();
     control.phase("opening", 0);
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
-    let annotated =
-        |input: &Input<'_>| Ok(read(input, request, control)?.annotated(recording::about(input)));
+    let annotated = |input: &Input<'_>| {
+        let history = read(input, request, control)?;
+        Ok(match recording::about(input) {
+            about if about.is_empty() => history,
+            about => history.annotated(about),
+        })
+    };
     let history = held
         .with_input(path, annotated)
         .map_err(|error: ReadError| fail(error.into()))?;
