@@ -1,7 +1,7 @@
 //! Blocks and where they are.
 
-use super::FORMAT;
 use super::fressian::Fressian;
+use super::{FORMAT, Result};
 use crate::operations::Tree;
 use crate::{Problem, ReadError};
 use isoscope_model::control::Control;
@@ -23,7 +23,6 @@ const PARTIAL_MAP: u16 = 3;
 const STREAM: u16 = 4;
 const VECTOR: u16 = 5;
 
-type Result<T> = std::result::Result<T, ReadError>;
 type Fields = Vec<(Tree<'static>, Tree<'static>)>;
 
 /// A file.
@@ -133,7 +132,7 @@ impl<'a> Blocks<'a> {
             Some(place) => self.block_at(*place, &format!("block {id}")),
             None => {
                 let message = format!("expected the place of block {id} in the index, found none");
-                Err(ReadError::whole(FORMAT.name, Problem::Other(message)))
+                Err(ReadError::whole(FORMAT.name, Problem::Other(message)).into())
             }
         }
     }
@@ -282,6 +281,6 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-fn fail(at: u64, message: String) -> ReadError {
-    ReadError::at_byte(FORMAT.name, at, Problem::Other(message))
+fn fail(at: u64, message: String) -> Box<ReadError> {
+    Box::new(ReadError::at_byte(FORMAT.name, at, Problem::Other(message)))
 }

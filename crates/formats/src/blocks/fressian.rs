@@ -8,13 +8,15 @@
 //! becomes the map `{#tag [fields]}`, which no workload takes for a value that it knows.
 
 mod atoms;
+mod cache;
 mod tags;
 
-use super::FORMAT;
+use super::{FORMAT, Result};
 use crate::operations::Tree;
 use crate::watch::Watch;
 use crate::{Problem, ReadError};
-use atoms::{digits, float, in_utf16, integer, size, text};
+use atoms::{digits, float, in_utf16, integer, text};
+use cache::Cached;
 use isoscope_model::control::Control;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -23,8 +25,6 @@ use std::rc::Rc;
 const DEEPEST: u32 = 200;
 /// Greatest size of a value in the cache, and of a tag, since a byte is enough to name them.
 const CACHED: usize = 4096;
-/// How much may be taken from the cache between two questions to the control.
-const COPIED: usize = 1 << 20;
 /// Longest list for which there is room from the beginning.
 const RESERVED: usize = 1024;
 
@@ -35,16 +35,13 @@ pub(super) struct Fressian<'a> {
     /// The place of these bytes in the file.
     begin: usize,
     depth: u32,
-    /// Values with their sizes; those that are too large are not kept.
-    cache: Vec<(Tree<'static>, usize)>,
+    cache: Vec<Cached>,
     copied: usize,
     /// Tags, and how many fields they have.
     structs: Vec<(Rc<str>, usize)>,
     watch: Watch<'a>,
     control: &'a Control,
 }
-
-type Result<T> = std::result::Result<T, ReadError>;
 
 impl<'a> Fressian<'a> {
     /// Bytes that are at `begin` in the file.
@@ -68,8 +65,17 @@ impl<'a> Fressian<'a> {
     }
 
     /// The next value.
+    #[inline]
     pub(super) fn value(&mut self) -> Result<Tree<'static>> {
         self.watch.at(self.at)?;
+        if let Some(number @ 0..=0x3F) = self.bytes.get(self.at) {
+            self.at += 1;
+            return Ok(Tree::Number(u64::from(*number)));
+        }
+        self.other_value()
+    }
+
+    fn other_value(&mut self) -> Result<Tree<'static>> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return self.fail("fewer values within each other");
@@ -93,7 +99,14 @@ impl<'a> Fressian<'a> {
         }
         match code {
             0xF7 => Ok(()),
-            0xE4..=0xEE => self.elements(code, take),
+            0xE4..=0xEE => {
+                let mut left = self.left_of(code)?;
+                while self.more(&mut left, code)? {
+                    let element = self.value()?;
+                    take(element)?;
+                }
+                Ok(())
+            }
             _ => self.fail_before("a list of operations"),
         }
     }
@@ -131,14 +144,14 @@ impl<'a> Fressian<'a> {
 
     fn of_code(&mut self, code: u8) -> Result<Tree<'static>> {
         Ok(match code {
-            0x00..=0x3F => Tree::Number(u64::from(code)),
+            0x00..=0x3F => integer(i64::from(code)),
             0x40..=0x5F => self.packed(code, 0x50, 1)?,
             0x60..=0x6F => self.packed(code, 0x68, 2)?,
             0x70..=0x73 => self.packed(code, 0x72, 3)?,
             0x74..=0x77 => self.packed(code, 0x76, 4)?,
             0x78..=0x7B => self.packed(code, 0x7A, 5)?,
             0x7C..=0x7F => self.packed(code, 0x7E, 6)?,
-            0x80..=0x9F => self.from_cache(usize::from(code - 0x80))?,
+            0x80..=0x9F => self.taken_again(usize::from(code - 0x80))?,
             0xA0..=0xAF | 0xEF | 0xF0 => {
                 let (tag, n) = self.declared(code)?;
                 self.tagged(&tag, n)?
@@ -156,7 +169,7 @@ impl<'a> Fressian<'a> {
             0xCA => self.tagged("key", 2)?,
             0xCC => {
                 let place = self.count(self.cache.len())?;
-                self.from_cache(place)?
+                self.taken_again(place)?
             }
             0xCD => self.cached()?,
             0xD0..=0xD9 => {
@@ -204,69 +217,41 @@ impl<'a> Fressian<'a> {
         self.count(self.bytes.len() - self.at)
     }
 
+    /// The elements of a list with this code.
     fn list(&mut self, code: u8) -> Result<Vec<Tree<'static>>> {
-        let mut elements = Vec::new();
-        self.elements(code, &mut |element| {
-            elements.push(element);
-            Ok(())
-        })?;
+        let mut left = self.left_of(code)?;
+        let mut elements = Vec::with_capacity(left.unwrap_or_default().min(RESERVED));
+        while self.more(&mut left, code)? {
+            elements.push(self.value()?);
+        }
         Ok(elements)
     }
 
-    /// The elements of a list with this code.
-    fn elements(
-        &mut self,
-        code: u8,
-        take: &mut dyn FnMut(Tree<'static>) -> Result<()>,
-    ) -> Result<()> {
-        let n = match code {
-            0xE4..=0xEB => usize::from(code - 0xE4),
-            0xEC => self.length()?,
-            // Up to a mark; an open one also up to the end.
-            _ => {
-                loop {
-                    match self.pass_marks()? {
-                        Some(0xFD) => break self.at += 1,
-                        None if code == 0xEE => break,
-                        _ => take(self.value()?)?,
-                    }
-                }
-                0
-            }
-        };
-        for _ in 0..n {
-            take(self.value()?)?;
-        }
-        Ok(())
+    /// How many elements follow, if the list says so.
+    fn left_of(&mut self, code: u8) -> Result<Option<usize>> {
+        Ok(match code {
+            0xE4..=0xEB => Some(usize::from(code - 0xE4)),
+            0xEC => Some(self.length()?),
+            _ => None,
+        })
     }
 
-    /// The next value, which is put into the cache.
-    fn cached(&mut self) -> Result<Tree<'static>> {
-        let place = self.cache.len();
-        self.cache.push((Tree::Nil, usize::MAX));
-        let tree = self.value()?;
-        let size = size(&tree);
-        // There is none if the value began with the mark that empties the cache.
-        if let Some(cached) = self.cache.get_mut(place).filter(|_| size <= CACHED) {
-            *cached = (tree.clone(), size);
+    /// Whether there is another element. A list that does not say how many there are goes up to a mark; an open one also up
+    /// to the end.
+    #[inline]
+    fn more(&mut self, left: &mut Option<usize>, code: u8) -> Result<bool> {
+        if let Some(left) = left {
+            let was = *left;
+            *left = was.saturating_sub(1);
+            return Ok(was > 0);
         }
-        Ok(tree)
-    }
-
-    fn from_cache(&mut self, place: usize) -> Result<Tree<'static>> {
-        match self.cache.get(place) {
-            Some((tree, size)) if *size <= CACHED => {
-                self.copied += size;
-                if self.copied > COPIED {
-                    self.copied = 0;
-                    let check = self.control.check();
-                    check.map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-                }
-                Ok(tree.clone())
+        Ok(match self.pass_marks()? {
+            Some(0xFD) => {
+                self.at += 1;
+                false
             }
-            Some(_) => self.fail_before("a small value in the cache"),
-            None => self.fail_before("a value that was put into the cache"),
-        }
+            next => next.is_some() || code != 0xEE,
+        })
     }
 
     fn raw_bytes(&mut self, mut code: u8) -> Result<Vec<u8>> {
@@ -345,6 +330,9 @@ impl<'a> Fressian<'a> {
         };
         let problem = Problem::Expected { expected, found };
         let at = (self.begin + self.at) as u64;
-        Err(ReadError::at_byte(FORMAT.name, at, problem))
+        Err(Box::new(ReadError::at_byte(FORMAT.name, at, problem)))
     }
 }
+
+#[cfg(test)]
+mod tests;

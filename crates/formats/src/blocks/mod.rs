@@ -43,10 +43,13 @@ pub const FORMAT: Format = Format {
     write: None,
 };
 
-type Result<T> = std::result::Result<T, ReadError>;
+/// Errors are rare and large: values are faster to hand over without them.
+type Result<T> = std::result::Result<T, Box<ReadError>>;
 
 /// Bytes of a block of results that are looked at.
 const LOOKED_AT: usize = 1 << 20;
+/// Operations of which there are trees at the same time, where they need not all be kept.
+const AT_ONCE: u32 = 1024;
 /// Longest message about an operation, in characters.
 const SHOWN: usize = 200;
 /// Longest text of an operation, in characters.
@@ -102,7 +105,7 @@ impl<'a> Test<'a> {
         if !bytes.starts_with(MAGIC) {
             let Tree::Map(mut fields) = Fressian::new(bytes, 0, control).value()? else {
                 let message = "expected a test: a map with a `:history`".to_owned();
-                return Err(ReadError::at_byte(FORMAT.name, 0, Problem::Other(message)));
+                return Err(ReadError::at_byte(FORMAT.name, 0, Problem::Other(message)).into());
             };
             let mut take = |name: &str| {
                 let place = fields
@@ -161,12 +164,14 @@ pub(super) fn keeps_history(bytes: &[u8]) -> bool {
     }
 }
 
-fn read(input: &Input<'_>, control: &Control) -> Result<History> {
+fn read(input: &Input<'_>, control: &Control) -> std::result::Result<History, ReadError> {
+    history(input, control).map_err(|error| *error)
+}
+
+fn history(input: &Input<'_>, control: &Control) -> Result<History> {
     let refuse = |message: &str| {
-        Err(ReadError::whole(
-            FORMAT.name,
-            Problem::Other(message.to_owned()),
-        ))
+        let problem = Problem::Other(message.to_owned());
+        Err(ReadError::whole(FORMAT.name, problem).into())
     };
     control.phase("reading", input.bytes().len() as u64);
     let Some(test) = Test::of(input.bytes(), control)? else {
@@ -209,22 +214,38 @@ fn transactions<'a>(
     };
     let log = |piece: &Piece<'_>| {
         let (mut operations, mut n) = (Operations::of(input), 0);
+        let mut logs = Vec::new();
         let taken = piece.each(control, &mut |tree| {
             n += 1;
-            take(&mut operations, tree, n)
+            take(&mut operations, tree, n)?;
+            if n == AT_ONCE {
+                let all = std::mem::replace(&mut operations, Operations::of(input));
+                let other = || ReadError::whole(FORMAT.name, Problem::Empty);
+                logs.push((
+                    log_of(all).ok_or_else(other)?,
+                    std::mem::take(&mut n) as usize,
+                ));
+            }
+            Ok(())
         });
         taken.ok()?;
-        let may_be = operations
-            .workload()
-            .is_none_or(|name| name == "transactions");
-        if !may_be || !elle::are_transactions(&operations) {
-            return None;
-        }
-        operations.note_unread_fields();
-        Some((elle::log_of(operations, false), n as usize))
+        logs.push((log_of(operations)?, n as usize));
+        let n = logs.iter().map(|(_, n)| n).sum();
+        Some((elle::together(logs)?, n))
     };
     let logs: Option<Vec<_>> = pieces.par_iter().map(log).collect();
     elle::together(logs?)
+}
+
+/// The log of operations if they are all transactions.
+fn log_of(mut operations: Operations<'_>) -> Option<elle::Log<'_>> {
+    let workload = operations.workload();
+    let may_be = workload.is_none_or(|name| name == "transactions");
+    if !may_be || !elle::are_transactions(&operations) {
+        return None;
+    }
+    operations.note_unread_fields();
+    Some(elle::log_of(operations, false))
 }
 
 /// All operations of a history.
@@ -258,7 +279,7 @@ fn take(operations: &mut Operations<'_>, tree: Tree<'static>, n: u32) -> Result<
     };
     taken.map_err(|message| {
         let message = Problem::Other(cut(&message, SHOWN));
-        ReadError::at(FORMAT.name, u64::from(n), 0, message)
+        ReadError::at(FORMAT.name, u64::from(n), 0, message).into()
     })
 }
 

@@ -237,6 +237,9 @@ fn is_integer(name: &str) -> bool {
 /// A word as text; none for what is no word.
 fn into_word(tree: Tree<'_>) -> Option<Cow<'_, str>> {
     match tree {
+        Tree::Name(Cow::Borrowed(name)) => {
+            Some(Cow::Borrowed(name.strip_prefix(':').unwrap_or(name)))
+        }
         Tree::Name(name) => Some(match name.strip_prefix(':') {
             Some(word) => Cow::Owned(word.to_owned()),
             None => name,

@@ -1,4 +1,4 @@
-//! Values that are no collections, and how large values are.
+//! Values that are no collections.
 
 use crate::operations::Tree;
 use std::borrow::Cow;
@@ -87,16 +87,4 @@ pub(super) fn in_utf16(bytes: &[u8]) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// Values and bytes of names.
-pub(super) fn size(tree: &Tree<'_>) -> usize {
-    let all = |trees: &[Tree<'_>]| trees.iter().map(size).sum::<usize>();
-    1 + match tree {
-        Tree::Nil | Tree::Number(_) => 0,
-        Tree::Name(name) => name.len(),
-        Tree::List(trees) | Tree::Set(trees) => all(trees),
-        Tree::Map(fields) => fields.iter().map(|(name, of)| size(name) + size(of)).sum(),
-        Tree::Pair(both) => size(&both.0) + size(&both.1),
-    }
 }

@@ -1,7 +1,8 @@
 //! Values that have a tag.
 
 use super::atoms::{big, uuid};
-use super::{CACHED, Fressian, RESERVED, Result};
+use super::{CACHED, Fressian, RESERVED};
+use crate::blocks::Result;
 use crate::error::escape;
 use crate::operations::Tree;
 use std::borrow::Cow;
@@ -13,8 +14,8 @@ const WORDS: [&str; 22] = [
     ":txn", ":append", ":r", ":w", ":read", ":write", ":cas", ":add", ":error", ":node",
     ":nemesis", ":key",
 ];
-/// The fields of an operation, before a map of others.
-const FIELDS: [&str; 6] = [":index", ":time", ":type", ":process", ":f", ":value"];
+/// The fields of an operation, those first that are asked for first.
+const FIELDS: [&str; 6] = [":type", ":process", ":f", ":value", ":time", ":index"];
 
 impl Fressian<'_> {
     /// The tag of a struct, and how many fields follow.
@@ -42,11 +43,14 @@ impl Fressian<'_> {
     pub(super) fn tagged(&mut self, tag: &str, n: usize) -> Result<Tree<'static>> {
         Ok(match (tag, n) {
             ("jepsen.history.Op", 7) => {
-                let mut fields = Vec::with_capacity(FIELDS.len() + 1);
-                for name in FIELDS {
-                    fields.push((Tree::Name(Cow::Borrowed(name)), self.value()?));
-                }
-                if let Tree::Map(others) = self.value()? {
+                let [index, time] = [self.value()?, self.value()?];
+                let [stage, process] = [self.value()?, self.value()?];
+                let [function, value] = [self.value()?, self.value()?];
+                let others = self.value()?;
+                let fields = [stage, process, function, value, time, index];
+                let names = FIELDS.map(|name| Tree::Name(Cow::Borrowed(name)));
+                let mut fields: Vec<_> = names.into_iter().zip(fields).collect();
+                if let Tree::Map(others) = others {
                     fields.extend(others);
                 }
                 Tree::Map(fields)
@@ -70,7 +74,7 @@ impl Fressian<'_> {
             }
             ("vec" | "list", 1) => Tree::List(self.sequence()?),
             ("map-entry", 2) => Tree::Pair(Box::new((self.value()?, self.value()?))),
-            ("key", 2) => self.named(":")?,
+            ("key", 2) => self.keyword()?,
             ("sym", 2) => self.named("")?,
             ("record", 2) => {
                 self.value()?;
@@ -116,15 +120,38 @@ impl Fressian<'_> {
 
     /// A list that may be nil.
     fn sequence(&mut self) -> Result<Vec<Tree<'static>>> {
-        let begin = self.at;
+        let code = self.code()?;
+        if let 0xE4..=0xEE = code {
+            return self.list(code);
+        }
+        // Whatever else it is counts as being within this value.
+        self.at -= 1;
         match self.value()? {
             Tree::List(elements) => Ok(elements),
             Tree::Nil => Ok(Vec::new()),
-            _ => {
-                self.at = begin;
-                self.fail("a list")
-            }
+            _ => self.fail_before("a list"),
         }
+    }
+
+    /// A keyword. Nearly all are in nothing, and their names in the cache.
+    fn keyword(&mut self) -> Result<Tree<'static>> {
+        let place = match self.bytes[self.at..] {
+            [0xF7, code @ 0x80..=0x9F, ..] => usize::from(code - 0x80),
+            _ => usize::MAX,
+        };
+        if let Some(keyword) = self
+            .cache
+            .get(place)
+            .and_then(|cached| cached.keyword.clone())
+        {
+            self.at += 2;
+            return Ok(keyword);
+        }
+        let keyword = self.named(":")?;
+        if let Some(cached) = self.cache.get_mut(place) {
+            cached.keyword = Some(keyword.clone());
+        }
+        Ok(keyword)
     }
 
     /// A text, or nothing.

@@ -4,13 +4,13 @@ use crate::elle::{Scanner, content_of};
 use crate::operations::Tree;
 
 /// A value in EDN. The map `{:block 3}` becomes a reference to that block.
-pub(super) fn edn(text: &str) -> Tree<'static> {
+pub(crate) fn edn(text: &str) -> Tree<'static> {
     let tree = Scanner::<false>::new("", text.as_bytes()).tree();
     tree.expect("EDN").into_owned()
 }
 
 /// The same operation with a pair of a key and a value as its value, as jepsen.independent has it.
-pub(super) fn keyed(operation: Tree<'static>) -> Tree<'static> {
+pub(crate) fn keyed(operation: Tree<'static>) -> Tree<'static> {
     let Tree::Map(mut fields) = operation else {
         panic!("no map")
     };
@@ -23,14 +23,14 @@ pub(super) fn keyed(operation: Tree<'static>) -> Tree<'static> {
 }
 
 #[derive(Default)]
-pub(super) struct Encoder {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Encoder {
+    pub(crate) bytes: Vec<u8>,
     cache: Vec<Tree<'static>>,
     structs: Vec<&'static str>,
 }
 
 impl Encoder {
-    pub(super) fn number(&mut self, number: i64) {
+    pub(crate) fn number(&mut self, number: i64) {
         if (-1..64).contains(&number) {
             return self.bytes.push(number as u8);
         }
@@ -53,7 +53,7 @@ impl Encoder {
         self.bytes.extend(number.to_be_bytes());
     }
 
-    pub(super) fn string(&mut self, text: &str) {
+    pub(crate) fn string(&mut self, text: &str) {
         let mut bytes = Vec::new();
         for unit in text.encode_utf16() {
             match unit {
@@ -85,7 +85,7 @@ impl Encoder {
         }
     }
 
-    pub(super) fn tag(&mut self, tag: &'static str, n: u8) {
+    pub(crate) fn tag(&mut self, tag: &'static str, n: u8) {
         match self.structs.iter().position(|known| *known == tag) {
             Some(place @ 0..16) => self.bytes.push(0xA0 + place as u8),
             Some(place) => {
@@ -129,7 +129,7 @@ impl Encoder {
         trees.iter().for_each(|tree| self.value(tree));
     }
 
-    pub(super) fn value(&mut self, tree: &Tree<'_>) {
+    pub(crate) fn value(&mut self, tree: &Tree<'_>) {
         match tree {
             Tree::Nil => self.bytes.push(0xF7),
             Tree::Number(number) => self.number(*number as i64),
@@ -179,7 +179,7 @@ impl Encoder {
         }
     }
 
-    pub(super) fn operation(&mut self, operation: &Tree<'_>) {
+    pub(crate) fn operation(&mut self, operation: &Tree<'_>) {
         self.tag("jepsen.history.Op", 7);
         let mut others = operation.fields().expect("a map").to_vec();
         for name in ["index", "time", "type", "process", "f", "value"] {
@@ -200,13 +200,13 @@ impl Encoder {
 }
 
 /// A file that is written block by block.
-pub(super) struct File {
-    pub(super) bytes: Vec<u8>,
-    pub(super) places: Vec<(u32, u64)>,
+pub(crate) struct File {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) places: Vec<(u32, u64)>,
 }
 
 impl File {
-    pub(super) fn new(version: u32) -> File {
+    pub(crate) fn new(version: u32) -> File {
         let mut bytes = b"JEPSEN".to_vec();
         bytes.extend(version.to_be_bytes());
         bytes.extend([0; 8]);
@@ -217,7 +217,7 @@ impl File {
     }
 
     /// Appends a block; number 0 is none of the index.
-    pub(super) fn block(&mut self, id: u32, kind: u16, data: &[u8]) {
+    pub(crate) fn block(&mut self, id: u32, kind: u16, data: &[u8]) {
         let place = self.bytes.len();
         self.places.retain(|(known, _)| *known != id);
         self.places.push((id, place as u64));
@@ -229,7 +229,7 @@ impl File {
         sign(&mut self.bytes[place..]);
     }
 
-    pub(super) fn map(&mut self, id: u32, rest: u32, fields: &str) {
+    pub(crate) fn map(&mut self, id: u32, rest: u32, fields: &str) {
         let mut encoder = Encoder::default();
         encoder.bytes.extend(rest.to_be_bytes());
         encoder.value(&edn(fields));
@@ -237,7 +237,7 @@ impl File {
     }
 
     /// Appends the index.
-    pub(super) fn index(&mut self, root: u32) {
+    pub(crate) fn index(&mut self, root: u32) {
         let mut data = root.to_be_bytes().to_vec();
         for (id, place) in &self.places {
             data.extend(id.to_be_bytes());
@@ -252,7 +252,7 @@ impl File {
 }
 
 /// Makes the checksum of a block right.
-pub(super) fn sign(block: &mut [u8]) {
+pub(crate) fn sign(block: &mut [u8]) {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&block[28..]);
     hasher.update(&block[..8]);
