@@ -94,7 +94,7 @@ pub(super) fn load(
     look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
     control: &Control,
 ) -> Result<Held, OpenCause> {
-    let path = &*jepsen_run::opened(path);
+    let path = jepsen_run::opened(path);
     if !stream::is_standard_input(path) && std::fs::metadata(path)?.is_dir() {
         if let Some(history) = jepsen_run::history_in(path) {
             let bytes = read_file(&history, control)?;

@@ -11,7 +11,6 @@ pub(super) use words::{about, said_by};
 use super::elle::Scanner;
 use super::{blocks, container};
 use isoscope_model::control::Control;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The history of a run, in any of these.
@@ -101,12 +100,16 @@ fn is_verdict_at(path: &Path) -> bool {
 }
 
 /// What is opened at a path: for what Jepsen says about a run, the run.
-pub(super) fn opened(path: &Path) -> Cow<'_, Path> {
-    match path.parent() {
-        Some(folder) if history_in(folder).is_some() && is_verdict_at(path) => {
-            Cow::Owned(folder.to_owned())
-        }
-        _ => Cow::Borrowed(path),
+pub(super) fn opened(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        });
+    match folder {
+        Some(folder) if history_in(folder).is_some() && is_verdict_at(path) => folder,
+        _ => path,
     }
 }
 

@@ -537,7 +537,7 @@ pub fn open<'a>(
     request: impl Into<Request<'a>>,
     control: &Control,
 ) -> Result<History, OpenError> {
-    let path = &*jepsen_run::opened(path);
+    let path = jepsen_run::opened(path);
     let fail = |cause: OpenCause| OpenError::new(path, cause);
     let request = request.into();
     control.phase("opening", 0);

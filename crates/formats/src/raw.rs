@@ -24,7 +24,7 @@ pub fn raw_spots(
     spots: &[Spot],
     control: &Control,
 ) -> io::Result<Vec<io::Result<String>>> {
-    let path = &*jepsen_run::opened(path);
+    let path = jepsen_run::opened(path);
     let metadata = std::fs::metadata(path)?;
     let plain = metadata.is_file() && {
         let mut head = [0; 512];

@@ -248,23 +248,34 @@ fn log_of(mut operations: Operations<'_>) -> Option<elle::Log<'_>> {
     Some(elle::log_of(operations, false))
 }
 
-/// All operations of a history.
+/// All operations of a history, read by several threads.
 fn operations<'a>(
     input: &Input<'a>,
     pieces: Pieces<'_>,
     control: &Control,
 ) -> Result<Operations<'a>> {
     control.phase("reading", input.bytes().len() as u64);
-    let (mut operations, mut n) = (Operations::of(input), 0u32);
-    let mut next = |tree| {
-        n = n.saturating_add(1);
-        take(&mut operations, tree, n)
-    };
+    let mut operations = Operations::of(input);
     match pieces {
-        Pieces::Trees(trees) => trees.into_iter().try_for_each(next)?,
+        Pieces::Trees(trees) => {
+            let mut all = (1..).zip(trees);
+            all.try_for_each(|(n, tree)| take(&mut operations, tree, n))?;
+        }
         Pieces::Blocks(pieces) => {
-            for piece in pieces {
-                piece.each(control, &mut next)?;
+            let part = |piece: &Piece<'_>| {
+                let mut part = Operations::of(input);
+                let before = piece.range.map_or(0, |(start, _)| start);
+                let mut n = u32::try_from(before).unwrap_or(u32::MAX);
+                piece.each(control, &mut |tree| {
+                    n = n.saturating_add(1);
+                    take(&mut part, tree, n)
+                })?;
+                Ok(part)
+            };
+            // The first error is that of the earliest operation.
+            let parts: Vec<Result<_>> = pieces.par_iter().map(part).collect();
+            for part in parts {
+                operations.append(part?);
             }
         }
     }

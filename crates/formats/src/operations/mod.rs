@@ -174,6 +174,17 @@ impl<'a> Operations<'a> {
         Ok(())
     }
 
+    /// Adds what follows in the file, where it was read by itself.
+    pub(crate) fn append(&mut self, other: Operations<'a>) {
+        let n_before = self.n_operations();
+        let moved = other.events.into_iter().map(|event| Event {
+            place: event.place.saturating_add(n_before),
+            ..event
+        });
+        self.events.extend(moved);
+        self.around.append(other.around, n_before);
+    }
+
     /// Whether there is no entry at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.n_operations() == 0
