@@ -128,10 +128,11 @@ impl<'a> Test<'a> {
             return Ok(None);
         };
         let fields = blocks.test()?;
-        // Its verdict is only told: where it cannot be read, nothing is.
-        let results = field(&fields, "results").and_then(|results| match reference(results) {
-            Some(id) => blocks.map(id, LOOKED_AT).ok().map(Tree::Map),
-            None => Some(results.clone()),
+        let results = field(&fields, "results").filter(|results| !results.is_nil());
+        let results = results.map(|results| match reference(results) {
+            // They are only told: where they cannot be read, nothing is.
+            Some(id) => Tree::Map(blocks.map(id, LOOKED_AT).unwrap_or_default()),
+            None => results.clone(),
         });
         let history = match field(&fields, "history") {
             None | Some(Tree::Nil) => None,
