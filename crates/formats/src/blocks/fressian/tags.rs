@@ -46,12 +46,18 @@ impl Fressian<'_> {
                 let [index, time] = [self.value()?, self.value()?];
                 let [stage, process] = [self.value()?, self.value()?];
                 let [function, value] = [self.value()?, self.value()?];
+                let begin = self.at;
                 let others = self.value()?;
                 let fields = [stage, process, function, value, time, index];
                 let names = FIELDS.map(|name| Tree::Name(Cow::Borrowed(name)));
                 let mut fields: Vec<_> = names.into_iter().zip(fields).collect();
-                if let Tree::Map(others) = others {
-                    fields.extend(others);
+                match others {
+                    Tree::Nil => {}
+                    Tree::Map(others) => fields.extend(others),
+                    _ => {
+                        self.at = begin;
+                        return self.fail("the other fields of an operation: a map or nil");
+                    }
                 }
                 Tree::Map(fields)
             }
@@ -81,8 +87,7 @@ impl Fressian<'_> {
                 self.value()?
             }
             (
-                "inst" | "atom" | "date-time" | "instant" | "multiset" | "byte" | "uri" | "regex"
-                | "throwable",
+                "inst" | "atom" | "date-time" | "instant" | "byte" | "uri" | "regex" | "throwable",
                 1,
             ) => self.value()?,
             ("uuid", 1) => uuid(&self.bytes_of("the bytes of an identifier")?),

@@ -111,6 +111,14 @@ fn values_are_those_of_edn() {
             "byte 305: expected fewer values within each other, found the byte 0xa0",
         ),
         (
+            b"\xef\xe3\x11jepsen.history.Op\x07\0\0\xf7\0\xf7\0\x07",
+            "byte 127: expected the other fields of an operation: a map or nil, found the byte 0x07",
+        ),
+        (
+            b"\xef\xe3\x08multiset\x01\xc0\xe6\x05\x02",
+            "{#multiset [{5 2}]}",
+        ),
+        (
             &laughs,
             "byte 152: expected a small value in the cache, found the byte 0x8b",
         ),
