@@ -94,6 +94,7 @@ pub(super) fn load(
     look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
     control: &Control,
 ) -> Result<Held, OpenCause> {
+    let path = jepsen_run::opened(path);
     if !stream::is_standard_input(path) && std::fs::metadata(path)?.is_dir() {
         if let Some(history) = jepsen_run::history_in(path) {
             let bytes = read_file(&history, control)?;
@@ -140,7 +141,7 @@ pub(super) fn has_known_size(path: &Path) -> bool {
 }
 
 /// The bytes of a regular file.
-fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
+pub(super) fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
     let file = File::open(path)?;
     if file.metadata()?.len() >= MAP_FROM {
         return Ok(Bytes::Mapped(map(&file)?));
@@ -187,7 +188,10 @@ fn load_folder(folder: &Path, control: &Control) -> Result<Held, OpenCause> {
         }
     }
     if files.is_empty() {
-        Err(OpenCause::Directory)
+        Err(match jepsen_run::is_without_history(folder) {
+            true => ReadError::whole("", Problem::Other(jepsen_run::NOT_KEPT.to_owned())).into(),
+            false => OpenCause::Directory,
+        })
     } else {
         Ok(in_order(files))
     }

@@ -1,16 +1,22 @@
 //! The folder that Jepsen keeps of a run: `store/NAME/TIME` with `history.edn`, `results.edn`, `jepsen.log` and others.
 //!
-//! Only the history is read as one. What the other files say about the test and about Jepsen's own verdict is passed
+//! Only the history is read as one: of `history.edn`, `test.jepsen` and `history.txt`, which are the same, the first that
+//! was kept. What the other files say about the test and about Jepsen's own verdict is passed
 //! on in words; where they are missing or cannot be understood, nothing is said.
 
+mod words;
+
+pub(super) use words::{about, said_by};
+
 use super::elle::Scanner;
-use isoscope_model::history::{self, LEVEL_CLAIMED};
-use std::fs::File;
-use std::io::Read;
+use super::{blocks, container};
+use isoscope_model::control::Control;
 use std::path::{Path, PathBuf};
 
-/// The history of a run.
-const HISTORY: &str = "history.edn";
+/// The history of a run, in any of these.
+const HISTORIES: [&str; 3] = ["history.edn", BLOCKS, "history.txt"];
+/// The whole test.
+const BLOCKS: &str = "test.jepsen";
 /// Files of which a run has at least one.
 const SIGNS: [&str; 7] = [
     "results.edn",
@@ -21,37 +27,40 @@ const SIGNS: [&str; 7] = [
     "test.edn",
     "timeline.html",
 ];
-/// Bytes of a file that are looked at.
-const LOOKED_AT: u64 = 1 << 20;
-/// Longest value that is shown, in characters.
-const SHOWN: usize = 200;
-
-/// Deepest map that is looked into.
-const DEEPEST: u32 = 16;
-
-/// Fields of `test.edn` that are shown.
-const OF_TEST: [(&str, &str); 8] = [
-    ("name", "test"),
-    ("version", "version"),
-    ("db", "database"),
-    ("nodes", "nodes"),
-    ("isolation", "isolation"),
-    ("consistency-model", LEVEL_CLAIMED),
-    ("expected-consistency-model", LEVEL_CLAIMED),
-    ("consistency-models", LEVEL_CLAIMED),
-];
-/// Fields of `results.edn` that are shown, at any depth.
-const OF_RESULTS: [(&str, &str); 3] = [
-    ("anomaly-types", "anomalies by Jepsen"),
-    ("not", "violated by Jepsen"),
-    ("also-not", "also violated by Jepsen"),
-];
+/// Why the folder of a run cannot be opened.
+pub(super) const NOT_KEPT: &str = "the history of this run was not kept";
+/// Why a verdict alone is no history.
+pub(super) const VERDICT: &str = "Jepsen's verdict on a run; the operations are in history.edn, history.txt or test.jepsen \
+                                  beside it";
 
 /// The history in this folder, if it is a run.
 pub(super) fn history_in(folder: &Path) -> Option<PathBuf> {
-    let history = folder.join(HISTORY);
-    let is_run = history.is_file() && SIGNS.iter().any(|name| folder.join(name).is_file());
-    is_run.then_some(history)
+    let history = HISTORIES
+        .iter()
+        .find(|name| keeps_history(&folder.join(name)))?;
+    let is_other = |name: &&&str| *name != history;
+    let is_run = SIGNS
+        .iter()
+        .filter(is_other)
+        .any(|name| folder.join(name).is_file());
+    is_run.then(|| folder.join(history))
+}
+
+/// Whether a file is there and is not the test of a run that ended before there was a history.
+fn keeps_history(path: &Path) -> bool {
+    let is_test = path.ends_with(BLOCKS);
+    let is_kept = |bytes: container::Bytes| blocks::keeps_history(&bytes);
+    path.is_file()
+        && (!is_test || container::read_file(path, &Control::new()).map_or(true, is_kept))
+}
+
+/// Whether a folder is a run without a history.
+pub(super) fn is_without_history(folder: &Path) -> bool {
+    let is_there = |name: &&str| folder.join(name).is_file();
+    SIGNS.iter().any(is_there)
+        && !HISTORIES
+            .iter()
+            .any(|name| keeps_history(&folder.join(name)))
 }
 
 /// Whether a file accompanies a history of Jepsen, perhaps one that was never written.
@@ -59,7 +68,49 @@ pub(super) fn accompanies(path: &Path) -> bool {
     let named = path
         .file_name()
         .is_some_and(|name| SIGNS.iter().any(|sign| name == *sign));
-    named && path.with_file_name("jepsen.log").is_file()
+    let is_logged = || path.with_file_name("jepsen.log").is_file();
+    let is_empty = || path.ends_with(BLOCKS) && !keeps_history(path);
+    named && (is_logged() || is_empty() || is_verdict_at(path))
+}
+
+/// Whether a text is what Jepsen says about a run.
+pub(super) fn is_verdict(text: &[u8]) -> bool {
+    let (mut has_verdict, mut is_operation) = (false, false);
+    let mut scan = Scanner::<false>::new("", text);
+    // A text that is cut off has the names up to there.
+    let _: Option<()> = (|| {
+        scan.blanks().ok()?;
+        let close = (scan.peek() == Some(b'{')).then(|| scan.open())??;
+        let mut first = true;
+        while scan.more(close, &mut first).ok()? {
+            let name = scan.field().ok()?;
+            has_verdict |= name == Some("valid?");
+            is_operation |= name == Some("type");
+            scan.skip().ok()?;
+        }
+        Some(())
+    })();
+    has_verdict && !is_operation
+}
+
+fn is_verdict_at(path: &Path) -> bool {
+    let is_text = path.extension().is_some_and(|ending| ending == "edn") && path.is_file();
+    let read = || container::read_file(path, &Control::new());
+    is_text && read().is_ok_and(|text| is_verdict(&text))
+}
+
+/// What is opened at a path: for what Jepsen says about a run, the run.
+pub(super) fn opened(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        });
+    match folder {
+        Some(folder) if history_in(folder).is_some() && is_verdict_at(path) => folder,
+        _ => path,
+    }
 }
 
 /// Whether a link leads to the last or the running test of a store.
@@ -70,130 +121,5 @@ pub(super) fn is_link_to_run(path: &Path) -> bool {
             .is_some_and(|name| name == "latest" || name == "current")
 }
 
-/// What the files next to the history say, as `what: words`.
-pub(super) fn about(folder: &Path) -> Vec<String> {
-    let mut about = Vec::new();
-    if let Some(text) = beginning(&folder.join("test.edn")) {
-        fields(&text, false, &mut |name, value| {
-            about.extend(
-                OF_TEST
-                    .iter()
-                    .find(|(field, _)| *field == name)
-                    .map(|(_, what)| said(what, value)),
-            );
-        });
-    }
-    if !about.iter().any(|line| line.starts_with("test: ")) {
-        let name = folder
-            .parent()
-            .and_then(Path::file_name)
-            .map(|name| name.to_string_lossy().into_owned());
-        about.splice(
-            0..0,
-            name.filter(|name| !name.is_empty())
-                .map(|name| said("test", &name)),
-        );
-    }
-    if let Some(text) = beginning(&folder.join("results.edn")) {
-        fields(&text, true, &mut |name, value| {
-            about.extend(
-                OF_RESULTS
-                    .iter()
-                    .find(|(field, _)| *field == name)
-                    .map(|(_, what)| said(what, value)),
-            );
-        });
-        fields(&text, false, &mut |name, value| {
-            about.extend((name == "valid?").then(|| said("valid by Jepsen", value)));
-        });
-    }
-    about
-}
-
-fn said(what: &str, value: &str) -> String {
-    format!(
-        "{what}: {}",
-        history::visible_line(&history::cut(value.trim_matches('"'), SHOWN))
-    )
-}
-
-/// The first part of a file as text.
-fn beginning(path: &Path) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(LOOKED_AT)
-        .read_to_end(&mut text)
-        .ok()?;
-    Some(text)
-}
-
-/// Calls `each` with the names and values of the map that a text holds; `deep`: also of maps within it. Stops where the
-/// text cannot be understood.
-fn fields(text: &[u8], deep: bool, each: &mut dyn FnMut(&str, &str)) {
-    let mut scan = Scanner::<false>::new("", text);
-    if scan.blanks().is_ok() && scan.peek() == Some(b'{') {
-        // What cannot be understood is not shown.
-        let _: Option<()> = map(&mut scan, if deep { DEEPEST } else { 0 }, each);
-    }
-}
-
-/// The fields of a map and of those within it, `deep` levels down.
-fn map(scan: &mut Scanner<'_, false>, deep: u32, each: &mut dyn FnMut(&str, &str)) -> Option<()> {
-    let close = scan.open()?;
-    let mut first = true;
-    while scan.more(close, &mut first).ok()? {
-        let name = scan.tree().ok()?;
-        scan.blanks().ok()?;
-        if deep > 0 && scan.peek() == Some(b'{') && name.word() != Some("anomalies") {
-            map(scan, deep - 1, each)?;
-            continue;
-        }
-        let value = scan.tree().ok()?;
-        each(name.text().trim_start_matches(':'), &value.text());
-    }
-    Some(())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_files_say_is_shown_in_words() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let run = folder.path().join("append").join("20260101T0000");
-        std::fs::create_dir_all(&run).expect("a folder");
-        let write = |name: &str, text: &str| std::fs::write(run.join(name), text).expect("a file");
-        write(
-            HISTORY,
-            "{:type :ok, :process 0, :f :txn, :value [[:r x nil]]}\n",
-        );
-        assert_eq!(history_in(&run), None);
-        write("jepsen.log", "INFO");
-        assert_eq!(history_in(&run), Some(run.join(HISTORY)));
-        assert_eq!(about(&run), ["test: append"]);
-        write(
-            "test.edn",
-            "{:name \"postgres append\" :nodes [\"n1\" \"n2\"] :isolation :serializable :x #{1}}",
-        );
-        write(
-            "results.edn",
-            "{:perf {:valid? true}, :workload {:valid? false, :anomaly-types (:G-single-item), \
-             :anomalies {:not 5}, :not #{:snapshot-isolation}}, :valid? false}",
-        );
-        assert_eq!(
-            about(&run),
-            [
-                "test: postgres append",
-                "nodes: [\"n1\" \"n2\"]",
-                "isolation: :serializable",
-                "anomalies by Jepsen: [:G-single-item]",
-                "violated by Jepsen: #{:snapshot-isolation}",
-                "valid by Jepsen: false",
-            ]
-        );
-        write("results.edn", "{:valid? ");
-        assert_eq!(about(&run).len(), 3);
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@
 //! a history means.
 
 pub mod awdit;
+pub mod blocks;
 pub mod cobra;
 pub mod columns;
 mod committed_only;
@@ -275,6 +276,7 @@ pub const FORMATS: &[Format] = &[
     explanation::FORMAT,
     kvnemesis::FORMAT,
     tipocket::FORMAT,
+    blocks::FORMAT,
     columns::LOG,
     columns::HISTORY,
     porcupine::KV,
@@ -560,14 +562,20 @@ pub fn open<'a>(
     request: impl Into<Request<'a>>,
     control: &Control,
 ) -> Result<History, OpenError> {
+    let path = jepsen_run::opened(path);
     let fail = |cause: OpenCause| OpenError::new(path, cause);
     let request = request.into();
     control.phase("opening", 0);
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
-    let annotated =
-        |input: &Input<'_>| Ok(read(input, request, control)?.annotated(recording::about(input)));
+    let annotated = |input: &Input<'_>| {
+        let history = read(input, request, control)?;
+        Ok(match recording::about(input) {
+            about if about.is_empty() => history,
+            about => history.annotated(about),
+        })
+    };
     let history = held
         .with_input(path, annotated)
         .map_err(|error: ReadError| fail(error.into()))?;

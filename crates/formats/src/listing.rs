@@ -44,7 +44,10 @@ pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<ListedFile>
         let before = found.len();
         look_into(path, &mut found, control)?;
         if found.len() == before {
-            let message = "there is no history in this folder".to_owned();
+            let message = match jepsen_run::is_without_history(path) {
+                true => jepsen_run::NOT_KEPT.to_owned(),
+                false => "there is no history in this folder".to_owned(),
+            };
             found.push(ListedFile::Unusable {
                 path: path.clone(),
                 message,

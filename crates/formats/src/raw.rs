@@ -1,7 +1,7 @@
 //! The raw content of the file at the places operations were read from.
 
 use super::container::{Held, Packing, load};
-use super::with_line_feeds;
+use super::{blocks, jepsen_run, with_line_feeds};
 use isoscope_model::control::Control;
 use isoscope_model::history::{Origin, Spot, Unit};
 use std::fs::File;
@@ -24,11 +24,14 @@ pub fn raw_spots(
     spots: &[Spot],
     control: &Control,
 ) -> io::Result<Vec<io::Result<String>>> {
+    let path = jepsen_run::opened(path);
     let metadata = std::fs::metadata(path)?;
     let plain = metadata.is_file() && {
         let mut head = [0; 512];
         let n = File::open(path)?.read(&mut head)?;
-        Packing::of(&head[..n]).is_none() && with_line_feeds(&head[..n]).is_none()
+        Packing::of(&head[..n]).is_none()
+            && with_line_feeds(&head[..n]).is_none()
+            && !blocks::is_one(&head[..n])
     };
     if plain && spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
@@ -88,6 +91,11 @@ pub fn raw_spots_in(
 ) -> io::Result<Vec<io::Result<String>>> {
     if spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
+        if blocks::is_one(bytes) {
+            let texts = blocks::texts(bytes, &numbers, control).map_err(io::Error::other)?;
+            let text = |&n: &u32| texts.get(&(n as usize)).cloned().ok_or_else(|| missing(n));
+            return Ok(numbers.iter().map(text).collect());
+        }
         let ended = with_line_feeds(bytes);
         return lines(ended.as_deref().unwrap_or(bytes), &numbers, control);
     }

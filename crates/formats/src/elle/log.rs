@@ -55,7 +55,7 @@ pub(crate) struct Log<'a> {
     pub(super) keys: Vec<Atom>,
     /// Whether a read returned a set.
     pub(super) reads_sets: bool,
-    pub(super) around: Around<'a>,
+    pub(crate) around: Around<'a>,
 }
 
 impl<'a> Log<'a> {

@@ -60,10 +60,12 @@ mod write;
 
 pub(super) use assemble::history;
 pub(super) use atom::{Atom, Atoms, Called};
+pub(super) use log::Log;
+pub(super) use parts::together;
 pub(super) use scan::{Scanner, Token, content_of};
-pub(super) use trees::{RowOperation, log_of, log_of_rows};
+pub(super) use trees::{RowOperation, are_transactions, log_of, log_of_rows};
 
-use super::{Format, Input, Likelihood, Problem, ReadError, workloads};
+use super::{Format, Input, Likelihood, Problem, ReadError, jepsen_run, workloads};
 use crate::operations::{self, Stage};
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, FailedCasRule, History, Suggestions};
@@ -197,6 +199,10 @@ fn read<const JSON: bool>(
 ) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     read_bytes::<JSON>(input, bytes, format, None, control).or_else(|error| {
+        if !JSON && error.interrupt().is_none() && jepsen_run::is_verdict(bytes) {
+            let problem = Problem::Other(jepsen_run::VERDICT.to_owned());
+            return Err(ReadError::whole(format, problem));
+        }
         let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else {
             return Err(error);
         };
@@ -246,7 +252,7 @@ fn read_log<'a, const JSON: bool>(
     bytes: &'a [u8],
     format: &'static str,
     control: &Control,
-) -> Result<log::Log<'a>, Stop> {
+) -> Result<Log<'a>, Stop> {
     control.phase("reading", bytes.len() as u64);
     let in_parts = if JSON {
         None

@@ -51,6 +51,11 @@ pub(super) fn read_in<'a>(
             Some((log, memchr::memchr_iter(b'\n', part).count()))
         })
         .collect::<Option<Vec<_>>>()?;
+    together(logs)
+}
+
+/// The log of a file that was read in parts: their logs, each with the number of its lines. `None` without any part.
+pub(crate) fn together(logs: Vec<(Log<'_>, usize)>) -> Option<Log<'_>> {
     let (n_events, n_operations) = logs.iter().fold((0, 0), |(events, operations), (log, _)| {
         (events + log.events.len(), operations + log.operations.len())
     });

@@ -84,6 +84,33 @@ fn log_by<'a>(
     log
 }
 
+/// Whether all operations are transactions of micro-operations on registers and lists. Those with keys around them are
+/// not, nor those that read sets.
+pub(crate) fn are_transactions(operations: &Operations<'_>) -> bool {
+    let is_micro = |tree: &Tree<'_>| match tree {
+        Tree::List(parts) => match &parts[..] {
+            [word, _]
+            | [
+                word,
+                _,
+                Tree::Nil | Tree::Number(_) | Tree::Name(_) | Tree::List(_),
+            ] => {
+                matches!(word.word(), Some("r" | "w" | "append" | "read" | "write"))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    operations.events.iter().all(|event| {
+        let is_named = matches!(&*event.content.function, "" | "txn");
+        match &event.content.value {
+            Tree::Nil => is_named,
+            Tree::List(all) => (is_named || !all.is_empty()) && all.iter().all(is_micro),
+            _ => false,
+        }
+    })
+}
+
 impl Log<'_> {
     /// Takes a micro-operation; anything else is left out.
     fn take(&mut self, micro: &Tree<'_>, outer: Option<&Tree<'_>>, line: u32) {

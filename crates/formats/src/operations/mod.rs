@@ -215,6 +215,17 @@ impl<'a> Operations<'a> {
         Ok(())
     }
 
+    /// Adds what follows in the file, where it was read by itself.
+    pub(crate) fn append(&mut self, other: Operations<'a>) {
+        let n_before = self.n_operations();
+        let moved = other.events.into_iter().map(|event| Event {
+            place: event.place.saturating_add(n_before),
+            ..event
+        });
+        self.events.extend(moved);
+        self.around.append(other.around, n_before);
+    }
+
     /// Whether there is no entry at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.n_operations() == 0
@@ -278,6 +289,9 @@ fn is_integer(name: &str) -> bool {
 /// A word as text; none for what is no word.
 fn into_word(tree: Tree<'_>) -> Option<Cow<'_, str>> {
     match tree {
+        Tree::Name(Cow::Borrowed(name)) => {
+            Some(Cow::Borrowed(name.strip_prefix(':').unwrap_or(name)))
+        }
         Tree::Name(name) => Some(match name.strip_prefix(':') {
             Some(word) => Cow::Owned(word.to_owned()),
             None => name,

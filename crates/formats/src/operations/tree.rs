@@ -18,7 +18,6 @@ pub(crate) enum Tree<'a> {
     Set(Vec<Tree<'a>>),
     /// A map, in the order of the file.
     Map(Vec<(Tree<'a>, Tree<'a>)>),
-    #[expect(dead_code)]
     /// A key and the value that belongs to it, where a syntax tells such pairs from lists of two.
     Pair(Box<(Tree<'a>, Tree<'a>)>),
 }
