@@ -10,6 +10,7 @@ mod corpus_formats;
 mod damaged;
 mod declared_set_up;
 mod elle;
+mod elle_cli;
 mod elle_issues;
 mod formats;
 mod generate;

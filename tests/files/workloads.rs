@@ -295,6 +295,24 @@ fn what_testers_bring_is_understood() {
                 );
             }
         }
+        let has_level = |field: &str| {
+            let codes = wanted["levels"][field].as_str().unwrap_or_default();
+            let mut codes = codes.split_whitespace();
+            codes.any(|code| matches!(code, "LIN" | "LIN_as_a_bag" | "SSER"))
+        };
+        if let Some(workload) = history.workload()
+            && workload.no_levels.is_some()
+            // Maelstrom looks at final sums only.
+            && workload.name != "pn-counter"
+            && (has_level("V") || has_level("S"))
+        {
+            assert_eq!(
+                workload.is_broken(),
+                has_level("V"),
+                "{file}: {:?}",
+                facts(&history)
+            );
+        }
         for (name, value) in wanted["own"].as_object().into_iter().flatten() {
             let is_found = match value.as_object() {
                 _ if name == "there before the log" => continue,

@@ -183,7 +183,10 @@ fn every_format_has_a_sample_and_all_of_one_history_have_the_same_verdicts() {
             .unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
         let expected = match format {
             // Registers and strings of one key each, one operation at a time.
-            "porcupine-etcd" | "porcupine-kv" | "operations" | "porcupine-operations"
+            "porcupine-etcd"
+            | "porcupine-kv"
+            | "operations"
+            | "porcupine-operations"
             | "etcd-robustness" => "+++++++",
             // Of lists, so the one does not see what the other appended.
             "veristrong-list" => "++++++-",

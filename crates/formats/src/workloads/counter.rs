@@ -81,26 +81,44 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
     Ok(())
 }
 
+/// Sums of amounts by the moment at which they count.
+struct Sums(Vec<(i64, i128)>);
+
+impl Sums {
+    fn new(moments: impl Iterator<Item = (i64, i128)>) -> Sums {
+        let mut moments: Vec<(i64, i128)> = moments.collect();
+        moments.sort_unstable_by_key(|(moment, _)| *moment);
+        let mut sum = 0;
+        for (_, amount) in &mut moments {
+            sum += *amount;
+            *amount = sum;
+        }
+        Sums(moments)
+    }
+
+    /// The sum of what counts before a moment.
+    fn before(&self, moment: i64) -> i128 {
+        let n = self.0.partition_point(|(other, _)| *other < moment);
+        n.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+}
+
 /// A read lies between the sum of what had been added before it began and of what had begun to be added before it ended.
 fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let additions = |counts: &dyn Fn(&Exchange<'_, '_>) -> bool| -> i128 {
-        let counted = exchanges
-            .iter()
-            .filter(|exchange| exchange.word == "add" && counts(exchange));
-        counted.map(amount).sum()
-    };
+    let additions = || exchanges.iter().filter(|exchange| exchange.word == "add");
+    let sure = additions().filter(|addition| addition.is_committed());
+    let ended = Sums::new(sure.filter_map(|addition| Some((addition.end?, amount(addition)))));
+    let possible = additions().filter(|addition| addition.outcome != Outcome::Aborted);
+    let begun = Sums::new(possible.map(|addition| (addition.begin, amount(addition))));
     let mut is_valid = true;
     for read in exchanges.iter().filter(|exchange| exchange.word == "read") {
         let Some(got) = read.got().and_then(Tree::integer).map(i128::from) else {
             continue;
         };
-        let had_ended = |addition: &Exchange<'_, '_>| {
-            addition.is_committed() && addition.end.is_some_and(|end| end < read.begin)
-        };
-        let had_begun = |addition: &Exchange<'_, '_>| {
-            addition.outcome != Outcome::Aborted && read.end.is_none_or(|end| addition.begin < end)
-        };
-        let (least, most) = (additions(&had_ended), additions(&had_begun));
+        let (least, most) = (
+            ended.before(read.begin),
+            begun.before(read.end.unwrap_or(i64::MAX)),
+        );
         if (least..=most).contains(&got) {
             continue;
         }

@@ -88,8 +88,19 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
 
 /// Says whether an order of the operations explains all answers; in words, what the type is.
 pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
-    let Linearity::Broken(place) = linearity::<M>(exchanges) else {
-        return;
+    let place = match linearity::<M>(exchanges) {
+        Linearity::Holds => return,
+        Linearity::Broken(place) => place,
+        Linearity::Unknown => {
+            facts.add(exchanges, Seen {
+                name: "order not decided",
+                about: Vec::new(),
+                statement: format!("too many operations, or too many without an answer, to say whether some order of them is a run of {what}"),
+                calls: Vec::new(),
+                counts: false,
+            });
+            return;
+        }
     };
     let last = &exchanges[place];
     let before = |exchange: &&Exchange<'_, '_>| {

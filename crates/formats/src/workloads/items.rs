@@ -43,6 +43,8 @@ pub(super) struct Items {
     items: Vec<Item>,
     /// What registers hold at first.
     first: Vec<(Atom, Atom)>,
+    /// Why the transactions say nothing about levels, if not all of their items are here.
+    pub(super) is_incomplete: Option<&'static str>,
     line: u32,
 }
 

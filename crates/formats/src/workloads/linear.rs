@@ -10,8 +10,11 @@ use isoscope_model::history::Outcome;
 use rustc_hash::FxHashSet;
 use std::hash::Hash;
 
-/// Most configurations that are looked at for one completion.
-const MOST: usize = 20_000;
+/// Most configurations that are looked at in all.
+const MOST: usize = 2_000_000;
+
+/// Most operations for which an order is looked for: states of some types are as large as what they hold.
+pub(super) const LONGEST: usize = 20_000;
 
 /// A sequential data type.
 pub(super) trait Model {
@@ -38,13 +41,18 @@ pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>]) -> Linearity {
     configurations.insert((Vec::new(), M::State::default()));
     // Running operations, in the order in which they began.
     let mut running: Vec<u32> = Vec::new();
+    let mut left = MOST;
+    if exchanges.len() > LONGEST {
+        return Linearity::Unknown;
+    }
     for (is_end, place) in moments(exchanges) {
         let call = place as u32;
         if !is_end {
             running.push(call);
             continue;
         }
-        let Some(kept) = completed::<M>(exchanges, &running, configurations, call) else {
+        let Some(kept) = completed::<M>(exchanges, &running, configurations, call, &mut left)
+        else {
             return Linearity::Unknown;
         };
         if kept.is_empty() {
@@ -81,6 +89,7 @@ fn completed<M: Model>(
     running: &[u32],
     configurations: FxHashSet<(Vec<u32>, M::State)>,
     call: u32,
+    left: &mut usize,
 ) -> Option<FxHashSet<(Vec<u32>, M::State)>> {
     let mut kept = FxHashSet::default();
     let mut open: Vec<(Vec<u32>, M::State)> = configurations.into_iter().collect();
@@ -102,9 +111,7 @@ fn completed<M: Model>(
             let mut effective = effective.clone();
             let at = effective.partition_point(|known| *known < other);
             effective.insert(at, other);
-            if seen.len() >= MOST {
-                return None;
-            }
+            *left = left.checked_sub(1)?;
             if seen.insert((effective.clone(), state.clone())) {
                 open.push((effective, state));
             }

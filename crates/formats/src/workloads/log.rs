@@ -240,21 +240,24 @@ fn of_key(name: &str, key: &Key, found: &mut Vec<Seen>) {
     }
 }
 
+/// Most values that a jump names.
+const MOST_SHOWN: usize = 10;
+
 /// Where a client that polls a key leaves values out, or goes back. An assignment begins anew for keys that it adds.
 fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &mut Vec<Seen>) {
-    let orders: BTreeMap<&String, BTreeMap<&String, usize>> = keys
-        .iter()
-        .map(|(name, key)| {
-            (
-                name,
-                key.order()
-                    .into_iter()
-                    .enumerate()
-                    .map(|(at, value)| (value, at))
-                    .collect(),
-            )
-        })
-        .collect();
+    /// The values of a key in order, and the place of each.
+    type Order<'k> = (Vec<&'k String>, BTreeMap<&'k String, usize>);
+    let order = |key| {
+        let values = Key::order(key);
+        let places = values
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (*value, at))
+            .collect();
+        (values, places)
+    };
+    let orders: BTreeMap<&String, Order<'_>> =
+        keys.iter().map(|(name, key)| (name, order(key))).collect();
     let subscribes = exchanges
         .iter()
         .any(|exchange| exchange.word == "subscribe");
@@ -275,7 +278,7 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
             .filter(|message| message.is_polled)
         {
             let key = message.key.text().into_owned();
-            let order = &orders[&key];
+            let (values, order) = &orders[&key];
             let Some(&at) = order.get(&message.value.text().into_owned()) else {
                 continue;
             };
@@ -284,11 +287,8 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
                 continue;
             };
             let (low, high) = (before.min(at) + 1, before.max(at));
-            let between: Vec<String> = order
-                .iter()
-                .filter(|(_, at)| (low..high).contains(at))
-                .map(|(value, _)| (*value).clone())
-                .collect();
+            let shown = values[low.min(high)..high].iter().take(MOST_SHOWN);
+            let between: Vec<String> = shown.map(|value| (*value).clone()).collect();
             let (name, what) = if at > before {
                 ("skipped", "left out")
             } else {

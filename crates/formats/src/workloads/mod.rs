@@ -158,8 +158,9 @@ pub(crate) fn history(
                 (workload.facts)(of_one, &mut facts);
             }
             drop(keys);
+            let no_levels = workload.no_levels.or(items.is_incomplete);
             items.history(operations, &calls, builder, format, |drafts| {
-                facts.workload(workload.name, workload.no_levels, drafts)
+                facts.workload(workload.name, no_levels, drafts)
             })
         }
     }

@@ -24,8 +24,6 @@ struct Element<'e> {
     first_seen: Option<i64>,
     last_seen: Option<(i64, usize)>,
     last_missed: Option<(i64, usize)>,
-    /// Where reads that missed it began.
-    missed: Vec<i64>,
 }
 
 /// Facts about the set of one key.
@@ -42,8 +40,10 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .filter(|element| element.addition.is_some())
         .filter(is_stable)
         .count();
+    // Such a log is about the order of values: others may have been there before.
+    let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
     let groups = Groups::new(&elements, &reads);
-    groups.add(exchanges, &elements, facts);
+    groups.add(exchanges, &elements, !is_written, facts);
     let of_set = match reads.is_empty() {
         true => Answer::Unknown,
         false => Answer::valid_if(!groups.is_incomplete && !groups.has_strange),
@@ -53,11 +53,11 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         (true, 0) => Answer::Unknown,
         (true, _) => Answer::Valid,
     };
-    facts.answer("set", of_set);
-    facts.answer("set-full", of_full);
-    if exchanges.iter().any(|exchange| exchange.word == "write") {
+    if is_written {
         comments(exchanges, &reads, facts);
     }
+    facts.answer("set", of_set);
+    facts.answer("set-full", of_full);
 }
 
 /// What became of an element that was asked for.
@@ -87,8 +87,8 @@ impl Element<'_> {
     }
 
     fn is_stale(&self) -> bool {
-        let known = self.known().unwrap_or(i64::MAX);
-        self.fate() == Fate::Stable && self.missed.iter().any(|begin| *begin > known)
+        let missed = self.last_missed.map_or(-1, |(begin, _)| begin);
+        self.fate() == Fate::Stable && self.known().is_some_and(|known| known < missed)
     }
 
     fn calls(&self) -> Vec<usize> {
@@ -119,7 +119,6 @@ fn survey<'e, 'a>(
                 first_seen: None,
                 last_seen: None,
                 last_missed: None,
-                missed: Vec::new(),
             });
             elements.len() - 1
         })
@@ -154,7 +153,6 @@ fn survey<'e, 'a>(
                 element.last_seen = element.last_seen.max(at);
             } else {
                 element.last_missed = element.last_missed.max(at);
-                element.missed.push(read.begin);
             }
         }
     }
@@ -233,7 +231,13 @@ impl Groups {
         groups
     }
 
-    fn add(&self, exchanges: &[Exchange<'_, '_>], elements: &[Element<'_>], facts: &mut Facts) {
+    fn add(
+        &self,
+        exchanges: &[Exchange<'_, '_>],
+        elements: &[Element<'_>],
+        count: bool,
+        facts: &mut Facts,
+    ) {
         let groups = [
             (
                 "lost",
@@ -282,7 +286,7 @@ impl Groups {
                         listed(all.iter().map(|element| element.name))
                     ),
                     calls: all[0].calls(),
-                    counts,
+                    counts: counts && count,
                 },
             );
         }
