@@ -32,10 +32,11 @@ pub(crate) struct Operation<'a> {
     pub(crate) function: Cow<'a, str>,
     pub(crate) value: Tree<'a>,
     /// The field that names a key.
-    pub(crate) key: Option<Tree<'a>>,
-    pub(crate) error: Option<Tree<'a>>,
+    pub(crate) key: Option<Box<Tree<'a>>>,
+    /// Whether it reports an error.
+    pub(crate) has_error: bool,
     /// Other fields that may mean something.
-    pub(crate) fields: Vec<(Cow<'a, str>, Tree<'a>)>,
+    pub(crate) fields: Box<[(Cow<'a, str>, Tree<'a>)]>,
 }
 
 impl<'a> Operation<'a> {
@@ -200,8 +201,8 @@ impl<'a> Operations<'a> {
         let content = Operation {
             function,
             value,
-            key,
-            error,
+            key: key.map(Box::new),
+            has_error: error.is_some(),
             fields,
         };
         self.events.push(Event {

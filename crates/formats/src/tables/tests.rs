@@ -246,7 +246,7 @@ fn errors_say_where_and_what() {
         ),
         (
             "{\"op\":\"read\",\"key\":\"a\",\"value\":1}\n{\"op\":\"write\",\"value\":1}",
-            "line 2: this operation has no key, but others have one",
+            "line 2: this operation has no `key`, but others have one",
         ),
         (
             "{\"op\":\"read\",\"key\":\"a\",\"value\":1,\"start\":\"noon\"}",

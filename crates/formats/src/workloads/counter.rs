@@ -147,6 +147,8 @@ struct Sum;
 impl Model for Sum {
     type State = i128;
 
+    const LONGEST: usize = usize::MAX;
+
     fn step(sum: &i128, exchange: &Exchange<'_, '_>) -> Option<i128> {
         match exchange.word {
             "add" => Some(sum + amount(exchange)),

@@ -90,7 +90,7 @@ pub(super) fn exchanges<'c, 'a>(
         };
         let of = |event: &'c Event<Operation<'a>>| match keyed {
             true => event.content.value.pair_or_more().map(|(key, _)| key),
-            false => event.content.key.as_ref(),
+            false => event.content.key.as_deref(),
         };
         Some(Exchange {
             call,
@@ -120,6 +120,29 @@ fn without_key<'c, 'a>(operation: &'c Operation<'a>) -> Cow<'c, Tree<'a>> {
         Some((_, values)) => Cow::Owned(Tree::List(values.to_vec())),
         None => Cow::Borrowed(&operation.value),
     }
+}
+
+/// An error if an answer names another key in its field than was asked for.
+pub(super) fn refuse_other_keys(
+    operations: &Operations<'_>,
+    calls: &[Call],
+) -> Result<(), Refusal> {
+    let differs = |call: &&Call| match call.ends(&operations.events) {
+        (Some(asked), Some(answered)) => {
+            let keys = asked
+                .content
+                .key
+                .as_ref()
+                .zip(answered.content.key.as_ref());
+            keys.is_some_and(|(one, other)| one != other)
+        }
+        _ => false,
+    };
+    let Some(answered) = calls.iter().find(differs).and_then(|call| call.completed) else {
+        return Ok(());
+    };
+    let message = "this operation has another `key` than its invocation".to_owned();
+    Err((operations.events[answered].line, message))
 }
 
 /// Whether all values are pairs of a key and a value; those of answers that say nothing may be missing. An error names an

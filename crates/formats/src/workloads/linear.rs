@@ -11,15 +11,15 @@ use rustc_hash::FxHashSet;
 use std::hash::Hash;
 
 /// Most configurations that are looked at in all.
-const MOST: usize = 2_000_000;
-
-/// Most operations for which an order is looked for: states of some types are as large as what they hold.
-pub(super) const LONGEST: usize = 20_000;
+const MOST: usize = 4_000_000;
 
 /// A sequential data type.
 pub(super) trait Model {
     /// What it holds; the default is what it holds at first.
     type State: Clone + Default + Eq + Hash;
+
+    /// Most operations for which an order is looked for: the states of most types are as large as what they hold.
+    const LONGEST: usize = 20_000;
 
     /// What it holds after an operation; none if the operation cannot have been answered like that.
     fn step(state: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State>;
@@ -42,7 +42,7 @@ pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>]) -> Linearity {
     // Running operations, in the order in which they began.
     let mut running: Vec<u32> = Vec::new();
     let mut left = MOST;
-    if exchanges.len() > LONGEST {
+    if exchanges.len() > M::LONGEST {
         return Linearity::Unknown;
     }
     for (is_end, place) in moments(exchanges) {

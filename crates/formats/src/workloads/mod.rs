@@ -32,7 +32,7 @@ mod upsert;
 
 use crate::operations::{Event, Operation, Operations, Refusal, Tree};
 use crate::{Input, Problem, ReadError};
-use exchange::{Exchange, are_keyed, exchanges};
+use exchange::{Exchange, are_keyed, exchanges, refuse_other_keys};
 use facts::Facts;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History, Suggestions, cut};
@@ -121,6 +121,7 @@ pub(crate) fn history(
         }
     };
     let calls = operations.around.calls(&operations.events);
+    refuse_other_keys(&operations, &calls).map_err(refuse)?;
     let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
     let choices = [(true, is_keyed), (false, true)];
     let mut chosen = None;

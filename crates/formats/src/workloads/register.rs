@@ -57,7 +57,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         let key = match exchange.key {
             Some(key) => key,
             None if are_named => {
-                let message = "this operation has no key, but others have one".to_owned();
+                let message = "this operation has no `key`, but others have one".to_owned();
                 return Err((exchange.line, message));
             }
             None => &ONLY,
@@ -76,7 +76,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
                     items.read(key, old);
                     items.write(key, new);
                 } else if exchange.has_answer
-                    && exchange.operation.error.is_none()
+                    && !exchange.operation.has_error
                     && !exchange.answered().is_single()
                 {
                     items.read_other(key, old);

@@ -3,9 +3,9 @@
 use super::Stream;
 use super::lines::Lines;
 use crate::follow::record::{Called, HistoryReading, Record, records};
-use isoscope_formats::{self as formats, Input, Place, ReadError, Request};
+use isoscope_formats::{self as formats, Input, Place, Problem, ReadError, Request};
 use isoscope_model::control::Control;
-use isoscope_model::history::{History, Interval, Outcome, TransactionId};
+use isoscope_model::history::{History, Interval, Outcome, Rules, TransactionId, ValueRule};
 
 /// Transactions read together: few enough that memory for them is taken and given back cheaply.
 const TOGETHER: usize = 128;
@@ -145,16 +145,31 @@ impl Stream {
 
     /// The lines as a history.
     pub(super) fn history(&self, lines: &Lines) -> Result<History, ReadError> {
+        // A piece need not have the writes of what it reads.
+        let rules = Rules {
+            values: ValueRule::Exact,
+            ..Rules::default()
+        };
         let request = Request {
             format: self.format.map(|format| format.name),
-            rules: None,
+            rules: Some(&rules),
         };
         let read = formats::read(
             &Input::new(&self.name, &lines.bytes),
             request,
             &Control::new(),
         );
-        read.map_err(|error| at_line(error, |line| lines.number(line)))
+        let history = read.map_err(|error| at_line(error, |line| lines.number(line)))?;
+        // What operations of other workloads mean depends on all of the file.
+        match history.workload().map(|workload| workload.name) {
+            None | Some("register") => Ok(history),
+            Some(name) => {
+                let message = format!(
+                    "a log of the workload `{name}` cannot be followed while it grows: check it when it is complete"
+                );
+                Err(ReadError::whole("", Problem::Other(message)))
+            }
+        }
     }
 
     /// A transaction that ends with this line, named by its place in its session if it has no other name.

@@ -32,7 +32,7 @@ pub(in crate::porcupine) fn history_of(
             key,
             ..
         } = &event.content;
-        let key = key.as_ref().map_or(Cow::Borrowed(""), text);
+        let key = key.as_deref().map_or(Cow::Borrowed(""), text);
         let key = *places.entry(key).or_insert_with_key(|key| {
             keys.push(key.clone());
             keys.len() - 1
