@@ -574,6 +574,31 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
     }
 }
 
+/// Money that was taken from one account and is in no other.
+const BANK: &str = "{:process 0, :type :ok, :f :read, :value {0 5, 1 5}}\n\
+    {:process 0, :type :ok, :f :transfer, :value {:from 0, :to 1, :amount 2}}\n\
+    {:process 1, :type :ok, :f :read, :value {0 3, 1 5}}\n";
+
+#[test]
+fn what_the_rules_of_a_workload_find_is_listed_and_leads_to_the_transaction() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = window(egui::Theme::Dark);
+    open(&mut window, write(folder.path(), "bank.edn", BANK));
+    assert!(says(&window, "Workload bank"));
+    assert!(!says(&window, "No anomaly: every level asked for holds."));
+    let history = document(&window).history.clone().expect("it was read");
+    let fact = &history.workload().expect("a bank").facts[0];
+    window
+        .get_by_label("wrong total: money vanished: the balances sum to 8, not 10")
+        .click();
+    window.run_steps(4);
+    assert_eq!(window.state().state().page, Page::Browser);
+    assert_eq!(
+        document(&window).browser.transaction,
+        fact.transactions.last().copied()
+    );
+}
+
 #[test]
 fn a_clean_history_is_told_to_be_trustworthy() {
     let (mut window, _folder) = opened(CLEAN, egui::Theme::Dark);
