@@ -68,29 +68,49 @@ pub(crate) struct Operations<'a> {
     vocabulary: Cow<'a, Vocabulary>,
 }
 
-/// What fields are about, with the names that they have. Of several names in one entry the first counts.
-const FIELDS: [(&str, &[&str]); 13] = [
-    ("type", &["type"]),
-    ("process", &["process", "client", "session", "thread"]),
-    ("f", &["f", "op", "operation"]),
-    ("value", &["value", "val"]),
-    ("key", &["key", "k", "register"]),
-    ("time", &["time"]),
-    ("error", &["error"]),
-    ("node", &["node"]),
-    ("shard", &["shard"]),
+/// What fields are about, each by the first of its names.
+const FIELDS: [&str; 13] = [
+    "type", "process", "f", "value", "key", "time", "error", "node", "shard",
     // Of entries that are whole calls.
-    ("txn", &["txn", "transaction"]),
-    ("start", &["start", "call"]),
-    ("end", &["end", "return"]),
-    ("outcome", &["outcome"]),
+    "txn", "start", "end", "outcome",
 ];
+
+/// The place among [`FIELDS`] of what a field of this name is about, and which of its names this is: of several in one entry
+/// the first counts.
+fn known_field(name: &str) -> Option<(usize, u8)> {
+    Some(match name {
+        "type" => (0, 0),
+        "process" => (1, 0),
+        "client" => (1, 1),
+        "session" => (1, 2),
+        "thread" => (1, 3),
+        "f" => (2, 0),
+        "op" => (2, 1),
+        "operation" => (2, 2),
+        "value" => (3, 0),
+        "val" => (3, 1),
+        "key" => (4, 0),
+        "k" => (4, 1),
+        "register" => (4, 2),
+        "time" => (5, 0),
+        "error" => (6, 0),
+        "node" => (7, 0),
+        "shard" => (8, 0),
+        "txn" => (9, 0),
+        "transaction" => (9, 1),
+        "start" => (10, 0),
+        "call" => (10, 1),
+        "end" => (11, 0),
+        "return" => (11, 1),
+        "outcome" => (12, 0),
+        _ => return None,
+    })
+}
 
 /// What a field of this name is about, if that is known.
 pub(crate) fn meaning_of(name: &str, vocabulary: &Vocabulary) -> Option<&'static str> {
-    let name = vocabulary.field(name);
-    let known = FIELDS.iter().find(|(_, names)| names.contains(&name));
-    known.map(|(what, _)| *what)
+    let (place, _) = known_field(vocabulary.field(name))?;
+    Some(FIELDS[place])
 }
 
 impl<'a> Operations<'a> {
@@ -129,14 +149,24 @@ impl<'a> Operations<'a> {
         }
     }
 
+    /// By place among [`FIELDS`]: the place of the field that is about this.
+    fn places(&self, fields: &Fields<'a>) -> [Option<usize>; FIELDS.len()] {
+        let mut places: [Option<(u8, usize)>; FIELDS.len()] = Default::default();
+        for (at, (name, _)) in fields.iter().enumerate() {
+            let Some(name) = name.word() else { continue };
+            let known = known_field(name).or_else(|| known_field(self.vocabulary.field(name)));
+            if let Some((what, rank)) = known {
+                let found = (rank, at);
+                places[what] = Some(places[what].map_or(found, |before| before.min(found)));
+            }
+        }
+        places.map(|found| found.map(|(_, at)| at))
+    }
+
     /// The place of the field that is about this.
     fn place(&self, fields: &Fields<'a>, what: &str) -> Option<usize> {
-        let names = FIELDS.iter().find(|(field, _)| *field == what)?.1;
-        names.iter().find_map(|name| {
-            let is_it = |field: &str| field == *name || self.vocabulary.field(field) == *name;
-            let named = |(field, _): &(Tree<'a>, Tree<'a>)| field.word().is_some_and(is_it);
-            fields.iter().position(named)
-        })
+        let what = FIELDS.iter().position(|field| *field == what)?;
+        self.places(fields)[what]
     }
 
     /// Removes the field that is about this, and returns its value.
@@ -147,7 +177,14 @@ impl<'a> Operations<'a> {
 
     /// Takes an entry of the log: its fields, and the line on which its value is. An error says what is wrong with it.
     pub(crate) fn take(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
-        let mut field = |what: &str| self.remove(&mut fields, what);
+        let places = self.places(&fields);
+        let mut field = |what: &str| {
+            let what = FIELDS.iter().position(|field| *field == what)?;
+            let (name, value) = fields.get_mut(places[what]?)?;
+            // What is taken has no name any more.
+            *name = Tree::Nil;
+            Some(std::mem::replace(value, Tree::Nil)).filter(|value| !value.is_nil())
+        };
         let stage = field("type");
         let (process, function) = (field("process"), field("f").and_then(into_word));
         let (value, key) = (field("value").unwrap_or(Tree::Nil), field("key"));
