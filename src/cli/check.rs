@@ -380,7 +380,7 @@ impl Job<'_> {
         let path = visible(&path.display().to_string());
         if !self.arguments.json {
             target.text(|out| match line_width {
-                Some(width) => text::line(&path, width, findings, out),
+                Some(width) => text::line(&path, width, checked, out),
                 None => text::tail(&path, checked, out),
             });
             if !self.is_for_pipelines() {

@@ -8,11 +8,14 @@ use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
-use crate::history::History;
-use crate::report::{VerdictWord, grouped};
+use crate::history::{History, OperationId, visible};
+use crate::report::{VerdictWord, WorkloadEntry, grouped};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Most operations of a transaction that a finding of a workload's rules shows.
+const MOST_SHOWN: usize = 12;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let control = arguments.asked.limits.control();
@@ -25,6 +28,9 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     // What was found in time is reported.
     let control = control.overtime();
     let chosen = choose(arguments, &history, &mut findings, &control)?;
+    if arguments.violation.is_none() {
+        out.text(&rules(&history));
+    }
     if chosen.is_empty() {
         let passes = witnesses::explained(
             &history,
@@ -265,6 +271,41 @@ fn unknown(name: &ViolationName, findings: &Findings) -> String {
             some.join(", ")
         ),
     }
+}
+
+/// What the rules of the workload find, each with the operations that show it; empty where they find nothing.
+fn rules(history: &History) -> String {
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let entries = WorkloadEntry::of(history).map_or_else(Vec::new, |entry| entry.findings);
+    let mut text = String::new();
+    for (fact, entry) in facts.iter().zip(&entries).filter(|(fact, _)| fact.counts) {
+        let key = entry
+            .key
+            .as_ref()
+            .map_or_else(String::new, |key| format!("In key {}, ", visible(key)));
+        text += &format!("## {}\n\n{key}{}.\n\n", entry.id, visible(&entry.statement));
+        for &transaction in &fact.transactions {
+            let operations: Vec<OperationId> = history.operations_of(transaction).collect();
+            let shown = operations.iter().take(MOST_SHOWN);
+            let shown: Vec<String> = shown
+                .map(|&operation| history.operation_text(operation))
+                .collect();
+            let more = if operations.len() > MOST_SHOWN {
+                ", …"
+            } else {
+                ""
+            };
+            let line = operations
+                .first()
+                .map_or(0, |first| history.line_of(*first));
+            let name = history.transaction_name(transaction);
+            text += &format!("- {name}, line {line}: {}{more}\n", shown.join(", "));
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn nothing_to_explain(findings: &Findings) -> String {

@@ -179,6 +179,10 @@ fn what_no_items_are_is_undecided_and_has_its_rules() {
     ]);
     assert_eq!(facts(&bank), [("wrong total", vec!["8"])]);
     assert_eq!(verdicts(&bank, &["SER"]), "SER?");
+    // As reads and writes it would mean something else.
+    let written = formats::write(&bank, "text", &mut Vec::new()).map_err(|error| error.to_string());
+    let message = "the format text cannot express the operations of the workload `bank`";
+    assert_eq!(written, Err(message.to_owned()));
     let counter = opened(&[
         "0 ok add 1",
         "0 ok add 1",

@@ -54,7 +54,7 @@ pub use raw::{raw_spots, raw_spots_in};
 
 use error::excerpt;
 use isoscope_model::control::Control;
-use isoscope_model::history::{Builder, History, Origin, Rules, Vocabulary};
+use isoscope_model::history::{Builder, History, Origin, Rules, Vocabulary, Workload};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
@@ -634,10 +634,24 @@ pub fn open_bytes<'a>(
 /// that keeps histories in folders, appends a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let writer = writer(format_name)?;
+    refuse_other_data(history, format_name)?;
     let plain = history.with_plain_initial_reads();
     match writer {
         Writer::File(write) => write(&plain, out),
         Writer::Folder(files) => Ok(container::write_tar(&files(&plain)?, out)?),
+    }
+}
+
+/// An error where the operations of a history are shown as reads and writes and are none: written, they would be taken for
+/// such.
+fn refuse_other_data(history: &History, format_name: &str) -> Result<(), WriteError> {
+    let other = |workload: &&Workload| workload.no_levels.is_some();
+    match history.workload().filter(other) {
+        None => Ok(()),
+        Some(workload) => Err(WriteError::CannotSay {
+            format: format(format_name).map_or("", |format| format.name),
+            what: format!("the operations of the workload `{}`", workload.name),
+        }),
     }
 }
 

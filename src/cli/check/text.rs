@@ -48,7 +48,10 @@ fn counts(findings: &Findings) -> Vec<(&'static str, String, u64)> {
 }
 
 /// One history in one line.
-pub(super) fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
+pub(super) fn line(path: &str, width: usize, checked: &Checked, out: &Output) -> String {
+    let Checked {
+        history, findings, ..
+    } = checked;
     let verdicts = findings.levels.iter().map(|result| {
         let mark = match result.verdict {
             Verdict::Satisfied(_) => '+',
@@ -62,9 +65,11 @@ pub(super) fn line(path: &str, width: usize, findings: &Findings, out: &Output) 
             &format!("{}{mark}{condition}", result.level),
         )
     });
-    let counts: Vec<String> = counts(findings)
+    let of_patterns = counts(findings).into_iter();
+    let of_patterns = of_patterns.map(|(id, _, n)| format!("{id} {}", grouped(n)));
+    let counts: Vec<String> = broken_rules(history)
         .into_iter()
-        .map(|(id, _, n)| format!("{id} {}", grouped(n)))
+        .chain(of_patterns)
         .collect();
     let patterns = if counts.is_empty() {
         String::new()
@@ -178,6 +183,20 @@ fn about(history: &History, out: &Output) -> String {
     } else {
         lines.concat() + "\n"
     }
+}
+
+/// The findings that a rule of the workload calls invalid: `bank/wrong-total 2`.
+fn broken_rules(history: &History) -> Vec<String> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let findings = WorkloadEntry::of(history).map_or_else(Vec::new, |workload| workload.findings);
+    for finding in findings.iter().filter(|finding| finding.invalid) {
+        let kind = finding.id.rsplit_once('/').map_or("", |(kind, _)| kind);
+        *counts.entry(kind.to_owned()).or_default() += 1;
+    }
+    let counts = counts.into_iter();
+    counts
+        .map(|(kind, n)| format!("{kind} {}", grouped(n)))
+        .collect()
 }
 
 /// Whether levels say anything about the history.
