@@ -54,7 +54,7 @@ pub use raw::{raw_spots, raw_spots_in};
 
 use error::excerpt;
 use isoscope_model::control::Control;
-use isoscope_model::history::{Builder, History, Origin, Rules, Vocabulary, Workload};
+use isoscope_model::history::{Builder, History, Origin, Rules, TimeRule, Vocabulary, Workload};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
@@ -83,6 +83,8 @@ pub struct Input<'a> {
     content: Content<'a>,
     /// What the words of a log mean, if that was said.
     vocabulary: Option<&'a Vocabulary>,
+    /// Whether times do not count.
+    ignores_times: bool,
 }
 
 impl<'a> Input<'a> {
@@ -93,6 +95,7 @@ impl<'a> Input<'a> {
             ending_of: name,
             content: Content::One(bytes),
             vocabulary: None,
+            ignores_times: false,
         }
     }
 
@@ -103,6 +106,7 @@ impl<'a> Input<'a> {
             ending_of: name,
             content: Content::Folder(parts),
             vocabulary: None,
+            ignores_times: false,
         }
     }
 
@@ -362,9 +366,13 @@ pub fn read<'a>(
         None => input.content,
     };
     let vocabulary = request.rules.map(|rules| &rules.vocabulary);
+    let ignores_times = request
+        .rules
+        .is_some_and(|rules| rules.times == TimeRule::Ignore);
     let input = &Input {
         content,
         vocabulary,
+        ignores_times,
         ..*input
     };
     let history = read_as_recorded(input, request.format, control)?;

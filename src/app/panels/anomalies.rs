@@ -77,7 +77,7 @@ pub(crate) fn anomalies_ui(
         (Some(_), _) if document.complete && document.results.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
-        (Some(_), _) if !decides_levels(document) => {}
+        (Some(_), _) if !super::workload::decides_levels(document) => {}
         (Some(_), _) if document.complete => drop(ui.colored_label(
             palette.caution,
             "No anomalies found; some levels are undecided.",
@@ -93,15 +93,6 @@ pub(crate) fn anomalies_ui(
             },
         )),
     }
-}
-
-/// Whether levels say something about the history.
-fn decides_levels(document: &Document) -> bool {
-    let workload = document
-        .history
-        .as_ref()
-        .and_then(|history| history.workload());
-    workload.is_none_or(|workload| workload.no_levels.is_none())
 }
 
 /// How many anomalies are bookmarked, in the heading: a line of its own would move the list below the pointer.

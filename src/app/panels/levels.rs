@@ -395,7 +395,9 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
                 document.results.levels.iter().any(
                     |(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))),
                 );
-            if open {
+            if !super::workload::decides_levels(document) {
+                "levels say nothing about this workload".to_owned()
+            } else if open {
                 "no violation found".to_owned()
             } else {
                 "every level asked for holds".to_owned()

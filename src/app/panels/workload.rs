@@ -9,6 +9,13 @@ use egui::{Button, RichText, ScrollArea, Ui};
 /// Height of the findings before they scroll.
 const HIGHEST: f32 = 180.0;
 
+/// Whether levels say something about the history.
+pub(crate) fn decides_levels(document: &Document) -> bool {
+    let history = document.history.as_ref();
+    let workload = history.and_then(|history| history.workload());
+    workload.is_none_or(|workload| workload.no_levels.is_none())
+}
+
 /// Shows what was found, each with the transaction that shows it; nothing for a history of transactions.
 pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(workload) = document
@@ -18,7 +25,7 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
     else {
         return;
     };
-    if workload.facts.is_empty() && workload.no_levels.is_none() {
+    if workload.like_jepsen.is_empty() && workload.no_levels.is_none() {
         return;
     }
     let palette = Palette::of(ui);
@@ -34,16 +41,15 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
             fact_ui(ui, fact, &palette, requests);
         }
     });
+    let answers = workload.like_jepsen.iter();
+    let answers: Vec<String> = answers
+        .map(|(rule, answer)| format!("{rule} {}", answer.word()))
+        .collect();
+    if !answers.is_empty() {
+        style::note(ui, format!("By Jepsen's rules: {}.", answers.join(", ")));
+    }
     if let Some(why) = workload.no_levels {
-        let mut answers = workload.like_jepsen.iter();
-        let answers: Vec<String> = answers
-            .by_ref()
-            .map(|(rule, answer)| format!("{rule} {}", answer.word()))
-            .collect();
-        style::note(
-            ui,
-            format!("{}. Levels are not decided: {why}.", answers.join(", ")),
-        );
+        style::note(ui, format!("Isolation levels are not decided: {why}."));
     }
     ui.separator();
 }

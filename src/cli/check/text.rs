@@ -239,16 +239,15 @@ fn workload(history: &History, out: &Output) -> String {
     if findings.len() > SHOWN {
         text += &format!("  … and {} more: --json has all\n", findings.len() - SHOWN);
     }
+    let answers = workload.like_jepsen.iter();
+    let answers: Vec<String> = answers
+        .map(|(rule, word)| format!("{rule} {word}"))
+        .collect();
+    if !answers.is_empty() {
+        text += &format!("  by Jepsen's rules: {}\n", answers.join(", "));
+    }
     if let Some(why) = &workload.no_levels {
-        let answers: Vec<String> = workload
-            .like_jepsen
-            .iter()
-            .map(|(rule, word)| format!("{rule} {word}"))
-            .collect();
-        text += &format!(
-            "  {}\n  isolation levels are not decided: {why}\n",
-            answers.join(", ")
-        );
+        text += &format!("  isolation levels are not decided: {why}\n");
     }
     match text.is_empty() {
         true => text,

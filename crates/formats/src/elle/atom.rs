@@ -155,6 +155,7 @@ impl<'a> Atoms<'a> {
     /// The key in a history.
     pub(crate) fn key(&self, builder: &mut Builder, atom: Atom) -> KeyId {
         match atom.name() {
+            _ if atom == Atom::NIL => builder.key_name("nil"),
             Some(place) => name::key(builder, &self.names[place]),
             None => builder.key_number(atom.0),
         }

@@ -66,6 +66,8 @@ pub(crate) struct Operations<'a> {
     client_places: FxHashMap<String, usize>,
     /// What words mean, where the user has said so.
     vocabulary: Cow<'a, Vocabulary>,
+    /// Whether the user has said that times do not count.
+    ignores_times: bool,
 }
 
 /// What fields are about, each by the first of its names.
@@ -118,6 +120,7 @@ impl<'a> Operations<'a> {
     pub(crate) fn of(input: &Input<'a>) -> Operations<'a> {
         Operations {
             vocabulary: input.vocabulary(),
+            ignores_times: input.ignores_times,
             ..Operations::default()
         }
     }
@@ -134,6 +137,11 @@ impl<'a> Operations<'a> {
             "w" => "write",
             word => word,
         }
+    }
+
+    /// Whether the order of the log is real time.
+    pub(crate) fn has_order(&self) -> bool {
+        !self.ignores_times && self.around.clock(&self.events) != Clock::Unknown
     }
 
     /// The workload that the user has named.

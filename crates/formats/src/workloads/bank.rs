@@ -3,7 +3,7 @@
 use super::exchange::{answers, requests, some_answer};
 use super::facts::{Facts, Seen, order};
 use super::linear::Model;
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 use std::collections::BTreeMap;
@@ -34,6 +34,11 @@ pub(super) const BANK: Workload = Workload {
     assumes: "Transfers keep the total, which the first read has.",
 };
 
+/// What a transfer moves.
+fn amount(transfer: &Tree<'_>) -> Option<i64> {
+    transfer.field("amount").and_then(Tree::integer)
+}
+
 /// What a picture shows: balances that were read, and amounts that were moved.
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     for exchange in exchanges {
@@ -42,14 +47,17 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
             let fields = exchange.got().and_then(Tree::fields).unwrap_or_default();
             fields
                 .iter()
-                .for_each(|(account, balance)| items.read(account, balance));
+                .for_each(|(account, balance)| items.read(&plain(account), balance));
             continue;
         }
         let field = |name| exchange.asked().field(name);
         let amount = field("amount").map(Tree::text).unwrap_or_default();
         for (account, sign) in [(field("from"), '-'), (field("to"), '+')] {
             if let Some(account) = account {
-                items.write(account, &Tree::Name(format!("{sign}{amount}").into()));
+                items.write(
+                    &plain(account),
+                    &Tree::Name(format!("{sign}{amount}").into()),
+                );
             }
         }
     }
@@ -61,7 +69,7 @@ fn balances(read: &Exchange<'_, '_>) -> Option<BTreeMap<String, Option<i64>>> {
     let fields = read.got()?.fields()?.iter();
     Some(
         fields
-            .map(|(account, balance)| (account.text().into_owned(), balance.integer()))
+            .map(|(account, balance)| (plain(account).text().into_owned(), balance.integer()))
             .collect(),
     )
 }
@@ -144,9 +152,20 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("bank", Answer::valid_if(n_found == 0));
-    if n_found == 0 {
+    if n_found == 0 && are_complete(exchanges, &accounts) {
         order::<Accounts>(exchanges, "a bank", facts);
     }
+}
+
+/// Whether all reads return these accounts, and transfers are between them: some banks drop empty accounts.
+fn are_complete(exchanges: &[Exchange<'_, '_>], accounts: &BTreeMap<String, Option<i64>>) -> bool {
+    exchanges.iter().all(|exchange| match exchange.word {
+        "read" => balances(exchange).is_none_or(|read| read.keys().eq(accounts.keys())),
+        _ => ["from", "to"].iter().all(|name| {
+            let account = exchange.asked().field(name);
+            account.is_some_and(|account| accounts.contains_key(&*plain(account).text()))
+        }),
+    })
 }
 
 /// Accounts as a data type. What they hold at first is known once a read has taken effect.
@@ -163,9 +182,11 @@ impl Model for Accounts {
         let mut changes = changes.clone();
         if exchange.word == "transfer" {
             let field = |name| exchange.asked().field(name);
-            let amount = i128::from(field("amount")?.integer()?);
+            let amount = i128::from(amount(exchange.asked())?);
             for (account, change) in [(field("from")?, -amount), (field("to")?, amount)] {
-                *changes.entry(account.text().into_owned()).or_default() += change;
+                *changes
+                    .entry(plain(account).text().into_owned())
+                    .or_default() += change;
             }
             return Some((changes, first.clone()));
         }

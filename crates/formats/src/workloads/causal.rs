@@ -30,6 +30,11 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         let key = exchange.key.unwrap_or(&only);
         items.begin(exchange);
         items.in_session(key);
+        if exchange.word == "write" && *exchange.given() == zero {
+            let message =
+                "0 is the value at first, and is written here: reads of it have two meanings";
+            return Err((exchange.line, message.to_owned()));
+        }
         match exchange.got() {
             _ if exchange.word == "write" => items.write(key, exchange.given()),
             Some(value) if *value == zero => items.read(key, &Tree::Nil),

@@ -25,9 +25,9 @@ pub(super) struct Exchange<'c, 'a> {
     /// The completion or, without one, the invocation.
     pub(super) operation: &'c Operation<'a>,
     pub(super) line: u32,
-    /// The place of its invocation in the log, before all others without one.
+    /// The place of its invocation in the log, before all others without one, or where the order of the log is no real time.
     pub(super) begin: i64,
-    /// The place of its answer, if it had one that says how it ended.
+    /// The place of its answer, if it had one that says how it ended, and the order of the log is real time.
     pub(super) end: Option<i64>,
 }
 
@@ -41,12 +41,19 @@ impl<'a> Exchange<'_, 'a> {
         (self.is_committed() && self.has_answer).then_some(&*self.answered)
     }
 
-    /// What was asked for. An answer may say it again, and one of unknown outcome its reason instead.
+    /// As `got`, where that says something.
+    pub(super) fn got_some(&self) -> Option<&Tree<'a>> {
+        self.got().filter(|got| !got.is_nil())
+    }
+
+    /// What was asked for. The answer says it where the invocation is not in the log, or says nothing.
     pub(super) fn given(&self) -> &Tree<'a> {
-        match (self.outcome, self.has_request) {
-            (Outcome::Committed, _) if !self.answered.is_nil() => &self.answered,
-            (_, true) => &self.asked,
-            (_, false) => &self.answered,
+        if self.has_request && !self.asked.is_nil() {
+            &self.asked
+        } else if self.is_committed() || !self.has_request {
+            &self.answered
+        } else {
+            &self.asked
         }
     }
 
@@ -56,6 +63,17 @@ impl<'a> Exchange<'_, 'a> {
             &self.asked
         } else {
             &self.answered
+        }
+    }
+
+    /// An error if an operation that succeeded was answered with `false`, which may mean that it did not.
+    pub(super) fn refuse_false(&self) -> Result<(), Refusal> {
+        match self.got() {
+            Some(Tree::Name(answer)) if answer == "false" => {
+                let message = "this operation is `ok`, and its answer is `false`: did it succeed?";
+                Err((self.line, message.to_owned()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -80,6 +98,7 @@ pub(super) fn exchanges<'c, 'a>(
     keyed: bool,
 ) -> Vec<Exchange<'c, 'a>> {
     let events = &operations.events;
+    let has_order = operations.has_order();
     let exchange = |(call, ends): (usize, &Call)| {
         let [asked, answered] = [ends.invoked, ends.completed].map(|at| at.map(|at| &events[at]));
         let last = answered.or(asked)?;
@@ -104,9 +123,11 @@ pub(super) fn exchanges<'c, 'a>(
             has_request: asked.is_some(),
             operation: &last.content,
             line: last.line,
-            begin: asked.map_or(-1, |event| i64::from(event.place)),
+            begin: asked
+                .filter(|_| has_order)
+                .map_or(-1, |event| i64::from(event.place)),
             end: answered
-                .filter(|event| event.stage != Stage::Info)
+                .filter(|event| has_order && event.stage != Stage::Info)
                 .map(|event| i64::from(event.place)),
         })
     };
@@ -153,15 +174,19 @@ pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<b
         let is_pair = values.len() == 1 || operations.word(operation) == "cas";
         (key.is_single() && is_pair).then(|| key.clone().into_owned())
     };
-    let is_pair = |operation: &Operation<'_>| operation.value.is_nil() || pair(operation).is_some();
-    let (mut events, mut n_pairs) = (operations.events.iter(), 0);
-    let count =
-        |n: &mut usize, operation: &Operation<'_>| *n += usize::from(!operation.value.is_nil());
-    let all = events.all(|event| {
-        count(&mut n_pairs, &event.content);
-        is_pair(&event.content)
-    });
-    if !all || n_pairs == 0 {
+    // The answer of an operation that did not succeed may be its reason.
+    let is_reason = |event: &Event<Operation<'_>>| {
+        matches!(event.stage, Stage::Fail | Stage::Info) && event.content.value.is_single()
+    };
+    let may_be = |event: &Event<Operation<'_>>| {
+        event.content.value.is_nil() || is_reason(event) || pair(&event.content).is_some()
+    };
+    let mut events = operations.events.iter();
+    let has_pair = operations
+        .events
+        .iter()
+        .any(|event| pair(&event.content).is_some());
+    if !has_pair || !events.all(may_be) {
         return Ok(false);
     }
     for call in calls {
@@ -175,13 +200,23 @@ pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<b
             // Two values without a key, such as the elements of a read.
             (None, Some(_)) => return Ok(false),
             (Some(_), Some(_)) => {
-                let is_pair = |event: &&Event<Operation<'_>>| pair(&event.content).is_some();
-                let first = operations.events.iter().find(is_pair).unwrap_or(asked);
-                let message = format!(
-                    "additions name a key, `{}`, but this read returns values without one; line {} has the first of them",
-                    first.content.value.text(),
-                    first.line
-                );
+                let is_addition = |event: &&Event<Operation<'_>>| {
+                    operations.word(&event.content) == "add" && pair(&event.content).is_some()
+                };
+                let is_read = operations.word(&answered.content) == "read";
+                let first = operations.events.iter().find(is_addition);
+                let message = match first.filter(|_| is_read) {
+                    Some(first) => format!(
+                        "additions name a key, `{}`, but this read returns values without one; line {} has the first of them",
+                        first.content.value.text(),
+                        first.line
+                    ),
+                    None => format!(
+                        "this operation was asked for `{}` and answered `{}`, which names another key",
+                        asked.content.value.text(),
+                        answered.content.value.text()
+                    ),
+                };
                 return Err((answered.line, message));
             }
         }

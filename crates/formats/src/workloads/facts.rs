@@ -20,6 +20,8 @@ pub(super) struct Seen {
 pub(super) struct Facts {
     facts: Vec<(Option<String>, Seen)>,
     answers: Vec<(&'static str, Answer)>,
+    /// What was tried to find orders.
+    spent: usize,
 }
 
 impl Facts {
@@ -88,7 +90,7 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
 
 /// Says whether an order of the operations explains all answers; in words, what the type is.
 pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
-    let place = match linearity::<M>(exchanges) {
+    let place = match linearity::<M>(exchanges, &mut facts.spent) {
         Linearity::Holds => return,
         Linearity::Broken(place) => place,
         Linearity::Unknown => {

@@ -1,11 +1,10 @@
 //! Counters for keys: each increment answers with the value that it made.
 
 use super::exchange::{answers, some_answer};
-use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
+use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts, plain};
 use crate::operations::Tree;
 use isoscope_model::history::Outcome;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// An increment that answers `{key n}` read n − 1 and wrote n. Nothing, or −1 in a map, is the value at first.
@@ -30,26 +29,35 @@ pub(super) const INCREMENTS: Workload = Workload {
     meaning: Meaning::Items(items),
     facts: no_facts,
     no_levels: None,
-    assumes: "An increment that answers n has read n − 1 and written n; −1 is the value at first.",
+    assumes: "An increment that answers n has read n − 1 and written n; −1 is the value at first; one without an answer that nothing was seen of did not happen.",
 };
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
-    let unanswered = unanswered(exchanges)?;
+    let Some(unanswered) = unanswered(exchanges) else {
+        items.is_incomplete = Some(
+            "an increment without an answer may have made one of several values that were read",
+        );
+        return Ok(());
+    };
     for exchange in exchanges {
+        refuse_below(exchange)?;
         let found = unanswered.get(&exchange.call);
-        let (key, made): (Cow<'_, _>, _) = match (exchange.got(), found) {
+        let (key, made) = match (exchange.got(), found) {
             (Some(got), _) if exchange.word == "inc" => match got.fields() {
-                Some([(key, value)]) => (Cow::Borrowed(key), value.integer()),
+                Some([(key, value)]) => (plain(key), value.integer()),
                 _ => continue,
             },
             (Some(got), _) => {
                 items.begin(exchange);
-                for (key, value) in got.fields().unwrap_or_default() {
-                    items.read(key, &at(value.integer()));
+                let fields = got.fields().unwrap_or_default().iter();
+                let (there, missing): (Vec<_>, Vec<_>) =
+                    fields.partition(|(_, value)| value.integer().is_some_and(|value| value >= 0));
+                for (key, value) in missing.into_iter().chain(there) {
+                    items.read(&plain(key), &at(value.integer()));
                 }
                 continue;
             }
-            (None, Some(made)) => (Cow::Borrowed(exchange.asked()), Some(*made)),
+            (None, Some(made)) => (plain(exchange.asked()), Some(*made)),
             (None, None) => continue,
         };
         items.begin(exchange);
@@ -60,21 +68,18 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
 }
 
 /// What increments without an answer made, by call. One has made what was read and no other made; one that nothing was seen
-/// of need not have happened.
-fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Result<FxHashMap<usize, i64>, Refusal> {
-    /// What a key's increments made, what was read of it, and its increments without an answer, with their lines.
-    type Key = (BTreeSet<i64>, BTreeSet<i64>, Vec<(usize, u32)>);
+/// of need not have happened. None where it is not known which of several made a value.
+fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Option<FxHashMap<usize, i64>> {
+    /// What a key's increments made, what was read of it, and its increments without an answer.
+    type Key = (BTreeSet<i64>, BTreeSet<i64>, Vec<usize>);
     let mut keys: FxHashMap<String, Key> = FxHashMap::default();
     for exchange in exchanges {
         if exchange.word == "inc" && exchange.outcome == Outcome::Unknown {
-            let key = exchange.asked().text().into_owned();
-            keys.entry(key)
-                .or_default()
-                .2
-                .push((exchange.call, exchange.line));
+            let key = plain(exchange.asked()).text().into_owned();
+            keys.entry(key).or_default().2.push(exchange.call);
         }
         for (key, value) in exchange.got().and_then(Tree::fields).unwrap_or_default() {
-            let (made, read, _) = keys.entry(key.text().into_owned()).or_default();
+            let (made, read, _) = keys.entry(plain(key).text().into_owned()).or_default();
             let Some(value) = value.integer().filter(|value| *value >= 0) else {
                 continue;
             };
@@ -91,15 +96,28 @@ fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Result<FxHashMap<usize, i64>, R
         let missing: Vec<i64> = read.difference(&made).copied().collect();
         match (&open[..], &missing[..]) {
             ([], _) | (_, []) => {}
-            ([(call, _)], [value]) => drop(found.insert(*call, *value)),
-            ([(_, line), ..], _) => {
-                let message =
-                    "an increment without an answer: which of several values it made is not known";
-                return Err((*line, message.to_owned()));
-            }
+            ([call], [value]) => drop(found.insert(*call, *value)),
+            _ => return None,
         }
     }
-    Ok(found)
+    Some(found)
+}
+
+/// An error for a value below the one at first.
+fn refuse_below(exchange: &Exchange<'_, '_>) -> Result<(), Refusal> {
+    let least = if exchange.word == "inc" { 0 } else { -1 };
+    let fields = exchange.got().and_then(Tree::fields).unwrap_or_default();
+    let is_below = |value: &Tree<'_>| value.integer().is_some_and(|value| value < least);
+    match fields.iter().find(|(_, value)| is_below(value)) {
+        None => Ok(()),
+        Some((_, value)) => Err((
+            exchange.line,
+            format!(
+                "a value from {least} on was expected, found {}",
+                value.text()
+            ),
+        )),
+    }
 }
 
 fn at(value: Option<i64>) -> Tree<'static> {

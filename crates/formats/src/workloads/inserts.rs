@@ -55,7 +55,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name: "both inserted",
-                statement: format!("both rows of {key} were inserted"),
+                statement: format!("both rows of key {key} were inserted"),
                 about: vec![key],
                 calls: both,
                 counts: true,

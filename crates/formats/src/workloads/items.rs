@@ -75,6 +75,23 @@ impl Items {
         }
     }
 
+    /// Says that operations without an answer may have made values that were read: then the transactions that are here say
+    /// nothing about levels, if `values` that were read have no writer among them.
+    pub(super) fn lack_answers(
+        &mut self,
+        exchanges: &[Exchange<'_, '_>],
+        word: impl Fn(&str) -> bool,
+        mut values: impl FnMut() -> bool,
+    ) {
+        let is_open = |exchange: &Exchange<'_, '_>| {
+            exchange.outcome == Outcome::Unknown && word(exchange.word)
+        };
+        if exchanges.iter().any(is_open) && values() {
+            self.is_incomplete =
+                Some("an operation without an answer may have made a value that was read");
+        }
+    }
+
     /// The last transaction reads a value; nothing is the value from before the log.
     pub(super) fn read(&mut self, key: &Tree<'_>, value: &Tree<'_>) {
         self.access(Access::Read, key, value);
@@ -157,24 +174,23 @@ impl Items {
             .map_err(|error| ReadError::whole(format, error))
     }
 
-    /// Adds a transaction from before the log that writes what registers hold at first.
+    /// Adds a transaction from before the log for each register that holds something at first.
     fn set_up(&mut self, intervals: &[Interval], builder: &mut Builder) {
-        if self.first.is_empty() {
-            return;
-        }
-        let session = builder.session_name("before");
-        let draft = builder.transaction(session, Outcome::Committed);
-        let first = intervals.iter().map(|interval| interval.start).min();
-        if let Some(first) = first {
-            let at = first.saturating_sub(1);
-            builder.set_interval(draft, Interval { start: at, end: at });
-        }
-        for (key, value) in std::mem::take(&mut self.first) {
+        let starts = intervals.iter().map(|interval| interval.start);
+        let first = starts.min().unwrap_or_default();
+        let n = self.first.len() as i64;
+        for (place, (key, value)) in std::mem::take(&mut self.first).into_iter().enumerate() {
+            let at = first.saturating_sub(n - place as i64);
+            let session = builder.session_name("before the log");
+            let draft = builder.transaction(session, Outcome::Committed);
+            if !intervals.is_empty() {
+                builder.set_interval(draft, Interval { start: at, end: at });
+            }
             let key = self.atoms.key(builder, key);
             let value = self.atoms.value(builder, value);
             builder.operation(draft, OperationKind::Write, key, value, 0);
+            builder.set_up(draft);
         }
-        builder.set_up(draft);
     }
 
     fn add(&mut self, at: usize, draft: Draft, builder: &mut Builder) {

@@ -7,11 +7,11 @@
 
 use super::Exchange;
 use isoscope_model::history::Outcome;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
-/// Most configurations that are looked at in all.
-const MOST: usize = 4_000_000;
+/// Most operations that are tried, in all configurations.
+const MOST: usize = 20_000_000;
 
 /// A sequential data type.
 pub(super) trait Model {
@@ -35,23 +35,23 @@ pub(super) enum Linearity {
     Unknown,
 }
 
-/// Decides for exchanges in the order in which they began.
-pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>]) -> Linearity {
+/// Decides for exchanges in the order in which they began. `spent` counts what has been tried, for all keys of a log.
+pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>], spent: &mut usize) -> Linearity {
     let mut configurations: FxHashSet<(Vec<u32>, M::State)> = FxHashSet::default();
     configurations.insert((Vec::new(), M::State::default()));
     // Running operations, in the order in which they began.
     let mut running: Vec<u32> = Vec::new();
-    let mut left = MOST;
     if exchanges.len() > M::LONGEST {
         return Linearity::Unknown;
     }
+    let twins = twins(exchanges);
     for (is_end, place) in moments(exchanges) {
         let call = place as u32;
         if !is_end {
             running.push(call);
             continue;
         }
-        let Some(kept) = completed::<M>(exchanges, &running, configurations, call, &mut left)
+        let Some(kept) = completed::<M>((exchanges, &twins), &running, configurations, call, spent)
         else {
             return Linearity::Unknown;
         };
@@ -85,11 +85,11 @@ fn moments(exchanges: &[Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)
 
 /// The configurations in which a call has taken effect, without it; none if there are too many.
 fn completed<M: Model>(
-    exchanges: &[Exchange<'_, '_>],
+    (exchanges, twins): (&[Exchange<'_, '_>], &[Option<u32>]),
     running: &[u32],
     configurations: FxHashSet<(Vec<u32>, M::State)>,
     call: u32,
-    left: &mut usize,
+    spent: &mut usize,
 ) -> Option<FxHashSet<(Vec<u32>, M::State)>> {
     let mut kept = FxHashSet::default();
     let mut open: Vec<(Vec<u32>, M::State)> = configurations.into_iter().collect();
@@ -101,8 +101,15 @@ fn completed<M: Model>(
             kept.insert((without, state));
             continue;
         }
+        *spent += running.len();
+        if *spent > MOST {
+            return None;
+        }
+        let has = |call: &u32| effective.binary_search(call).is_ok();
         let is_next = |other: &&u32| {
-            !effective.contains(other) && !has_earlier_twin(exchanges, running, &effective, **other)
+            let twin = twins[**other as usize];
+            !has(other)
+                && twin.is_none_or(|twin| has(&twin) || running.binary_search(&twin).is_err())
         };
         for &other in running.iter().filter(is_next) {
             let Some(state) = M::step(&state, &exchanges[other as usize]) else {
@@ -111,7 +118,6 @@ fn completed<M: Model>(
             let mut effective = effective.clone();
             let at = effective.partition_point(|known| *known < other);
             effective.insert(at, other);
-            *left = left.checked_sub(1)?;
             if seen.insert((effective.clone(), state.clone())) {
                 open.push((effective, state));
             }
@@ -120,22 +126,17 @@ fn completed<M: Model>(
     Some(kept)
 }
 
-/// Whether an operation without an answer asks what an earlier one asks that has not taken effect either.
-fn has_earlier_twin(
-    exchanges: &[Exchange<'_, '_>],
-    running: &[u32],
-    effective: &[u32],
-    call: u32,
-) -> bool {
-    let exchange = &exchanges[call as usize];
-    let is_twin = |other: &Exchange<'_, '_>| {
-        other.outcome == Outcome::Unknown
-            && other.word == exchange.word
-            && other.asked() == exchange.asked()
+/// Of each operation without an answer: the one before it that asks the same and has no answer either. It takes effect first.
+fn twins(exchanges: &[Exchange<'_, '_>]) -> Vec<Option<u32>> {
+    let mut latest = FxHashMap::default();
+    let twin = |(place, exchange): (usize, &Exchange<'_, '_>)| {
+        if exchange.outcome != Outcome::Unknown {
+            return None;
+        }
+        let asked = exchange.asked().text().into_owned();
+        latest.insert((exchange.word.to_owned(), asked), place as u32)
     };
-    let mut earlier = running.iter().take_while(|other| **other != call);
-    exchange.outcome == Outcome::Unknown
-        && earlier.any(|other| is_twin(&exchanges[*other as usize]) && !effective.contains(other))
+    exchanges.iter().enumerate().map(twin).collect()
 }
 
 #[cfg(test)]

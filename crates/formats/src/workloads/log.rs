@@ -2,7 +2,7 @@
 
 use super::exchange::some_answer;
 use super::facts::{Facts, Seen};
-use super::{Exchange, Items, Meaning, Refusal, Workload};
+use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ struct Message<'e> {
 /// The messages of a call, in order; of a poll they are known only once it has an answer.
 fn messages<'e>(exchange: &'e Exchange<'_, '_>) -> Vec<Message<'e>> {
     let mut found = Vec::new();
-    let value = exchange.got().unwrap_or_else(|| exchange.given());
+    let value = exchange.got_some().unwrap_or_else(|| exchange.given());
     for part in value
         .elements()
         .into_iter()
@@ -100,9 +100,9 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         items.begin(exchange);
         for message in messages(exchange) {
             if message.is_polled {
-                items.read(message.key, message.value);
+                items.read(&plain(message.key), message.value);
             } else {
-                items.write(message.key, message.value);
+                items.write(&plain(message.key), message.value);
             }
         }
     }
@@ -134,7 +134,9 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
     for exchange in exchanges {
         for message in messages(exchange) {
-            let key = keys.entry(message.key.text().into_owned()).or_default();
+            let key = keys
+                .entry(plain(message.key).text().into_owned())
+                .or_default();
             let value = message.value.text().into_owned();
             if let Some(offset) = message
                 .offset
@@ -245,18 +247,14 @@ const MOST_SHOWN: usize = 10;
 
 /// Where a client that polls a key leaves values out, or goes back. An assignment begins anew for keys that it adds.
 fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &mut Vec<Seen>) {
-    /// The values of a key in order, and the place of each.
-    type Order<'k> = (Vec<&'k String>, BTreeMap<&'k String, usize>);
-    let order = |key| {
-        let values = Key::order(key);
-        let places = values
-            .iter()
-            .enumerate()
-            .map(|(at, value)| (*value, at))
-            .collect();
-        (values, places)
+    // The offsets of a key with their values.
+    let order = |key: &'_ Key| -> Vec<(i64, String)> {
+        let first = |(offset, values): (&i64, &BTreeMap<String, usize>)| {
+            Some((*offset, values.keys().next()?.clone()))
+        };
+        key.offsets.iter().filter_map(first).collect()
     };
-    let orders: BTreeMap<&String, Order<'_>> =
+    let orders: BTreeMap<&String, Vec<(i64, String)>> =
         keys.iter().map(|(name, key)| (name, order(key))).collect();
     let subscribes = exchanges
         .iter()
@@ -269,7 +267,7 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
                 .elements()
                 .into_iter()
                 .flatten()
-                .map(|key| key.text().into_owned())
+                .map(|key| plain(key).text().into_owned())
                 .collect();
             places.retain(|(process, key), _| *process != exchange.process || kept.contains(key));
         }
@@ -277,9 +275,10 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
             .iter()
             .filter(|message| message.is_polled)
         {
-            let key = message.key.text().into_owned();
-            let (values, order) = &orders[&key];
-            let Some(&at) = order.get(&message.value.text().into_owned()) else {
+            let key = plain(message.key).text().into_owned();
+            let values = &orders[&key];
+            let place = |offset| values.binary_search_by_key(&offset, |(at, _)| *at).ok();
+            let Some(at) = message.offset.and_then(place) else {
                 continue;
             };
             let before = places.insert((exchange.process, key.clone()), (at, exchange.call));
@@ -288,7 +287,7 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
             };
             let (low, high) = (before.min(at) + 1, before.max(at));
             let shown = values[low.min(high)..high].iter().take(MOST_SHOWN);
-            let between: Vec<String> = shown.map(|value| (*value).clone()).collect();
+            let between: Vec<String> = shown.map(|(_, value)| value.clone()).collect();
             let (name, what) = if at > before {
                 ("skipped", "left out")
             } else {
@@ -297,7 +296,7 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
             found.push(Seen {
                 name,
                 statement: format!(
-                    "a client of log {key} {what} {}",
+                    "a poll of log {key} {what} {}",
                     if between.is_empty() {
                         "to a value it had".to_owned()
                     } else {

@@ -150,10 +150,21 @@ pub(crate) fn history(
         }
         Meaning::Items(of) => {
             let (mut items, mut facts) = (Items::default(), Facts::default());
-            let keys = match keyed {
-                false => vec![exchanges],
-                true => by_key(exchanges),
-            };
+            let keys = by_key(exchanges);
+            if !workload.keyed && keys.iter().flatten().any(|exchange| exchange.key.is_some()) {
+                let message = format!(
+                    "operations name a `key`, which the workload `{}` has not",
+                    workload.name
+                );
+                return Err(refuse((0, message)));
+            }
+            let is_nameless = |of_one: &Vec<Exchange<'_, '_>>| of_one[0].key.is_none();
+            if keys.len() > 1
+                && let Some(nameless) = keys.iter().find(|of_one| is_nameless(of_one))
+            {
+                let message = "this operation has no `key`, but others have one".to_owned();
+                return Err(refuse((nameless[0].line, message)));
+            }
             for of_one in &keys {
                 of(of_one, &mut items).map_err(refuse)?;
                 (workload.facts)(of_one, &mut facts);
@@ -167,7 +178,7 @@ pub(crate) fn history(
     }
 }
 
-/// The exchanges of each key, in the order in which keys occur.
+/// The exchanges of each key, in the order in which keys occur; all of them where none names one.
 fn by_key<'c, 'a>(exchanges: Vec<Exchange<'c, 'a>>) -> Vec<Vec<Exchange<'c, 'a>>> {
     let mut places = rustc_hash::FxHashMap::default();
     let mut groups: Vec<Vec<Exchange<'c, 'a>>> = Vec::new();
@@ -325,6 +336,12 @@ pub(crate) fn number(number: i64) -> Tree<'static> {
         Ok(number) => Tree::Number(number),
         Err(_) => Tree::Name(number.to_string().into()),
     }
+}
+
+/// A name with the number that it is as text: keys of maps in JSON are strings.
+fn plain(name: &Tree<'_>) -> Tree<'static> {
+    let number = name.word().and_then(|word| word.parse().ok());
+    number.map_or_else(|| name.clone().into_owned(), self::number)
 }
 
 /// A name of a value or a key.

@@ -27,7 +27,7 @@ pub(super) const MONOTONIC: Workload = Workload {
     meaning: Meaning::Items(items),
     facts: no_facts,
     no_levels: None,
-    assumes: "An addition that answers with value v has read v − 1 as the greatest, wrote v, and inserted a row.",
+    assumes: "An addition that answers with value v has read v − 1 as the greatest, wrote v, and inserted a row; without an answer it did not happen, if no value that was read says otherwise.",
 };
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
@@ -45,30 +45,35 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         let process = Tree::Name(process.clone().into());
         Tree::List(vec![super::name("row"), super::number(*value), process])
     };
+    // The first value has none before it.
+    let least = all.first().map_or(0, |row| row.0);
+    let (mut read, mut made) = (BTreeSet::new(), BTreeSet::new());
     for exchange in exchanges.iter().filter(|exchange| exchange.got().is_some()) {
         let own = rows(exchange);
         items.begin(exchange);
         if exchange.word == "read" {
             let seen: BTreeSet<_> = own.into_iter().collect();
-            for row in &all {
-                items.read(
-                    &key(row),
-                    if seen.contains(row) {
-                        &there
-                    } else {
-                        &Tree::Nil
-                    },
-                );
-            }
+            all.difference(&seen)
+                .for_each(|row| items.read(&key(row), &Tree::Nil));
+            seen.iter().for_each(|row| items.read(&key(row), &there));
             continue;
         }
         for row in own {
-            let before = Some(row.0 - 1).filter(|before| *before > 0);
+            let before = row.0.checked_sub(1).filter(|before| *before >= least);
+            read.extend(before);
+            made.insert(row.0);
             items.read(&greatest, &before.map_or(Tree::Nil, super::number));
             items.write(&greatest, &super::number(row.0));
             items.write(&key(&row), &there);
         }
     }
+    let written: BTreeSet<i64> = made.clone();
+    read.extend(all.iter().map(|row| row.0));
+    items.lack_answers(
+        exchanges,
+        |word| word == "add",
+        || !read.is_subset(&written),
+    );
     Ok(())
 }
 

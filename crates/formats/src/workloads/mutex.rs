@@ -1,6 +1,8 @@
 //! A lock: `acquire` and `release`.
 
+use super::exchange::requests;
 use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
+use crate::operations::Tree;
 use isoscope_model::history::Outcome;
 
 /// A lock is a register that is free at first: to acquire it is to compare it with free and set it to held.
@@ -8,7 +10,13 @@ pub(super) const MUTEX: Workload = Workload {
     name: "mutex",
     must: &["acquire", "release"],
     may: &[],
-    fits: |_| true,
+    fits: |exchanges| {
+        // A number or a map may say how many permits of a semaphore.
+        let is_plain = |value: &Tree<'_>| matches!(value, Tree::Nil | Tree::Name(_));
+        ["acquire", "release"]
+            .iter()
+            .all(|word| requests(exchanges, word, is_plain))
+    },
     keyed: true,
     meaning: Meaning::Items(items),
     facts: no_facts,
@@ -26,6 +34,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         .iter()
         .filter(|exchange| exchange.outcome != Outcome::Aborted)
     {
+        exchange.refuse_false()?;
         let key = exchange.key.unwrap_or(&only);
         items.at_first(key, &free);
         items.begin(exchange);

@@ -1,11 +1,11 @@
 //! A queue: messages go in and come out.
 
-use super::exchange::requests;
+use super::exchange::{answers, requests};
 use super::facts::{Facts, Seen, listed, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Outcome};
+use isoscope_model::history::Answer;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,10 @@ pub(super) const QUEUE: Workload = Workload {
     name: "queue",
     must: &["enqueue"],
     may: &["dequeue", "drain"],
-    fits: |exchanges| requests(exchanges, "enqueue", |value| !value.is_nil()),
+    fits: |exchanges| {
+        requests(exchanges, "enqueue", |value| !value.is_nil())
+            && answers(exchanges, "drain", |value| value.elements().is_some())
+    },
     keyed: true,
     meaning: Meaning::Items(items),
     facts,
@@ -57,6 +60,10 @@ struct Message<'e, 'c, 'a> {
 }
 
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    if exchanges.iter().all(|exchange| exchange.word == "enqueue") {
+        facts.answer("total-queue", Answer::Unknown);
+        return;
+    }
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut messages: Vec<(&Tree<'_>, Message<'_, '_, '_>)> = Vec::new();
     for exchange in exchanges {
@@ -94,12 +101,11 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         &'g dyn Fn(&Message<'_, '_, '_>) -> bool,
     );
     let groups: [Group<'_>; 4] = [
-        ("lost", true, "went in and never came out", &|m| {
-            sure(m) > 0 && m.taken.is_empty()
+        ("lost", true, "went in and did not come out again", &|m| {
+            sure(m) > m.taken.len()
         }),
         ("unexpected", true, "came out and never went in", &|m| {
             m.sent.is_empty()
-                || m.sent.iter().all(|sent| sent.outcome == Outcome::Aborted) && !m.taken.is_empty()
         }),
         (
             "twice",
@@ -107,11 +113,12 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             "came out more often than it went in",
             &|m| !m.sent.is_empty() && m.taken.len() > m.sent.len(),
         ),
-        ("recovered", false, "had no answer, and came out", &|m| {
-            sure(m) == 0
-                && m.sent.iter().any(|sent| sent.outcome == Outcome::Unknown)
-                && !m.taken.is_empty()
-        }),
+        (
+            "recovered",
+            false,
+            "had no good answer, and came out",
+            &|m| sure(m) == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
+        ),
     ];
     let mut is_valid = true;
     for (name, counts, what, is_one) in groups {

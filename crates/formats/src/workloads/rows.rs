@@ -1,6 +1,6 @@
 //! Writes of all rows of a table at once, and reads of all of them.
 
-use super::exchange::{answers, requests, some_answer};
+use super::exchange::{answers, requests};
 use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
@@ -20,7 +20,7 @@ pub(super) const ROWS: Workload = Workload {
             Tree::List(rows) => rows.iter().all(is_row),
             value => value.is_nil(),
         };
-        some_answer(exchanges, "read", |value| !value.is_nil())
+        are_tables(exchanges)
             && answers(exchanges, "read", are_rows)
             && requests(exchanges, "write", |value| value.is_single())
     },
@@ -30,6 +30,22 @@ pub(super) const ROWS: Workload = Workload {
     no_levels: None,
     assumes: "A write sets all rows, as many as reads return.",
 };
+
+/// Whether reads return as many values each time, and some of them a value more than once: sets do not.
+pub(super) fn are_tables(exchanges: &[Exchange<'_, '_>]) -> bool {
+    let reads = exchanges.iter().filter(|exchange| exchange.word == "read");
+    let lists: Vec<&[Tree<'_>]> = reads
+        .filter_map(|read| match read.got() {
+            Some(Tree::List(rows)) => Some(rows.as_slice()),
+            _ => None,
+        })
+        .collect();
+    let repeats = |rows: &&[Tree<'_>]| {
+        let distinct: BTreeSet<_> = rows.iter().map(Tree::text).collect();
+        distinct.len() < rows.len()
+    };
+    lists.windows(2).all(|two| two[0].len() == two[1].len()) && lists.iter().any(repeats)
+}
 
 fn rows(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let elements = |exchange: &Exchange<'_, '_>| match exchange.got() {
@@ -167,6 +183,10 @@ fn identifiers_seen(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
                 .collect()
         })
         .collect();
+    if strong.is_empty() {
+        facts.answer("dirty-read", Answer::Unknown);
+        return;
+    }
     let of_word = |word: &str| -> Names<'_> {
         let sure = exchanges
             .iter()

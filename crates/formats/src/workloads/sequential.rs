@@ -31,6 +31,8 @@ pub(super) const SEQUENTIAL: Workload = Workload {
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let there = super::name("in");
+    let additions = exchanges.iter().filter(|exchange| exchange.word == "add");
+    let added: Vec<&Tree<'_>> = additions.map(|addition| addition.given()).collect();
     for exchange in exchanges {
         let Some(read) = exchange.got().filter(|_| exchange.word == "read") else {
             if exchange.word == "add" {
@@ -43,7 +45,12 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         for (place, subkey) in subkeys.iter().enumerate() {
             items.begin(exchange);
             if subkey.is_nil() {
-                let missing = missing(exchange, subkeys, subkeys.len() - 1 - place);
+                let Some(missing) = missing(exchange, subkeys, &added, subkeys.len() - 1 - place)
+                else {
+                    let message =
+                        "a subkey is missing, and its name is not known: additions do not tell it";
+                    return Err((exchange.line, message.to_owned()));
+                };
                 items.read(&exchange.named(&missing), &Tree::Nil);
             } else {
                 items.read(&exchange.named(subkey), &there);
@@ -53,15 +60,41 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
     Ok(())
 }
 
-/// The subkey `KEY_N`, spelled as its neighbours are.
-fn missing(exchange: &Exchange<'_, '_>, subkeys: &[Tree<'_>], n: usize) -> Tree<'static> {
+/// The n-th subkey: that of the n-th addition where there are as many as a read has, else `KEY_N` where all are so called.
+fn missing(
+    exchange: &Exchange<'_, '_>,
+    subkeys: &[Tree<'_>],
+    added: &[&Tree<'_>],
+    n: usize,
+) -> Option<Tree<'static>> {
+    let fits = |(subkey, added): (&Tree<'_>, &&Tree<'_>)| subkey.is_nil() || subkey == *added;
+    if added.len() == subkeys.len() && subkeys.iter().rev().zip(added).all(fits) {
+        return Some(added[n].clone().into_owned());
+    }
     let key = exchange.key.map_or(Cow::Borrowed(""), Tree::text);
-    let is_quoted = |subkey: &Tree<'_>| matches!(subkey, Tree::Name(name) if name.starts_with('"'));
-    let name = match subkeys.iter().any(is_quoted) || !subkeys.iter().any(Tree::is_single) {
-        true => format!("\"{key}_{n}\""),
-        false => format!("{key}_{n}"),
+    let is_numbered = |subkey: &Tree<'_>| {
+        let number = subkey
+            .word()
+            .and_then(|word| word.strip_prefix(&*key)?.strip_prefix('_'));
+        number.is_some_and(|number| number.parse::<usize>().is_ok())
     };
-    Tree::Name(Cow::Owned(name))
+    let known = || {
+        subkeys
+            .iter()
+            .filter(|subkey| !subkey.is_nil())
+            .chain(added.iter().copied())
+    };
+    if !known().all(is_numbered) || known().next().is_none() {
+        return None;
+    }
+    let is_quoted =
+        known().any(|subkey| matches!(subkey, Tree::Name(name) if name.starts_with('"')));
+    let name = if is_quoted {
+        format!("\"{key}_{n}\"")
+    } else {
+        format!("{key}_{n}")
+    };
+    Some(Tree::Name(Cow::Owned(name)))
 }
 
 /// A read that misses a subkey after one that was written later.

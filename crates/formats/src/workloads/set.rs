@@ -3,21 +3,22 @@
 use super::exchange::{answers, requests, some_answer};
 use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Each element is a register that is empty at first; a read is a transaction that reads all elements of the log. Where
 /// reads return `#{…}`, values may also be written (`comments`, `causal-reverse`).
 pub(super) const SET: Workload = Workload {
     name: "set",
-    must: &["add", "broadcast", "write"],
+    must: &["add", "broadcast"],
     may: &["read"],
     fits: |exchanges| {
         let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
+        let are_sets = !is_written || !super::rows::are_tables(exchanges);
         let has_elements = |value: &Tree<'_>| match value {
             Tree::Nil => !is_written,
             Tree::Set(_) => true,
             Tree::List(elements) => {
-                !is_written && !elements.contains(&Tree::Nil) && !are_rows(elements)
+                are_sets && !elements.contains(&Tree::Nil) && !are_rows(elements)
             }
             _ => false,
         };
@@ -27,6 +28,7 @@ pub(super) const SET: Workload = Workload {
             && ["add", "broadcast", "write"]
                 .iter()
                 .all(|word| requests(exchanges, word, is_element))
+            && requests(exchanges, "write", |value| value.is_single())
             && answers(exchanges, "add", |value| value.fields().is_none())
     },
     keyed: true,
@@ -53,7 +55,7 @@ pub(super) const SETS_IN_TRANSACTIONS: Workload = Workload {
 static IN: Tree<'static> = super::name("in");
 
 /// Most reads of elements that a history gets.
-const MOST_READS: usize = 1 << 26;
+const MOST_READS: usize = 1 << 23;
 
 pub(super) fn is_addition(exchange: &Exchange<'_, '_>) -> bool {
     exchange.word != "read"
@@ -66,6 +68,7 @@ fn are_rows(elements: &[Tree<'_>]) -> bool {
 
 fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     refuse_keys_on_one_side(exchanges)?;
+    refuse_other_forms(exchanges)?;
     let mut elements = Elements::default();
     for exchange in exchanges {
         match exchange.got() {
@@ -99,7 +102,9 @@ fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refus
         items.begin(exchange);
         match exchange.got() {
             _ if is_addition(exchange) => items.write(&keys[elements.place(exchange.given())], &IN),
-            Some(read) if is_complete => elements.read(read, &keys, items),
+            Some(read) if is_complete && read.elements().is_some() => {
+                elements.read(read, &keys, items);
+            }
             _ => {}
         }
     }
@@ -151,6 +156,44 @@ fn refuse_keys_on_one_side(exchanges: &[Exchange<'_, '_>]) -> Result<(), Refusal
     }
 }
 
+/// Some clients add numbers and are given text: then no read returns what was added, which says nothing about the database.
+fn refuse_other_forms(exchanges: &[Exchange<'_, '_>]) -> Result<(), Refusal> {
+    let additions = || exchanges.iter().filter(|exchange| is_addition(exchange));
+    let added: FxHashSet<_> = additions()
+        .map(|addition| addition.given().text())
+        .collect();
+    let plain: FxHashSet<String> = additions().map(|addition| bare(addition.given())).collect();
+    let reads = exchanges.iter().filter(|exchange| !is_addition(exchange));
+    let read = |exchange: &'_ Exchange<'_, '_>| exchange.got().and_then(Tree::elements).is_some();
+    let mut other = None;
+    for exchange in reads.filter(|exchange| read(exchange)) {
+        for element in exchange.got().and_then(Tree::elements).unwrap_or_default() {
+            if added.contains(&element.text()) {
+                return Ok(());
+            }
+            if plain.contains(&bare(element)) {
+                other.get_or_insert((exchange.line, element.text().into_owned()));
+            }
+        }
+    }
+    match other {
+        None => Ok(()),
+        Some((line, element)) => Err((
+            line,
+            format!(
+                "no read returns an element that was added, yet as text they are the same, such as `{element}`"
+            ),
+        )),
+    }
+}
+
+/// The text of a value without the quotes of a string or the colon of a keyword.
+fn bare(value: &Tree<'_>) -> String {
+    value
+        .word()
+        .map_or_else(|| value.text().into_owned(), str::to_owned)
+}
+
 /// The elements of a set, in the order in which the log has them.
 #[derive(Default)]
 struct Elements {
@@ -179,9 +222,14 @@ impl Elements {
         let mut is_there = vec![false; keys.len()];
         let elements = read.elements().into_iter().flatten();
         elements.for_each(|element| is_there[self.place(element)] = true);
-        for (key, is_there) in keys.iter().zip(is_there) {
-            items.read(key, if is_there { &IN } else { &Tree::Nil });
-        }
+        // What is missing comes first: a read sees all at once, and what it misses tells nothing of what it saw.
+        let of = |wanted: bool| {
+            keys.iter()
+                .zip(&is_there)
+                .filter(move |(_, is)| **is == wanted)
+        };
+        of(false).for_each(|(key, _)| items.read(key, &Tree::Nil));
+        of(true).for_each(|(key, _)| items.read(key, &IN));
     }
 }
 
@@ -219,11 +267,27 @@ pub(super) fn grow(exchanges: &[Exchange<'_, '_>]) -> bool {
         && operations().any(|operation| parts(operation).is_some_and(|(_, _, value)| is_set(value)))
 }
 
+/// Whether transactions read sets, and none is written as a whole.
+pub(super) fn has_growing(exchanges: &[Exchange<'_, '_>]) -> bool {
+    let values = || {
+        exchanges
+            .iter()
+            .flat_map(|exchange| [exchange.asked(), exchange.answered()])
+    };
+    let has_set = |reads: bool| {
+        let operations = values().filter_map(Tree::elements).flatten();
+        operations
+            .filter_map(parts)
+            .any(|(is_read, _, value)| is_read == reads && matches!(value, Tree::Set(_)))
+    };
+    has_set(true) && !has_set(false)
+}
+
 fn of_transactions(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     fn operations<'e>(
         exchange: &'e Exchange<'_, '_>,
     ) -> impl Iterator<Item = (bool, &'e Tree<'e>, &'e Tree<'e>)> {
-        let value = exchange.got().unwrap_or_else(|| exchange.given());
+        let value = exchange.got_some().unwrap_or_else(|| exchange.given());
         value.elements().into_iter().flatten().filter_map(parts)
     }
     let mut sets: FxHashMap<String, (Elements, Vec<Tree<'static>>)> = FxHashMap::default();

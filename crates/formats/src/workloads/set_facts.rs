@@ -17,7 +17,9 @@ struct Element<'e> {
     name: &'e Tree<'e>,
     /// Its first addition, if it was asked for.
     addition: Option<usize>,
-    /// When an addition of it had ended well.
+    /// Whether an addition of it was acknowledged.
+    is_sure: bool,
+    /// When that was, as far as it is known.
     sure: Option<i64>,
     /// Whether an addition of it was refused.
     is_refused: bool,
@@ -30,7 +32,8 @@ struct Element<'e> {
 pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut reads: Vec<&Exchange<'_, '_>> = exchanges
         .iter()
-        .filter(|exchange| !is_addition(exchange) && exchange.got().is_some())
+        .filter(|exchange| !is_addition(exchange))
+        .filter(|read| read.got().and_then(Tree::elements).is_some())
         .collect();
     reads.sort_by_key(|read| read.end);
     let elements = survey(exchanges, &reads);
@@ -42,11 +45,20 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .count();
     // Such a log is about the order of values: others may have been there before.
     let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
-    let groups = Groups::new(&elements, &reads);
+    let mut groups = Groups::new(&elements, &reads);
+    // Where the order of the log is no real time, nothing is known of what was before what.
+    let has_order = reads.iter().any(|read| read.end.is_some());
+    if !has_order {
+        groups = Groups {
+            unexpected: groups.unexpected,
+            twice: groups.twice,
+            ..Groups::default()
+        };
+    }
     groups.add(exchanges, &elements, !is_written, facts);
-    let of_set = match reads.is_empty() {
-        true => Answer::Unknown,
-        false => Answer::valid_if(!groups.is_incomplete && !groups.has_strange),
+    let of_set = match has_order {
+        false => Answer::Unknown,
+        true => Answer::valid_if(!groups.is_incomplete && !groups.has_strange),
     };
     let of_full = match (groups.lost.is_empty(), n_stable) {
         (false, _) => Answer::Invalid,
@@ -114,6 +126,7 @@ fn survey<'e, 'a>(
             elements.push(Element {
                 name,
                 addition: None,
+                is_sure: false,
                 sure: None,
                 is_refused: false,
                 first_seen: None,
@@ -128,7 +141,10 @@ fn survey<'e, 'a>(
         let element = &mut elements[at];
         element.addition.get_or_insert(addition.call);
         match addition.outcome {
-            Outcome::Committed => element.sure = element.sure.or(addition.end),
+            Outcome::Committed => {
+                element.is_sure = true;
+                element.sure = element.sure.or(addition.end);
+            }
             Outcome::Aborted => element.is_refused = true,
             Outcome::Unknown => {}
         }
@@ -205,10 +221,9 @@ impl Groups {
             let text = element.name.text();
             let is_in_last = last.contains(&*text);
             let is_added = element.addition.is_some();
-            groups.is_incomplete |= element.sure.is_some() && !is_in_last;
+            groups.is_incomplete |= element.is_sure && !is_in_last;
             groups.has_strange |= !is_added && is_in_last;
-            if element.last_seen.is_some()
-                && (!is_added || element.is_refused && element.sure.is_none())
+            if element.last_seen.is_some() && (!is_added || element.is_refused && !element.is_sure)
             {
                 groups.unexpected.push(at);
             }
@@ -224,7 +239,7 @@ impl Groups {
                 Fate::Stable if element.is_stale() => groups.stale.push(at),
                 Fate::Stable => {}
             }
-            if is_in_last && element.sure.is_none() && !element.is_refused {
+            if is_in_last && !element.is_sure && !element.is_refused {
                 groups.recovered.push(at);
             }
         }

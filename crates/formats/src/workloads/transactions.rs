@@ -7,7 +7,7 @@ pub(super) const TRANSACTIONS: Workload = Workload {
     name: "transactions",
     must: &[],
     may: &[],
-    fits: |exchanges| all_are(exchanges, is_verb) && !super::set::grow(exchanges),
+    fits: |exchanges| all_are(exchanges, is_verb) && !super::set::has_growing(exchanges),
     keyed: true,
     meaning: Meaning::Transactions,
     facts: no_facts,

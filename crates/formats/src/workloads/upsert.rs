@@ -21,11 +21,26 @@ pub(super) const UPSERT: Workload = Workload {
     meaning: Meaning::Items(items),
     facts,
     no_levels: None,
-    assumes: "An upsert that succeeded has read that its key has no record, and has made one.",
+    assumes: "An upsert that succeeded has read that its key has no record, and has made one; without an answer it did not happen, if no record that was read says otherwise.",
 };
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let (record, there) = (super::name("record"), super::name("in"));
+    let found = |exchange: &Exchange<'_, '_>| -> Vec<Tree<'static>> {
+        let all = match exchange.got() {
+            Some(one) if exchange.word == "upsert" => std::slice::from_ref(one),
+            Some(read) => read.elements().unwrap_or_default(),
+            None => &[],
+        };
+        all.iter().map(|one| one.clone().into_owned()).collect()
+    };
+    let upserts = exchanges
+        .iter()
+        .filter(|exchange| exchange.word == "upsert");
+    let made: Vec<Tree<'static>> = upserts.flat_map(found).collect();
+    let is_made = |one: &Tree<'static>| made.contains(one);
+    let all_are_made = exchanges.iter().flat_map(found).all(|one| is_made(&one));
+    items.lack_answers(exchanges, |word| word == "upsert", || !all_are_made);
     for exchange in exchanges {
         let Some(got) = exchange.got() else { continue };
         items.begin(exchange);
@@ -35,8 +50,12 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
             items.write(&key, got);
             items.write(&exchange.named(got), &there);
         } else {
-            let found = got.elements().into_iter().flatten();
-            found.for_each(|one| items.read(&exchange.named(one), &there));
+            let found = found(exchange);
+            let missing = made.iter().filter(|one| !found.contains(one));
+            missing.for_each(|one| items.read(&exchange.named(one), &Tree::Nil));
+            found
+                .iter()
+                .for_each(|one| items.read(&exchange.named(one), &there));
         }
     }
     Ok(())
@@ -67,7 +86,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             Seen {
                 name: "two records of one key",
                 about: vec![key.clone()],
-                statement: format!("a read of {key} found several records"),
+                statement: format!("a read of key {key} found several records"),
                 calls: upserts.iter().copied().chain([read.call]).collect(),
                 counts: true,
             },
@@ -82,7 +101,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name: "upserted twice",
-                statement: format!("{} upserts of {key} succeeded", upserts.len()),
+                statement: format!("{} upserts of key {key} succeeded", upserts.len()),
                 about: vec![key],
                 calls: upserts,
                 counts: true,
