@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// reads return `#{…}`, values may also be written (`comments`, `causal-reverse`).
 pub(super) const SET: Workload = Workload {
     name: "set",
-    must: &["add", "broadcast"],
+    must: &["add", "broadcast", "write"],
     may: &["read"],
     fits: |exchanges| {
         let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
@@ -25,7 +25,7 @@ pub(super) const SET: Workload = Workload {
         let is_element = |value: &Tree<'_>| !value.is_nil();
         (!is_written || some_answer(exchanges, "read", |value| !value.is_nil()))
             && answers(exchanges, "read", has_elements)
-            && ["add", "broadcast", "write"]
+            && ["add", "broadcast"]
                 .iter()
                 .all(|word| requests(exchanges, word, is_element))
             && requests(exchanges, "write", |value| value.is_single())
