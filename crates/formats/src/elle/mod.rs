@@ -18,11 +18,10 @@
 //! |---|---|
 //! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (it is not known) |
 //! | `process`, or `client` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does, with its `:shard`, is an incident |
-//! | `f` | `txn` or missing |
-//! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
+//! | `f` | `txn` or missing; any word where the value is micro-operations |
+//! | `value` | micro-operations `[f k v]` with f `r` or `read`, `w` or `write` (register), or `append` (list); for reads v may be missing |
 //! | `time` | nanoseconds |
 //! | `node` | the server that the process used |
-//! | `key` | the register of a `read`, `write` or `cas` |
 //! | others | skipped, and named unless they never mean anything (`index`) |
 //!
 //! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are
@@ -37,9 +36,8 @@
 //! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`). A key or a value may also be a
 //!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and
 //!   maps in order). What is read as a vector is a list, unless vectors were written to the key.
-//! - Operations `read`, `write`, `cas` on a register are transactions of one access to the key that the field `key` names or,
-//!   where none has one, to the only register, `register`: for linearizability. A `cas` that fails without an `error` did not
-//!   happen; that its comparison failed is another reading ([`FailedCasRule`]). Operations other than transactions (bank, set, counter, …) are refused.
+//! - A file with anything but transactions of micro-operations is read once more, as operations of any kind, and a workload
+//!   says what they mean (`operations`, `workloads`).
 //!
 //! `scan` knows the two notations, `read` what an operation looks like, `lists` the lists that were read, `assemble` what
 //! it means. Writing (`write`) loses the names of transactions and of sessions that are no integers, and reads of aborted
