@@ -120,7 +120,13 @@ impl<'a> Atoms<'a> {
         match tree {
             Tree::Nil => Atom::NIL,
             Tree::Number(number) if *number < Atom::NAMED => Atom(*number),
-            tree => self.named(Cow::Owned(tree.text().into_owned())),
+            tree => {
+                let text = tree.text();
+                match self.places.get(&*text) {
+                    Some(place) => Atom(Atom::NAMED | u64::from(*place)),
+                    None => self.named(Cow::Owned(text.into_owned())),
+                }
+            }
         }
     }
 

@@ -86,9 +86,15 @@ pub(crate) fn read_by<'a, const JSON: bool>(
         operations: Operations::of(input),
         by,
     };
+    // Growing would copy them, and touch twice the memory.
+    let n_events = bytes.len() / BYTES_OF_ONE;
+    maps.operations.events.reserve(n_events);
     take_all(&mut maps, control)?;
     Ok(maps.operations)
 }
+
+/// About as many bytes as an operation has.
+const BYTES_OF_ONE: usize = 96;
 
 struct Maps<'t, 'a, const JSON: bool> {
     scan: Scanner<'a, JSON>,

@@ -131,7 +131,9 @@ pub(super) fn exchanges<'c, 'a>(
                 .map(|event| i64::from(event.place)),
         })
     };
-    calls.iter().enumerate().filter_map(exchange).collect()
+    let mut exchanges = Vec::with_capacity(calls.len());
+    exchanges.extend(calls.iter().enumerate().filter_map(exchange));
+    exchanges
 }
 
 /// The value of an operation whose value is a key and a value.

@@ -4,7 +4,6 @@ use super::Exchange;
 use super::linear::{Linearity, Model, linearity};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Draft, Fact, Workload, counted};
-use rustc_hash::FxHashMap;
 
 /// A fact, with its calls.
 pub(super) struct Seen {
@@ -45,19 +44,14 @@ impl Facts {
         self,
         name: &'static str,
         no_levels: Option<&'static str>,
-        drafts: &FxHashMap<usize, Draft>,
+        drafts: &[Option<Draft>],
     ) -> Workload<Draft> {
         let fact = |(key, seen): (Option<String>, Seen)| Fact {
             name: seen.name,
             key,
             about: seen.about,
             statement: seen.statement,
-            transactions: seen
-                .calls
-                .iter()
-                .filter_map(|call| drafts.get(call))
-                .copied()
-                .collect(),
+            transactions: seen.calls.iter().filter_map(|call| drafts[*call]).collect(),
             counts: seen.counts,
         };
         Workload {

@@ -7,7 +7,6 @@ use crate::operations::{self, Call, Clock, Operations, Tree};
 use isoscope_model::history::{
     Builder, Draft, History, Interval, OperationKind, Outcome, Workload,
 };
-use rustc_hash::FxHashMap;
 
 /// A register that is read or written.
 #[derive(Clone, Copy)]
@@ -49,6 +48,15 @@ pub(super) struct Items {
 }
 
 impl Items {
+    /// For about as many transactions.
+    pub(super) fn for_calls(n: usize) -> Items {
+        Items {
+            steps: Vec::with_capacity(n),
+            items: Vec::with_capacity(n),
+            ..Items::default()
+        }
+    }
+
     /// Begins a transaction of this call. A call may have several.
     pub(super) fn begin(&mut self, exchange: &Exchange<'_, '_>) {
         self.line = exchange.line;
@@ -124,7 +132,7 @@ impl Items {
         calls: &[Call],
         mut builder: Builder,
         format: &'static str,
-        workload: impl FnOnce(&FxHashMap<usize, Draft>) -> Workload<Draft>,
+        workload: impl FnOnce(&[Option<Draft>]) -> Workload<Draft>,
     ) -> Result<History, ReadError> {
         let clock = operations.around.clock(&operations.events);
         operations.around.remark(&mut builder, calls, &clock);
@@ -137,7 +145,7 @@ impl Items {
         let mut order: Vec<usize> = (0..self.steps.len()).collect();
         order.sort_by_key(|&step| self.steps[step].call);
         builder.reserve_operations(self.items.len());
-        let mut drafts = FxHashMap::default();
+        let mut drafts: Vec<Option<Draft>> = vec![None; calls.len()];
         for step in order {
             let Step {
                 call,
@@ -157,7 +165,7 @@ impl Items {
             };
             let outcome = calls[call].outcome(&operations.events);
             let draft = builder.transaction(session, outcome);
-            drafts.entry(call).or_insert(draft);
+            drafts[call].get_or_insert(draft);
             if let Some(interval) = intervals.get(call) {
                 builder.set_interval(draft, *interval);
             }

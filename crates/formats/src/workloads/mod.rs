@@ -149,7 +149,7 @@ pub(crate) fn history(
             crate::elle::history(crate::elle::log_of(operations, keyed), builder, format)
         }
         Meaning::Items(of) => {
-            let (mut items, mut facts) = (Items::default(), Facts::default());
+            let (mut items, mut facts) = (Items::for_calls(calls.len()), Facts::default());
             let keys = by_key(exchanges);
             if !workload.keyed && keys.iter().flatten().any(|exchange| exchange.key.is_some()) {
                 let message = format!(
@@ -180,6 +180,9 @@ pub(crate) fn history(
 
 /// The exchanges of each key, in the order in which keys occur; all of them where none names one.
 fn by_key<'c, 'a>(exchanges: Vec<Exchange<'c, 'a>>) -> Vec<Vec<Exchange<'c, 'a>>> {
+    if exchanges.iter().all(|exchange| exchange.key.is_none()) {
+        return vec![exchanges];
+    }
     let mut places = rustc_hash::FxHashMap::default();
     let mut groups: Vec<Vec<Exchange<'c, 'a>>> = Vec::new();
     for exchange in exchanges {
