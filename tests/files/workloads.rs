@@ -157,6 +157,7 @@ fn a_lock_is_linearizable_or_not() {
         "1 ok acquire nil",
     ];
     assert_eq!(verdicts(&opened(&two), &["LIN"]), "LIN-");
+    assert_eq!(facts(&opened(&two)), [("two holders", vec![])]);
     let released = [
         "0 invoke acquire nil",
         "0 ok acquire nil",

@@ -20,7 +20,7 @@ pub(super) struct Facts {
     facts: Vec<(Option<String>, Seen)>,
     answers: Vec<(&'static str, Answer)>,
     /// What was tried to find orders.
-    spent: usize,
+    pub(super) spent: usize,
 }
 
 impl Facts {

@@ -1,9 +1,11 @@
 //! A lock: `acquire` and `release`.
 
 use super::exchange::requests;
-use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
+use super::facts::{Facts, Seen};
+use super::linear::{Linearity, Model, linearity};
+use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use isoscope_model::history::Outcome;
+use isoscope_model::history::{Answer, Outcome};
 
 /// A lock is a register that is free at first: to acquire it is to compare it with free and set it to held.
 pub(super) const MUTEX: Workload = Workload {
@@ -19,7 +21,7 @@ pub(super) const MUTEX: Workload = Workload {
     },
     keyed: true,
     meaning: Meaning::Items(items),
-    facts: no_facts,
+    facts,
     no_levels: None,
     assumes: "A lock is free at first, `acquire` takes it from free to held and `release` from held to free, whoever holds it; only linearizability says something about it.",
 };
@@ -47,4 +49,57 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         }
     }
     Ok(())
+}
+
+/// A lock as a data type: whether it is held.
+struct Lock;
+
+impl Model for Lock {
+    type State = bool;
+
+    const LONGEST: usize = usize::MAX;
+
+    fn step(is_held: &bool, exchange: &Exchange<'_, '_>) -> Option<bool> {
+        let acquires = exchange.word == "acquire";
+        (*is_held != acquires).then_some(acquires)
+    }
+}
+
+/// Two that hold a lock at once, or a release of one that is free.
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let place = match linearity::<Lock>(exchanges, &mut facts.spent) {
+        Linearity::Holds => return facts.answer("mutex", Answer::Valid),
+        Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),
+        Linearity::Broken(place) => place,
+    };
+    facts.answer("mutex", Answer::Invalid);
+    let last = &exchanges[place];
+    let is_before = |other: &&Exchange<'_, '_>| {
+        other.word == "acquire" && other.is_committed() && other.end < last.end
+    };
+    let before = exchanges
+        .iter()
+        .filter(is_before)
+        .max_by_key(|other| other.end);
+    let (name, statement) = match last.word {
+        "acquire" => ("two holders", "the lock was acquired while it was held"),
+        _ => (
+            "released while free",
+            "the lock was released while nobody held it",
+        ),
+    };
+    facts.add(
+        exchanges,
+        Seen {
+            name,
+            about: Vec::new(),
+            statement: statement.to_owned(),
+            calls: before
+                .into_iter()
+                .chain([last])
+                .map(|exchange| exchange.call)
+                .collect(),
+            counts: true,
+        },
+    );
 }
