@@ -276,7 +276,7 @@ fn operations<'a>(
             // The first error is that of the earliest operation.
             let parts: Vec<Result<_>> = pieces.par_iter().map(part).collect();
             for part in parts {
-                operations.append(part?);
+                operations.append(part?, 0);
             }
         }
     }

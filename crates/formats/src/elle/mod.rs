@@ -230,7 +230,15 @@ fn read_bytes<'a, const JSON: bool>(
         Err(Stop::Error(error)) => Err(error),
         Ok((true, _)) | Err(Stop::NoTransaction) => {
             control.phase("reading", bytes.len() as u64);
-            let mut operations = operations::read::<JSON>(input, format, bytes, control)?;
+            let in_parts = if JSON {
+                None
+            } else {
+                parts::operations(input, format, bytes, control)
+            };
+            let mut operations = match in_parts {
+                Some(operations) => operations,
+                None => operations::read::<JSON>(input, format, bytes, control)?,
+            };
             operations.around.remarks.extend(remark);
             workloads::history(operations, input, format, suggestions(), control)
         }

@@ -3,6 +3,8 @@
 use super::log::Log;
 use super::read::Reader;
 use super::scan::Scanner;
+use crate::Input;
+use crate::operations::{self, Operations};
 use isoscope_model::control::Control;
 use rayon::prelude::*;
 
@@ -23,12 +25,50 @@ pub(super) fn read<'a>(
     bytes: &'a [u8],
     control: &Control,
 ) -> Option<Log<'a>> {
+    read_in(n_parts(bytes, control)?, format, bytes, control)
+}
+
+/// Into how many parts a file is cut.
+fn n_parts(bytes: &[u8], control: &Control) -> Option<usize> {
     let threads = rayon::current_num_threads();
     if threads == 1 || control.limits_memory() {
         return None;
     }
-    let n_parts = (bytes.len() / SMALLEST).min(threads * FOR_EACH_THREAD);
-    read_in(n_parts, format, bytes, control)
+    Some((bytes.len() / SMALLEST).min(threads * FOR_EACH_THREAD))
+}
+
+/// As `read`, of operations of any kind.
+pub(super) fn operations<'a>(
+    input: &Input<'a>,
+    format: &'static str,
+    bytes: &'a [u8],
+    control: &Control,
+) -> Option<Operations<'a>> {
+    operations_in(n_parts(bytes, control)?, input, format, bytes, control)
+}
+
+/// As `operations`, in this many parts.
+pub(super) fn operations_in<'a>(
+    n_parts: usize,
+    input: &Input<'a>,
+    format: &'static str,
+    bytes: &'a [u8],
+    control: &Control,
+) -> Option<Operations<'a>> {
+    if n_parts < 2 || !bytes.starts_with(b"{") {
+        return None;
+    }
+    let read = parts(bytes, n_parts).into_par_iter().map(|part| {
+        let operations = operations::read::<false>(input, format, part, control).ok()?;
+        Some((operations, memchr::memchr_iter(b'\n', part).count()))
+    });
+    let mut read = read.collect::<Option<Vec<_>>>()?.into_iter();
+    let (mut whole, mut n_lines) = read.next()?;
+    for (operations, n) in read {
+        whole.append(operations, u32::try_from(n_lines).unwrap_or(u32::MAX));
+        n_lines += n;
+    }
+    Some(whole)
 }
 
 /// As `read`, in this many parts, or in one for each line if there are fewer.

@@ -943,3 +943,37 @@ fn invocations_that_wait_for_their_answer_lose_nothing() {
         assert_eq!(all(&text), all(&text.replace("] [", "],[")), "{text}");
     }
 }
+
+#[test]
+fn operations_of_any_kind_are_the_same_in_parts() {
+    let line = |n: usize| match n % 5 {
+        0 => "{:type :info, :process :nemesis, :f :start, :value nil}\n".to_owned(),
+        1 => format!(
+            "{{:type :invoke, :process {}, :f :add, :value {n}}}\n\n",
+            n % 3
+        ),
+        _ => format!(
+            "{{:type :ok, :process {}, :f :add, :node \"n{n}\",\n :value {n}}}\n",
+            n % 3
+        ),
+    };
+    let text: String = (0..200).map(line).collect();
+    let (input, control) = (Input::new("", text.as_bytes()), Control::new());
+    let shown = |operations: operations::Operations<'_>| {
+        let incidents = operations
+            .around
+            .incidents
+            .iter()
+            .map(|incident| incident.place);
+        (
+            format!("{:?}", operations.events),
+            incidents.collect::<Vec<_>>(),
+        )
+    };
+    let whole = operations::read::<false>(&input, "", text.as_bytes(), &control);
+    let whole = shown(whole.expect("a log"));
+    for n in [2, 3, 7, 50] {
+        let parts = parts::operations_in(n, &input, "", text.as_bytes(), &control);
+        assert_eq!(shown(parts.expect("a log")), whole, "{n} parts");
+    }
+}

@@ -261,11 +261,12 @@ impl<'a> Operations<'a> {
         Ok(())
     }
 
-    /// Adds what follows in the file, where it was read by itself.
-    pub(crate) fn append(&mut self, other: Operations<'a>) {
+    /// Adds what follows in the file, after `n_lines` lines, where it was read by itself.
+    pub(crate) fn append(&mut self, other: Operations<'a>, n_lines: u32) {
         let n_before = self.n_operations();
         let moved = other.events.into_iter().map(|event| Event {
             place: event.place.saturating_add(n_before),
+            line: event.line.saturating_add(n_lines),
             ..event
         });
         self.events.extend(moved);
