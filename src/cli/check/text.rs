@@ -249,7 +249,8 @@ fn workload(history: &History, out: &Output) -> String {
     if let Some(why) = &workload.no_levels {
         text += &format!("  isolation levels are not decided: {why}\n");
     }
-    match text.is_empty() {
+    // A log of registers is what it looks like.
+    match text.is_empty() && workload.name == "register" {
         true => text,
         false => format!(
             "{}\n{text}\n",

@@ -5,7 +5,7 @@ use super::facts::{Facts, Seen, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Outcome};
+use isoscope_model::history::Answer;
 use std::collections::BTreeMap;
 
 /// What a transfer reads is not in the log, so that only the totals of reads say something.
@@ -22,7 +22,8 @@ pub(super) const BANK: Workload = Workload {
         some_answer(exchanges, "read", is_map)
             && answers(exchanges, "read", |value| value.is_nil() || is_map(value))
             && requests(exchanges, "transfer", |value| {
-                value.field("amount").is_some()
+                let is_there = |name| value.field(name).is_some_and(|value| !value.is_nil());
+                is_there("from") && is_there("to") && amount(value).is_some()
             })
     },
     keyed: false,
@@ -31,7 +32,7 @@ pub(super) const BANK: Workload = Workload {
     no_levels: Some(
         "a log of transfers does not say which balances they read; only totals are compared",
     ),
-    assumes: "Transfers keep the total, which the first read has.",
+    assumes: "Transfers keep the total, which the first read of all balances has.",
 };
 
 /// What a transfer moves.
@@ -76,10 +77,17 @@ fn balances(read: &Exchange<'_, '_>) -> Option<BTreeMap<String, Option<i64>>> {
 
 /// Of each read the first that applies: an unknown account, one without a balance, a wrong total, a balance below zero.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let mut reads = exchanges
+    let reads: Vec<&Exchange<'_, '_>> = exchanges
         .iter()
-        .filter(|exchange| exchange.word == "read" && exchange.outcome == Outcome::Committed);
-    let Some((first, accounts)) = reads.find_map(|read| Some((read, balances(read)?))) else {
+        .filter(|exchange| exchange.word == "read" && balances(exchange).is_some())
+        .collect();
+    // The first read that has all balances says what the total is.
+    let complete = |read: &&Exchange<'_, '_>| {
+        let accounts = balances(read)?;
+        accounts.values().all(Option::is_some).then_some(accounts)
+    };
+    let Some((first, accounts)) = reads.iter().find_map(|read| Some((*read, complete(read)?)))
+    else {
         facts.answer("bank", Answer::Unknown);
         return;
     };
@@ -89,7 +97,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .map(|balance| i128::from(*balance))
         .sum::<i128>();
     let (mut before, mut n_found) = (first, 0);
-    for read in std::iter::once(first).chain(reads) {
+    for read in reads {
         let Some(balances) = balances(read) else {
             continue;
         };

@@ -1,8 +1,9 @@
 //! What a workload's own rules see.
 
 use super::Exchange;
-use super::linear::{Linearity, Model, linearity};
+use super::linear::{Linearity, Model, Search, linearity};
 use crate::operations::Tree;
+use isoscope_model::control::Control;
 use isoscope_model::history::{Answer, Draft, Fact, Workload, counted};
 
 /// A fact, with its calls.
@@ -15,15 +16,22 @@ pub(super) struct Seen {
 }
 
 /// What the rules see of all keys.
-#[derive(Default)]
 pub(super) struct Facts {
     facts: Vec<(Option<String>, Seen)>,
     answers: Vec<(&'static str, Answer)>,
-    /// What was tried to find orders.
-    pub(super) spent: usize,
+    /// What was tried to find orders, and what ends that.
+    pub(super) search: Search,
 }
 
 impl Facts {
+    pub(super) fn new(control: &Control) -> Facts {
+        Facts {
+            facts: Vec::new(),
+            answers: Vec::new(),
+            search: Search::new(control),
+        }
+    }
+
     /// Adds what is seen of the key of these exchanges.
     pub(super) fn add(&mut self, exchanges: &[Exchange<'_, '_>], seen: Seen) {
         let key = exchanges.first().and_then(|first| first.key);
@@ -84,7 +92,7 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
 
 /// Says whether an order of the operations explains all answers; in words, what the type is.
 pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
-    let place = match linearity::<M>(exchanges, &mut facts.spent) {
+    let place = match linearity::<M>(exchanges, &mut facts.search) {
         Linearity::Holds => return,
         Linearity::Broken(place) => place,
         Linearity::Unknown => {

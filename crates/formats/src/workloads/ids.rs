@@ -37,7 +37,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut calls: BTreeMap<String, Vec<&Exchange<'_, '_>>> = BTreeMap::new();
     for exchange in exchanges {
-        if let Some(got) = exchange.got() {
+        if let Some(got) = exchange.got_some() {
             calls
                 .entry(got.text().into_owned())
                 .or_default()

@@ -29,14 +29,12 @@ pub(super) const INCREMENTS: Workload = Workload {
     meaning: Meaning::Items(items),
     facts: no_facts,
     no_levels: None,
-    assumes: "An increment that answers n has read n − 1 and written n; −1 is the value at first; one without an answer that nothing was seen of did not happen.",
+    assumes: "An increment that answers n has read n − 1 and written n; −1 is the value at first.",
 };
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let Some(unanswered) = unanswered(exchanges) else {
-        items.is_incomplete = Some(
-            "an increment without an answer may have made one of several values that were read",
-        );
+        items.is_incomplete = Some("what an increment without an answer made is not known");
         return Ok(());
     };
     for exchange in exchanges {
@@ -67,8 +65,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
     Ok(())
 }
 
-/// What increments without an answer made, by call. One has made what was read and no other made; one that nothing was seen
-/// of need not have happened. None where it is not known which of several made a value.
+/// What increments without an answer made, by call. One has made what was read and no other made. None where that is not known.
 fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Option<FxHashMap<usize, i64>> {
     /// What a key's increments made, what was read of it, and its increments without an answer.
     type Key = (BTreeSet<i64>, BTreeSet<i64>, Vec<usize>);
@@ -95,7 +92,7 @@ fn unanswered(exchanges: &[Exchange<'_, '_>]) -> Option<FxHashMap<usize, i64>> {
     for (made, read, open) in keys.into_values() {
         let missing: Vec<i64> = read.difference(&made).copied().collect();
         match (&open[..], &missing[..]) {
-            ([], _) | (_, []) => {}
+            ([], _) => {}
             ([call], [value]) => drop(found.insert(*call, *value)),
             _ => return None,
         }

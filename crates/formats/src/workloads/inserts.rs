@@ -47,6 +47,18 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .map(|exchange| exchange.call)
         .collect();
     facts.answer("g2", Answer::valid_if(both.len() < 2));
+    let row = |exchange: &Exchange<'_, '_>| {
+        exchange
+            .asked()
+            .elements()
+            .and_then(|rows| rows.iter().position(|row| !row.is_nil()))
+    };
+    let mut rows = exchanges
+        .iter()
+        .filter(|exchange| exchange.is_committed())
+        .map(row);
+    let first = rows.next();
+    let one_row = rows.all(|row| Some(row) == first);
     if both.len() > 1 {
         let key = exchanges[0]
             .key
@@ -55,7 +67,10 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name: "both inserted",
-                statement: format!("both rows of key {key} were inserted"),
+                statement: match one_row {
+                    true => format!("a row of key {key} was inserted twice"),
+                    false => format!("both rows of key {key} were inserted"),
+                },
                 about: vec![key],
                 calls: both,
                 counts: true,

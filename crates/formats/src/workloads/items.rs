@@ -83,18 +83,17 @@ impl Items {
         }
     }
 
-    /// Says that operations without an answer may have made values that were read: then the transactions that are here say
-    /// nothing about levels, if `values` that were read have no writer among them.
+    /// Says that the transactions that are here say nothing about levels where an operation of these words has no answer: what
+    /// it made is not known, and may be what was read.
     pub(super) fn lack_answers(
         &mut self,
         exchanges: &[Exchange<'_, '_>],
         word: impl Fn(&str) -> bool,
-        mut values: impl FnMut() -> bool,
     ) {
         let is_open = |exchange: &Exchange<'_, '_>| {
             exchange.outcome == Outcome::Unknown && word(exchange.word)
         };
-        if exchanges.iter().any(is_open) && values() {
+        if exchanges.iter().any(is_open) {
             self.is_incomplete =
                 Some("an operation without an answer may have made a value that was read");
         }

@@ -6,12 +6,40 @@
 //! without an answer may take effect at any time; those that ask the same are interchangeable.
 
 use super::Exchange;
+use isoscope_model::control::Control;
 use isoscope_model::history::Outcome;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
 /// Most operations that are tried, in all configurations.
 const MOST: usize = 20_000_000;
+
+/// What the orders of a log may cost, over all of its keys.
+pub(super) struct Search {
+    spent: usize,
+    control: Control,
+}
+
+impl Search {
+    pub(super) fn new(control: &Control) -> Search {
+        Search {
+            spent: 0,
+            control: control.clone(),
+        }
+    }
+
+    /// Counts operations that are tried; none if there is to be an end.
+    fn spend(&mut self, n: usize) -> Option<()> {
+        let before = self.spent;
+        self.spent += n;
+        let is_time = before / ASK_EVERY != self.spent / ASK_EVERY;
+        let goes_on = self.spent <= MOST && !(is_time && self.control.check().is_err());
+        goes_on.then_some(())
+    }
+}
+
+/// Operations that are tried before the control is asked again.
+const ASK_EVERY: usize = 1 << 10;
 
 /// A sequential data type.
 pub(super) trait Model {
@@ -35,8 +63,11 @@ pub(super) enum Linearity {
     Unknown,
 }
 
-/// Decides for exchanges in the order in which they began. `spent` counts what has been tried, for all keys of a log.
-pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>], spent: &mut usize) -> Linearity {
+/// Decides for exchanges in the order in which they began.
+pub(super) fn linearity<M: Model>(
+    exchanges: &[Exchange<'_, '_>],
+    search: &mut Search,
+) -> Linearity {
     let mut configurations: FxHashSet<(Vec<u32>, M::State)> = FxHashSet::default();
     configurations.insert((Vec::new(), M::State::default()));
     // Running operations, in the order in which they began.
@@ -51,7 +82,8 @@ pub(super) fn linearity<M: Model>(exchanges: &[Exchange<'_, '_>], spent: &mut us
             running.push(call);
             continue;
         }
-        let Some(kept) = completed::<M>((exchanges, &twins), &running, configurations, call, spent)
+        let Some(kept) =
+            completed::<M>((exchanges, &twins), &running, configurations, call, search)
         else {
             return Linearity::Unknown;
         };
@@ -89,7 +121,7 @@ fn completed<M: Model>(
     running: &[u32],
     configurations: FxHashSet<(Vec<u32>, M::State)>,
     call: u32,
-    spent: &mut usize,
+    search: &mut Search,
 ) -> Option<FxHashSet<(Vec<u32>, M::State)>> {
     let mut kept = FxHashSet::default();
     let mut open: Vec<(Vec<u32>, M::State)> = configurations.into_iter().collect();
@@ -101,10 +133,7 @@ fn completed<M: Model>(
             kept.insert((without, state));
             continue;
         }
-        *spent += running.len();
-        if *spent > MOST {
-            return None;
-        }
+        search.spend(running.len())?;
         let has = |call: &u32| effective.binary_search(call).is_ok();
         let is_next = |other: &&u32| {
             let twin = twins[**other as usize];

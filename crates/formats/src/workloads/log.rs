@@ -117,6 +117,8 @@ struct Key {
     /// Sent and acknowledged, and sent in vain.
     sure: BTreeMap<String, usize>,
     failed: BTreeMap<String, usize>,
+    /// Sent without an answer.
+    open: BTreeMap<String, usize>,
     polled: BTreeMap<String, usize>,
 }
 
@@ -152,7 +154,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
                 (true, _) => &mut key.polled,
                 (false, Outcome::Committed) => &mut key.sure,
                 (false, Outcome::Aborted) => &mut key.failed,
-                (false, Outcome::Unknown) => continue,
+                (false, Outcome::Unknown) => &mut key.open,
             };
             known.entry(value).or_insert(exchange.call);
         }
@@ -181,11 +183,12 @@ fn of_key(name: &str, key: &Key, found: &mut Vec<Seen>) {
             counts: true,
         });
     };
-    for (value, call) in key
-        .polled
-        .iter()
-        .filter(|(value, _)| key.failed.contains_key(*value) && !key.sure.contains_key(*value))
-    {
+    let is_only_failed = |value: &String| {
+        key.failed.contains_key(value)
+            && !key.sure.contains_key(value)
+            && !key.open.contains_key(value)
+    };
+    for (value, call) in key.polled.iter().filter(|(value, _)| is_only_failed(value)) {
         add(
             "aborted read",
             vec![value.clone()],
@@ -260,7 +263,8 @@ fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &m
         .iter()
         .any(|exchange| exchange.word == "subscribe");
     let mut places: BTreeMap<(Option<i64>, String), (usize, usize)> = BTreeMap::new();
-    for exchange in exchanges.iter().filter(|exchange| exchange.is_committed()) {
+    let happened = |exchange: &&Exchange<'_, '_>| exchange.outcome != Outcome::Aborted;
+    for exchange in exchanges.iter().filter(happened) {
         if matches!(exchange.word, "assign" | "subscribe") {
             let kept: BTreeSet<String> = exchange
                 .given()

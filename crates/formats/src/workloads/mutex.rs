@@ -67,7 +67,7 @@ impl Model for Lock {
 
 /// Two that hold a lock at once, or a release of one that is free.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let place = match linearity::<Lock>(exchanges, &mut facts.spent) {
+    let place = match linearity::<Lock>(exchanges, &mut facts.search) {
         Linearity::Holds => return facts.answer("mutex", Answer::Valid),
         Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),
         Linearity::Broken(place) => place,

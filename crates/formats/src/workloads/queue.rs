@@ -5,7 +5,7 @@ use super::facts::{Facts, Seen, listed, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use isoscope_model::history::Answer;
+use isoscope_model::history::{Answer, Outcome};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -121,6 +121,11 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         ),
     ];
     let mut is_valid = true;
+    // What has no answer may have taken a message.
+    let is_open = |exchange: &Exchange<'_, '_>| {
+        exchange.word != "enqueue" && exchange.outcome == Outcome::Unknown
+    };
+    let has_open = exchanges.iter().any(is_open);
     for (name, counts, what, is_one) in groups {
         let found: Vec<&(&Tree<'_>, Message<'_, '_, '_>)> = messages
             .iter()
@@ -148,7 +153,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
                     .chain(&first.taken)
                     .map(|exchange| exchange.call)
                     .collect(),
-                counts,
+                counts: counts && !(has_open && name == "lost"),
             },
         );
     }
@@ -164,6 +169,8 @@ struct Bag;
 
 impl Model for Bag {
     type State = BTreeMap<String, usize>;
+
+    const LONGEST: usize = 2_000;
 
     fn step(bag: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
         let mut after = bag.clone();

@@ -32,7 +32,12 @@ pub(super) const SEQUENTIAL: Workload = Workload {
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let there = super::name("in");
     let additions = exchanges.iter().filter(|exchange| exchange.word == "add");
-    let added: Vec<&Tree<'_>> = additions.map(|addition| addition.given()).collect();
+    let mut added: Vec<&Tree<'_>> = Vec::new();
+    for addition in additions.map(|addition| addition.given()) {
+        if !added.contains(&addition) {
+            added.push(addition);
+        }
+    }
     for exchange in exchanges {
         let Some(read) = exchange.got().filter(|_| exchange.word == "read") else {
             if exchange.word == "add" {
@@ -60,17 +65,14 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
     Ok(())
 }
 
-/// The n-th subkey: that of the n-th addition where there are as many as a read has, else `KEY_N` where all are so called.
+/// The n-th subkey: `KEY_N` where all are so called, else that of the n-th addition where there are as many as a read has.
+/// What nobody added may have any name.
 fn missing(
     exchange: &Exchange<'_, '_>,
     subkeys: &[Tree<'_>],
     added: &[&Tree<'_>],
     n: usize,
 ) -> Option<Tree<'static>> {
-    let fits = |(subkey, added): (&Tree<'_>, &&Tree<'_>)| subkey.is_nil() || subkey == *added;
-    if added.len() == subkeys.len() && subkeys.iter().rev().zip(added).all(fits) {
-        return Some(added[n].clone().into_owned());
-    }
     let key = exchange.key.map_or(Cow::Borrowed(""), Tree::text);
     let is_numbered = |subkey: &Tree<'_>| {
         let number = subkey
@@ -79,22 +81,18 @@ fn missing(
         number.is_some_and(|number| number.parse::<usize>().is_ok())
     };
     let known = || {
-        subkeys
-            .iter()
-            .filter(|subkey| !subkey.is_nil())
-            .chain(added.iter().copied())
+        let there = subkeys.iter().filter(|subkey| !subkey.is_nil());
+        there.chain(added.iter().copied())
     };
-    if !known().all(is_numbered) || known().next().is_none() {
-        return None;
+    if known().all(is_numbered) {
+        let is_quoted =
+            known().any(|subkey| matches!(subkey, Tree::Name(name) if name.starts_with('"')));
+        let quote = if is_quoted { "\"" } else { "" };
+        return Some(Tree::Name(format!("{quote}{key}_{n}{quote}").into()));
     }
-    let is_quoted =
-        known().any(|subkey| matches!(subkey, Tree::Name(name) if name.starts_with('"')));
-    let name = if is_quoted {
-        format!("\"{key}_{n}\"")
-    } else {
-        format!("{key}_{n}")
-    };
-    Some(Tree::Name(Cow::Owned(name)))
+    let fits = |(subkey, added): (&Tree<'_>, &&Tree<'_>)| subkey.is_nil() || subkey == *added;
+    let is_each = added.len() == subkeys.len() && subkeys.iter().rev().zip(added).all(fits);
+    is_each.then(|| added[n].clone().into_owned())
 }
 
 /// A read that misses a subkey after one that was written later.

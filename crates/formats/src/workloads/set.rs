@@ -13,11 +13,16 @@ pub(super) const SET: Workload = Workload {
     may: &["read"],
     fits: |exchanges| {
         let is_written = exchanges.iter().any(|exchange| exchange.word == "write");
-        let are_sets = !is_written || !super::rows::are_tables(exchanges);
+        // A row may have the value of another one, an element is there once.
+        let repeats = |elements: &[Tree<'_>]| {
+            let distinct: FxHashSet<_> = elements.iter().map(Tree::text).collect();
+            distinct.len() < elements.len()
+        };
         let has_elements = |value: &Tree<'_>| match value {
             Tree::Nil => !is_written,
             Tree::Set(_) => true,
             Tree::List(elements) => {
+                let are_sets = !is_written || !repeats(elements);
                 are_sets && !elements.contains(&Tree::Nil) && !are_rows(elements)
             }
             _ => false,

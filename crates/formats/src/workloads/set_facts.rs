@@ -17,6 +17,8 @@ struct Element<'e> {
     name: &'e Tree<'e>,
     /// Its first addition, if it was asked for.
     addition: Option<usize>,
+    /// Whether an addition of it had no answer.
+    is_open: bool,
     /// Whether an addition of it was acknowledged.
     is_sure: bool,
     /// When that was, as far as it is known.
@@ -126,6 +128,7 @@ fn survey<'e, 'a>(
             elements.push(Element {
                 name,
                 addition: None,
+                is_open: false,
                 is_sure: false,
                 sure: None,
                 is_refused: false,
@@ -146,7 +149,7 @@ fn survey<'e, 'a>(
                 element.sure = element.sure.or(addition.end);
             }
             Outcome::Aborted => element.is_refused = true,
-            Outcome::Unknown => {}
+            Outcome::Unknown => element.is_open = true,
         }
     }
     let read_elements =
@@ -223,7 +226,8 @@ impl Groups {
             let is_added = element.addition.is_some();
             groups.is_incomplete |= element.is_sure && !is_in_last;
             groups.has_strange |= !is_added && is_in_last;
-            if element.last_seen.is_some() && (!is_added || element.is_refused && !element.is_sure)
+            if element.last_seen.is_some()
+                && (!is_added || element.is_refused && !element.is_sure && !element.is_open)
             {
                 groups.unexpected.push(at);
             }
@@ -239,7 +243,7 @@ impl Groups {
                 Fate::Stable if element.is_stale() => groups.stale.push(at),
                 Fate::Stable => {}
             }
-            if is_in_last && !element.is_sure && !element.is_refused {
+            if is_in_last && !element.is_sure && element.is_open {
                 groups.recovered.push(at);
             }
         }
@@ -318,10 +322,12 @@ fn comments(exchanges: &[Exchange<'_, '_>], reads: &[&Exchange<'_, '_>], facts: 
         let elements = read.got().and_then(Tree::elements)?;
         let seen: FxHashSet<_> = elements.iter().map(Tree::text).collect();
         let is_seen = |addition: &&&Exchange<'_, '_>| seen.contains(&addition.given().text());
-        let latest = additions
-            .iter()
-            .filter(is_seen)
-            .max_by_key(|addition| addition.begin)?;
+        // Of an element that was added more than once the first addition counts.
+        let mut firsts: FxHashMap<_, &Exchange<'_, '_>> = FxHashMap::default();
+        for addition in additions.iter().filter(is_seen) {
+            firsts.entry(addition.given().text()).or_insert(addition);
+        }
+        let latest = firsts.into_values().max_by_key(|addition| addition.begin)?;
         let is_missing = |addition: &&&Exchange<'_, '_>| {
             !is_seen(addition)
                 && addition.is_committed()

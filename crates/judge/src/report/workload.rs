@@ -1,6 +1,6 @@
 //! What the rules of a workload say about a history.
 
-use isoscope_model::history::{Answer, Fact, History, Workload};
+use isoscope_model::history::{Answer, Fact, History};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,9 @@ pub struct FactEntry {
 }
 
 impl WorkloadEntry {
-    /// What the workload of a history says, if it has one with rules of its own.
+    /// What the workload of a history says, if it has one.
     pub fn of(history: &History) -> Option<WorkloadEntry> {
-        let has_rules =
-            |workload: &&Workload| !workload.like_jepsen.is_empty() || workload.no_levels.is_some();
-        let workload = history.workload().filter(has_rules)?;
+        let workload = history.workload()?;
         let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
         let entry = |fact: &Fact| {
             let number = numbers.entry(fact.name).or_default();

@@ -93,7 +93,7 @@ fn all_orders_agree_on_counters() {
         let happened: Vec<usize> = (0..all.len())
             .filter(|&place| all[place].outcome != Outcome::Aborted)
             .collect();
-        let found = linearity::<Sum>(&all, &mut 0);
+        let found = linearity::<Sum>(&all, &mut Search::new(&Control::new()));
         assert_ne!(found, Linearity::Unknown);
         n_broken += usize::from(found != Linearity::Holds);
         assert_eq!(found == Linearity::Holds, some_order(&all, &happened, 0));
