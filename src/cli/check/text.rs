@@ -9,7 +9,7 @@ use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
 use crate::health::{Health, Severity};
-use crate::history::{History, OperationId, Spot, Unit, visible};
+use crate::history::{Fact, History, OperationId, Spot, TransactionId, Unit, visible};
 use crate::report::{FactEntry, Tally, WorkloadEntry, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -211,15 +211,18 @@ fn workload(history: &History, out: &Output) -> String {
     let Some(workload) = WorkloadEntry::of(history) else {
         return String::new();
     };
-    let mut findings: Vec<&FactEntry> = workload.findings.iter().collect();
-    findings.sort_by_key(|finding| !finding.invalid);
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let mut findings: Vec<(&FactEntry, &Fact)> = workload.findings.iter().zip(facts).collect();
+    findings.sort_by_key(|(finding, _)| !finding.invalid);
     let mut text = String::new();
     let width = findings
         .iter()
-        .map(|finding| finding.id.len())
+        .map(|(finding, _)| finding.id.len())
         .max()
         .unwrap_or(0);
-    for finding in findings.iter().take(SHOWN) {
+    for (finding, fact) in findings.iter().take(SHOWN) {
         let paint = if finding.invalid {
             Paint::Bad
         } else {
@@ -230,9 +233,17 @@ fn workload(history: &History, out: &Output) -> String {
             .key
             .as_ref()
             .map_or_else(String::new, |key| format!("in key {}, ", visible(key)));
-        let by = match &finding.transactions[..] {
-            [] => String::new(),
-            names => format!(" ({})", visible(&names.join(", "))),
+        let named = |&transaction: &TransactionId| {
+            let line = history.operations_of(transaction).next();
+            let line = line.map_or_else(String::new, |first| {
+                format!(" line {}", history.line_of(first))
+            });
+            format!("{}{line}", history.transaction_name(transaction))
+        };
+        let by: Vec<String> = fact.transactions.iter().map(named).collect();
+        let by = match by.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", by.join(", ")),
         };
         text += &format!("  {id}  {key}{}{by}\n", visible(&finding.statement));
     }
