@@ -203,6 +203,16 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Some(close)
     }
 
+    /// Takes the beginning of the first map of a file, perhaps within a vector or a list, and returns the byte that ends it.
+    pub(crate) fn open_first_map(&mut self) -> Option<u8> {
+        self.blanks().ok()?;
+        if self.at_sequence() {
+            self.open()?;
+            self.blanks().ok()?;
+        }
+        (self.peek() == Some(b'{')).then(|| self.open()).flatten()
+    }
+
     /// Whether a vector or a list begins here.
     #[inline]
     pub(crate) fn at_sequence(&self) -> bool {

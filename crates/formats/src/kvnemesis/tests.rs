@@ -185,7 +185,7 @@ fn what_is_not_understood_is_refused() {
         let text = format!("{begin}  txn.Put(ctx, tk(1), sv(1)){result}\n}}) // nil");
         assert_eq!(parse(&text).map(drop), Err(doubtful.to_owned()));
     }
-    let absent = "line 1: the value `absent` stands for none here";
+    let absent = "line 1: the value `absent` means that there is none here";
     assert_eq!(
         parse("db0.Put(ctx, \"a\", absent) // nil").map(drop),
         Err(absent.to_owned())

@@ -95,7 +95,7 @@ impl Writing {
         match access {
             Access::Get(key, value) => self.operation(draft, Read, key, value.as_deref(), line),
             Access::Put(_, value) if value == ABSENT => {
-                let message = format!("the value `{ABSENT}` stands for none here");
+                let message = format!("the value `{ABSENT}` means that there is none here");
                 return refuse(line, Problem::Other(message));
             }
             Access::Put(key, value) => self.operation(draft, Write, key, Some(value), line),

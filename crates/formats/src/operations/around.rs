@@ -1,4 +1,4 @@
-//! What a log says beside the operations of its clients.
+//! What a log says besides the operations of its clients.
 
 use super::calls::{self, Call, Clock, Event};
 use crate::error::escape;
@@ -23,7 +23,7 @@ pub(crate) struct Incident<'a> {
     pub(crate) detail: Cow<'a, str>,
 }
 
-/// What a log says beside the operations of its clients.
+/// What a log says besides the operations of its clients.
 #[derive(Default)]
 pub(crate) struct Around<'a> {
     /// Operations of processes that are not clients: how many, and the name of the first.

@@ -39,15 +39,7 @@ fn sniff(input: &Input<'_>) -> Likelihood {
 /// Of a file of Porcupine's operations: whether the input of the first one has a type.
 pub(crate) fn has_typed_input(head: &[u8]) -> Option<bool> {
     let mut scan = Scanner::<true>::new("", head);
-    scan.blanks().ok()?;
-    if scan.at_sequence() {
-        scan.open()?;
-        scan.blanks().ok()?;
-    }
-    if scan.peek() != Some(b'{') {
-        return None;
-    }
-    let close = scan.open()?;
+    let close = scan.open_first_map()?;
     let (mut is_typed, mut has_call, mut first) = (None, false, true);
     while let Ok(true) = scan.more(close, &mut first) {
         let Ok(Some(name)) = scan.field() else { break };

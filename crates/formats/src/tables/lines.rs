@@ -53,15 +53,7 @@ fn sniff(input: &Input<'_>) -> Likelihood {
 /// What the fields of the first object are about, `stage` for the type of an event, and whether it ends in the head.
 fn first_fields(head: &[u8], vocabulary: &Vocabulary) -> Option<(Vec<&'static str>, bool)> {
     let mut scan = Scanner::<true>::new("", head);
-    scan.blanks().ok()?;
-    if scan.at_sequence() {
-        scan.open()?;
-        scan.blanks().ok()?;
-    }
-    if scan.peek() != Some(b'{') {
-        return None;
-    }
-    let close = scan.open()?;
+    let close = scan.open_first_map()?;
     let (mut fields, mut first) = (Vec::new(), true);
     loop {
         match scan.more(close, &mut first) {

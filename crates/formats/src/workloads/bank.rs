@@ -30,7 +30,7 @@ pub(super) const BANK: Workload = Workload {
     meaning: Meaning::Items(items),
     facts,
     no_levels: Some(
-        "a log of transfers does not say which balances they read; only totals are compared",
+        "a log of transfers does not say which balances they read; its totals are compared, and whether an order explains it",
     ),
     assumes: "Transfers keep the total, which the first read of all balances has.",
 };

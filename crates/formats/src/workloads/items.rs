@@ -67,7 +67,7 @@ impl Items {
         });
     }
 
-    /// Says that the last transaction is of this session, whoever the client is.
+    /// Says that the last transaction is of this session, not of that of its client.
     pub(super) fn in_session(&mut self, session: &Tree<'_>) {
         let session = self.atoms.of_tree(session);
         if let Some(step) = self.steps.last_mut() {
