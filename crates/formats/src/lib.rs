@@ -5,8 +5,8 @@
 //! [`FORMATS`] is a table with a row per format. Readers take named bytes, not paths: [`open`] reads the file, attaches
 //! its path to errors, and looks through compression and archives (`container`); a folder whose files together are one history is handed to
 //! the reader as its parts. The format of a file is detected from its first bytes ([`Likelihood`]); the file extension
-//! breaks ties. Readers record what the file says; [`Rules`] then settle what that leaves open. Nothing here knows what
-//! a history means.
+//! breaks ties. Readers record what the file says; [`Rules`] then settle what that leaves open. Nothing here knows
+//! isolation levels; what the rules of a workload see (`workloads`) is passed on as facts.
 
 pub mod awdit;
 pub mod blocks;
