@@ -404,6 +404,8 @@ pub enum Request {
     FoldSessions(bool),
     /// Draw the graph with this layout.
     Layout(super::picture::LayoutKind),
+    /// Show what a rule of the workload sees: its place among all findings.
+    ShowFinding(usize),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
     /// Show this transaction, clicked in the lists of the history browser, which stay where they are.

@@ -89,6 +89,7 @@ impl App {
             Request::PutCardsBack => self.pick(|overrides| overrides.moved.clear()),
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
+            Request::ShowFinding(place) => self.show_finding(place),
             Request::Browse(transaction) => self.browse(transaction),
             Request::BrowseHere(transaction) => {
                 self.browse(transaction);
@@ -228,7 +229,9 @@ impl App {
             Command::Close if self.state.is_covered() => self.state.uncover(),
             Command::Close => self.close(),
             Command::Export => self.open_export(),
+            Command::Report if self.shows_finding() => self.report_finding(),
             Command::Report => self.write_report(),
+            Command::CopyMarkdown if self.shows_finding() => self.copy_finding(ctx),
             Command::CopyMarkdown if self.shows_order() => self.copy_order(),
             Command::CopyMarkdown => {
                 if let Some(picture) = self
@@ -426,6 +429,9 @@ impl App {
     }
 
     fn open_export(&mut self) {
+        if self.shows_finding() {
+            return self.open_finding_export();
+        }
         if self.shows_order() {
             return self.open_order_export();
         }
@@ -464,6 +470,9 @@ impl App {
             .is_some_and(|form| form.view == Page::Order)
         {
             self.state.export = None;
+            if self.shows_finding() {
+                return self.write_finding(kind, path);
+            }
             return self.write_order(kind, path);
         }
         let Some(document) = &self.state.document else {

@@ -128,7 +128,7 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
 }
 
 /// The path, or the first numbered one that does not exist yet.
-fn free_name(path: &Path) -> PathBuf {
+pub(super) fn free_name(path: &Path) -> PathBuf {
     let numbered = |n: u32| {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!("-{n}"));

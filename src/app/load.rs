@@ -28,6 +28,16 @@ const QUICK_LOOK_OPERATIONS: usize = 300_000;
 /// By name: the transactions of that name.
 pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 
+/// The finding that is shown at once, where levels say nothing about the history.
+fn first_finding(history: &History) -> Option<usize> {
+    let workload = history
+        .workload()
+        .filter(|workload| workload.no_levels.is_some())?;
+    let mut facts = workload.facts.iter();
+    let invalid = facts.position(|fact| fact.counts);
+    invalid.or((!workload.facts.is_empty()).then_some(0))
+}
+
 /// What to read and check.
 pub struct Load {
     /// Where it is.
@@ -167,10 +177,14 @@ fn receive(app: &mut App, message: Message) {
             document.visibility.hidden_names.clear();
             document.visibility.hidden.extend(named.values().flatten());
             document.visibility.named = named;
+            let first = first_finding(&history);
             document.history = Some(history);
             document.results.seconds.0 = seconds;
             if !cancelled {
                 document.phase = Phase::Checking;
+            }
+            if let Some(place) = first {
+                app.show_finding(place);
             }
         }
         Message::Fonts(found) => {

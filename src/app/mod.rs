@@ -24,6 +24,7 @@ pub mod exporting;
 pub mod figures;
 pub mod files;
 pub mod filter;
+pub mod finding;
 pub mod following;
 pub mod fuzzy;
 pub mod group_graph;

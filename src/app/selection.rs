@@ -158,6 +158,9 @@ impl App {
         else {
             return;
         };
+        if by_user {
+            document.finding = None;
+        }
         document.tree.reveal(id, &catalogue);
         document.reveal.selected = true;
         if by_user && !self.state.page.is_about_anomaly() {

@@ -9,6 +9,7 @@ use super::catalogue::AllDrawn;
 use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
 use super::figures::FiguresView;
+use super::finding::FindingView;
 use super::following::Following;
 use super::group_graph::ComponentView;
 use super::lattice::LatticeView;
@@ -225,6 +226,8 @@ pub struct Document {
     /// The anomaly list.
     pub tree: Tree,
     pub selected: Option<ViolationId>,
+    /// What a rule of the workload sees, shown in place of an anomaly.
+    pub finding: Option<FindingView>,
     /// How its argument is shown.
     pub argument: ArgumentView,
     /// The picture shown, possibly still that of the previously selected violation.

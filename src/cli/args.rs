@@ -115,6 +115,12 @@ pub struct ElleArguments {
     /// Folder for pictures and words of what is found
     #[arg(short, long, value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
+    /// Balances of a bank may be below zero
+    #[arg(short = 'n', long, hide_short_help = true)]
+    pub(super) allow_negative_balances: bool,
+    /// What the balances of a bank sum to [default: those of the first read]
+    #[arg(short = 'o', long, value_name = "N", hide_short_help = true)]
+    pub(super) total_amount: Option<i64>,
     /// Whose exit codes
     #[arg(long, value_enum, default_value_t = ElleExit::Elle)]
     pub(super) exit: ElleExit,
@@ -134,10 +140,6 @@ pub(super) struct ElleNotNeeded {
     max_plot_bytes: Option<u64>,
     #[arg(short = 'g', long, value_name = "N", hide_short_help = true)]
     group_size: Option<u64>,
-    #[arg(short = 'n', long, hide_short_help = true)]
-    allow_negative_balances: bool,
-    #[arg(short = 'o', long, value_name = "N", hide_short_help = true)]
-    total_amount: Option<i64>,
     #[arg(long, value_name = "N", hide_short_help = true)]
     max_transfer: Option<i64>,
     #[arg(long, hide_short_help = true)]

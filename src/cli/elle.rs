@@ -14,7 +14,7 @@ use crate::control::Control;
 use crate::counterexample::narrate;
 use crate::export::{self, ComposeOptions, ExportKind};
 use crate::formats::{self, Request};
-use crate::history::{Answer, History};
+use crate::history::{Answer, Fact, History, OperationKind, Rules, TransactionId};
 use crate::report::{self, Settings};
 use anyhow::Context;
 use serde_json::{Value as Json, json};
@@ -196,17 +196,8 @@ fn file(
         .format
         .as_deref()
         .map(|format| format!("elle-{format}"));
-    let request = Request::from(format.as_deref());
-    let history = formats::open(path, request, &control)
-        .map_err(|error| anyhow::anyhow!("{}", error.message()))?;
-    let found = history
-        .workload()
-        .map_or("transactions", |workload| workload.name);
-    if let Some((name, wanted, _)) = model
-        && found != *wanted
-    {
-        anyhow::bail!("this is no history of `{name}`: it is one of `{found}`");
-    }
+    let history = read(path, format.as_deref(), model, &control)?;
+    let found = workload_of(&history);
     let mut levels = levels.to_vec();
     if matches!(found, "register" | "mutex") && arguments.consistency_models.is_empty() {
         levels = vec![Level::Linearizability];
@@ -217,7 +208,8 @@ fn file(
         ..Options::default()
     };
     let findings = audit::check(&history, &options, &control, &|_| {});
-    let by_rule = rule(&history, model.and_then(|(.., rule)| *rule));
+    let by_rule = rule(&history, model.and_then(|(.., rule)| *rule))
+        .map(|(rule, answer)| (rule, bank(&history, arguments).unwrap_or(answer)));
     let by_levels = by_levels(&history, &findings);
     if let Some((rule, answer)) = by_rule
         && answer == Answer::Valid
@@ -237,6 +229,91 @@ fn file(
         .is_json()
         .then(|| whole(&history, &findings, answer));
     Ok((answer, json))
+}
+
+/// The answer about a bank of which the total, or that balances may be negative, is given on the command line.
+fn bank(history: &History, arguments: &ElleArguments) -> Option<Answer> {
+    let ElleArguments {
+        allow_negative_balances: may_be_negative,
+        total_amount: total,
+        ..
+    } = arguments;
+    let workload = history
+        .workload()
+        .filter(|workload| workload.name == "bank" && (*may_be_negative || total.is_some()))?;
+    let is_wrong = |fact: &Fact| match fact.name {
+        "negative" => !may_be_negative,
+        "wrong total" => total.is_none(),
+        _ => fact.counts,
+    };
+    let balances = |t| {
+        history
+            .operations_of(t)
+            .filter(|o| history.operation(*o).kind == OperationKind::Read)
+    };
+    let sum = |t| -> Option<i64> {
+        let amounts = balances(t).map(|o| {
+            history
+                .value_name(history.operation(o).value)
+                .parse::<i64>()
+                .ok()
+        });
+        amounts.sum()
+    };
+    let is_other = |t: TransactionId| {
+        let has_all = balances(t).next().is_some();
+        has_all && total.is_some_and(|total| sum(t).is_some_and(|sum| sum != total))
+    };
+    let is_broken = workload.facts.iter().any(is_wrong) || history.transactions().any(is_other);
+    Some(if is_broken {
+        Answer::Invalid
+    } else {
+        Answer::Valid
+    })
+}
+
+/// What a history is about.
+fn workload_of(history: &History) -> &'static str {
+    history
+        .workload()
+        .map_or("transactions", |workload| workload.name)
+}
+
+/// Reads a file. One that is not of the workload of the model by itself, or of several, may be if it is named.
+fn read(
+    path: &Path,
+    format: Option<&str>,
+    model: Option<&(&str, &str, Option<&str>)>,
+    control: &Control,
+) -> anyhow::Result<History> {
+    let open = |rules: Option<&Rules>| {
+        let mut request = Request::from(format);
+        request.rules = rules;
+        formats::open(path, request, control)
+    };
+    let by_itself = open(None);
+    let is_wanted = |history: &History| match model {
+        Some((_, wanted, _)) => workload_of(history) == *wanted,
+        None => true,
+    };
+    if by_itself.as_ref().is_ok_and(is_wanted) {
+        return Ok(by_itself?);
+    }
+    if let Some((_, wanted, _)) = model {
+        let mut rules = Rules::default();
+        rules.vocabulary.workload = Some((*wanted).to_owned());
+        if let Ok(history) = open(Some(&rules))
+            && is_wanted(&history)
+        {
+            return Ok(history);
+        }
+    }
+    let history = by_itself.map_err(|error| anyhow::anyhow!("{}", error.message()))?;
+    let name = model.map_or("", |(name, ..)| *name);
+    anyhow::bail!(
+        "this is no history of `{name}`: it is one of `{}`",
+        workload_of(&history)
+    )
 }
 
 /// The answer of the rule that is asked for, or of the first of the workload; none where levels decide.

@@ -8,28 +8,32 @@ use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
-use crate::history::{History, OperationId, visible};
-use crate::report::{VerdictWord, WorkloadEntry, grouped};
+use crate::history::History;
+use crate::report::{VerdictWord, grouped};
+use crate::workload;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Most operations of a transaction that a finding of a workload's rules shows.
-const MOST_SHOWN: usize = 12;
-
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let control = arguments.asked.limits.control();
-    let (history, mut findings, code) = checked(
-        &arguments.file,
-        arguments.violation.as_ref(),
-        &arguments.asked,
-        &control,
-    )?;
+    let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    let name = arguments.violation.as_ref();
+    if let Some(place) = finding(&history, name) {
+        out.text(&rules(&history, Some(place), arguments.plain));
+        return Ok(ExitCode::Satisfied);
+    }
+    let (mut findings, code) = checked(&history, &arguments.file, name, &arguments.asked, &control);
     // What was found in time is reported.
     let control = control.overtime();
     let chosen = choose(arguments, &history, &mut findings, &control)?;
-    if arguments.violation.is_none() {
-        out.text(&rules(&history));
+    let of_rules = match arguments.violation {
+        None => rules(&history, None, arguments.plain),
+        Some(_) => String::new(),
+    };
+    if !of_rules.is_empty() {
+        let gap = if chosen.is_empty() { "" } else { "\n" };
+        out.text(&format!("{of_rules}{gap}"));
     }
     if chosen.is_empty() {
         let passes = witnesses::explained(
@@ -38,7 +42,11 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             (arguments.plain, arguments.long),
             &control,
         )?;
-        out.text(&passes.unwrap_or_else(|| format!("{}\n", nothing_to_explain(&findings))));
+        let has_told = !of_rules.is_empty() && passes.is_none();
+        let otherwise = || format!("{}\n", nothing_to_explain(&findings));
+        if !has_told {
+            out.text(&passes.unwrap_or_else(otherwise));
+        }
     }
     let examples = Examples::new(&history, &findings);
     // Several violations may be shown as the same simpler one, which names them.
@@ -88,18 +96,18 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     Ok(code)
 }
 
-/// A history, what is found in it, and an exit code that says whether the verifier accepts that. The levels include that of
+/// What is found in a history, and an exit code that says whether the verifier accepts that. The levels include that of
 /// the violation with this name.
 pub(super) fn checked(
+    history: &History,
     path: &Path,
     name: Option<&ViolationName>,
     asked: &AskedArguments,
     control: &Control,
-) -> anyhow::Result<(History, Findings, ExitCode)> {
-    let (history, _) = input::open(path, &asked.reading, control)?;
-    let findings = audit::check(&history, &options(&history, name, asked), control, &|_| {});
+) -> (Findings, ExitCode) {
+    let findings = audit::check(history, &options(history, name, asked), control, &|_| {});
     let code = disagreements::reported(path, &findings, ExitCode::Satisfied);
-    Ok((history, findings, code))
+    (findings, code)
 }
 
 /// What to look for, so that a violation with this name is found.
@@ -273,39 +281,23 @@ fn unknown(name: &ViolationName, findings: &Findings) -> String {
     }
 }
 
-/// What the rules of the workload find, each with the operations that show it; empty where they find nothing.
-fn rules(history: &History) -> String {
+/// What the rules of the workload find, what they call invalid first, or the finding at this place.
+fn rules(history: &History, chosen: Option<usize>, plain: bool) -> String {
     let facts = history
         .workload()
         .map_or(&[][..], |workload| &workload.facts);
-    let entries = WorkloadEntry::of(history).map_or_else(Vec::new, |entry| entry.findings);
-    let mut text = String::new();
-    for (fact, entry) in facts.iter().zip(&entries).filter(|(fact, _)| fact.counts) {
-        let key = entry
-            .key
-            .as_ref()
-            .map_or_else(String::new, |key| format!("In key {}, ", visible(key)));
-        text += &format!("## {}\n\n{key}{}.\n\n", entry.id, visible(&entry.statement));
-        for &transaction in &fact.transactions {
-            let operations: Vec<OperationId> = history.operations_of(transaction).collect();
-            let shown = operations.iter().take(MOST_SHOWN);
-            let shown: Vec<String> = shown
-                .map(|&operation| history.operation_text(operation))
-                .collect();
-            let more = if operations.len() > MOST_SHOWN {
-                ", …"
-            } else {
-                ""
-            };
-            let line = operations
-                .first()
-                .map_or(0, |first| history.line_of(*first));
-            let name = history.transaction_name(transaction);
-            text += &format!("- {name}, line {line}: {}{more}\n", shown.join(", "));
-        }
-        text.push('\n');
-    }
-    text
+    let mut places: Vec<usize> = match chosen {
+        Some(chosen) => vec![chosen],
+        None => (0..facts.len()).collect(),
+    };
+    places.sort_by_key(|place| !facts[*place].counts);
+    workload::text(history, places, plain)
+}
+
+/// The place of the finding of the workload's rules that has this name.
+pub(super) fn finding(history: &History, name: Option<&ViolationName>) -> Option<usize> {
+    let name = name?;
+    history.workload()?.place_of(&name.name, name.ordinal)
 }
 
 fn nothing_to_explain(findings: &Findings) -> String {

@@ -1,13 +1,16 @@
 //! `isoscope export`: one counterexample, or the order that satisfies a level, as a picture or a file.
 
 use super::args::ViewName;
-use super::explain::{checked, named};
+use super::explain::{checked, finding, named};
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, complain, witnesses};
+use super::{ExitCode, ExportArguments, MINIMIZING, complain, input, witnesses};
 use crate::audit::{Example, Examples};
 use crate::checkers::Violation;
 use crate::control::Control;
-use crate::export::{ComposeOptions, EXPORTERS, ExportKind, View, compose, export, keys_of};
+use crate::export::{
+    ComposeOptions, EXPORTERS, ExportKind, Picture, View, compose, compose_finding, export,
+    keys_of, sha256_of_file,
+};
 use crate::history::History;
 use crate::hunt::simplest_violation;
 use anyhow::{Context, ensure};
@@ -28,12 +31,13 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         arguments.output.display()
     );
     let control = arguments.asked.limits.control();
-    let (history, mut findings, code) = checked(
-        &arguments.file,
-        arguments.violation.as_ref(),
-        &arguments.asked,
-        &control,
-    )?;
+    let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    let name = arguments.violation.as_ref();
+    if let Some(place) = finding(&history, name) {
+        write_finding(arguments, kind, (&history, place), out)?;
+        return Ok(ExitCode::Satisfied);
+    }
+    let (mut findings, code) = checked(&history, &arguments.file, name, &arguments.asked, &control);
     // What was found in time is drawn.
     let control = control.overtime();
     if arguments.witness {
@@ -47,12 +51,19 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     }
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
-        None => simplest_violation(&findings).cloned().with_context(|| {
-            format!(
-                "{}: no violation is listed; --witness draws the order that satisfies a level",
-                arguments.file.display()
-            )
-        })?,
+        None => match simplest_violation(&findings) {
+            Some(violation) => violation.clone(),
+            None => {
+                let place = first_finding(&history).with_context(|| {
+                    format!(
+                        "{}: no violation is listed; --witness draws the order that satisfies a level",
+                        arguments.file.display()
+                    )
+                })?;
+                write_finding(arguments, kind, (&history, place), out)?;
+                return Ok(code);
+            }
+        },
     };
     let Example {
         counterexample: example,
@@ -68,12 +79,50 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     if kind == ExportKind::Png {
         super::complain_of_fonts(&example.history);
     }
-    let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
+    write(arguments, kind, &picture, &violation.id.to_string(), out)?;
+    Ok(code)
+}
+
+/// The first finding of the workload's rules that they call invalid.
+pub(super) fn first_finding(history: &History) -> Option<usize> {
+    history
+        .workload()?
+        .facts
+        .iter()
+        .position(|fact| fact.counts)
+}
+
+fn write_finding(
+    arguments: &ExportArguments,
+    kind: ExportKind,
+    (history, place): (&History, usize),
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let name = || arguments.output.display().to_string();
+    ensure!(
+        kind.is_of_orders(),
+        "{}: a finding of the rules of a test goes with svg, png, tex, md or txt",
+        name()
+    );
+    let sha256 = sha256_of_file(&arguments.file).ok();
+    let picture = compose_finding(history, place, sha256.as_deref()).with_context(name)?;
+    let id = picture.verdicts.concat();
+    write(arguments, kind, &picture, &id, out)
+}
+
+fn write(
+    arguments: &ExportArguments,
+    kind: ExportKind,
+    picture: &Picture,
+    id: &str,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let bytes = export(kind, picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
     if arguments.violation.is_none() && arguments.output != Path::new("-") {
-        complain(&format!("{}: {}", arguments.output.display(), violation.id));
+        complain(&format!("{}: {id}", arguments.output.display()));
     }
-    Ok(code)
+    Ok(())
 }
 
 fn view(

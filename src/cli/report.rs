@@ -1,7 +1,8 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
 use super::check::{examine_and_check, resolve};
-use super::explain::{named, options};
+use super::explain::{finding, named, options};
+use super::export::first_finding;
 use super::output::{self, Output, codes_of};
 use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input};
@@ -9,8 +10,9 @@ use crate::audit::{self, Example, Examples};
 use crate::checkers::Findings;
 use crate::checkers::lattice::Promise;
 use crate::export::bundle::{self, Brief};
+use crate::export::sha256_of_file;
 use crate::files;
-use crate::history::Annotation;
+use crate::history::{Annotation, History};
 use crate::hunt::simplest_violation;
 use crate::papers::Choice;
 use crate::report::VerdictWord;
@@ -39,6 +41,9 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let promise = claims::promised(arguments.claim);
     let control = arguments.asked.limits.control();
     let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    if let Some(place) = finding(&history, arguments.violation.as_ref()) {
+        return report_finding(arguments, (&history, place), is_page, out);
+    }
     let mut options = options(&history, arguments.violation.as_ref(), &arguments.asked);
     options.levels.extend(promise.and_then(Promise::asked));
     options.levels.sort_unstable();
@@ -72,7 +77,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
         None => match simplest_violation(&findings) {
             Some(violation) => violation.clone(),
-            None => return Ok(nothing_to_report(arguments, &findings)),
+            None => {
+                return match first_finding(&history) {
+                    Some(place) => report_finding(arguments, (&history, place), is_page, out),
+                    None => Ok(nothing_to_report(arguments, &findings)),
+                };
+            }
         },
     };
     let Example {
@@ -101,17 +111,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     } else {
         super::complain_of_fonts(&example.history);
         let written = bundle::bundle(&brief, &control).with_context(name)?;
-        if arguments.force {
-            files::replace_folder(&arguments.output, &written, bundle::is_file_of_report)?
-        } else {
-            files::write_folder(&arguments.output, &written).map_err(|error| {
-                if arguments.output.is_dir() {
-                    anyhow::anyhow!("{error}, or --force to replace an earlier report")
-                } else {
-                    error.into()
-                }
-            })?
-        }
+        write_folder(arguments, &written)?;
     }
     if arguments.output != Path::new("-") {
         let n = example.history.n_transactions();
@@ -123,6 +123,51 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         ));
     }
     Ok(done)
+}
+
+/// Writes the files of a report, in place of an earlier one if asked to.
+fn write_folder(arguments: &ReportArguments, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
+    if arguments.force {
+        return Ok(files::replace_folder(
+            &arguments.output,
+            files,
+            bundle::is_file_of_report,
+        )?);
+    }
+    files::write_folder(&arguments.output, files).map_err(|error| {
+        if arguments.output.is_dir() {
+            anyhow::anyhow!("{error}, or --force to replace an earlier report")
+        } else {
+            error.into()
+        }
+    })
+}
+
+/// The report of what the rules of the workload found.
+fn report_finding(
+    arguments: &ReportArguments,
+    (history, place): (&History, usize),
+    is_page: bool,
+    out: &mut Output,
+) -> anyhow::Result<ExitCode> {
+    let name = || arguments.output.display().to_string();
+    let sha256 = sha256_of_file(&arguments.file).ok();
+    let files = bundle::finding_files(history, place, sha256.as_deref(), &command_line())
+        .with_context(name)?;
+    let page = files.iter().find(|(name, _)| name == "report.html");
+    match page.filter(|_| is_page) {
+        Some((_, bytes)) => {
+            output::write_file(&arguments.output, out, |file| Ok(file.write_all(bytes)?))?;
+        }
+        None => write_folder(arguments, &files)?,
+    }
+    if arguments.output != Path::new("-") {
+        let ids = history
+            .workload()
+            .map_or_else(Vec::new, |workload| workload.ids());
+        complain(&format!("{}: {}", name(), ids[place]));
+    }
+    Ok(ExitCode::Satisfied)
 }
 
 /// What was marked in the window, if there is a project file next to the history. Errors: what is wrong with it.

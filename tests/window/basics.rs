@@ -580,7 +580,7 @@ const BANK: &str = "{:process 0, :type :ok, :f :read, :value {0 5, 1 5}}\n\
     {:process 1, :type :ok, :f :read, :value {0 3, 1 5}}\n";
 
 #[test]
-fn what_the_rules_of_a_workload_find_is_listed_and_leads_to_the_transaction() {
+fn what_the_rules_of_a_workload_find_is_drawn_and_leads_to_the_transaction() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut window = window(egui::Theme::Dark);
     open(&mut window, write(folder.path(), "bank.edn", BANK));
@@ -588,14 +588,20 @@ fn what_the_rules_of_a_workload_find_is_listed_and_leads_to_the_transaction() {
     assert!(!says(&window, "No anomaly: every level asked for holds."));
     let history = document(&window).history.clone().expect("it was read");
     let fact = &history.workload().expect("a bank").facts[0];
-    window
-        .get_by_label("wrong total: money vanished: the balances sum to 8, not 10")
-        .click();
+    let finding = "wrong total: money vanished: the balances sum to 8, not 10";
+    window.get_by_label(finding).click();
+    wait(&mut window, "the finding's picture", |window| {
+        let finding = document(window).finding.as_ref();
+        finding.is_some_and(|finding| finding.picture.is_some())
+    });
+    assert_eq!(window.state().state().page, Page::Graph);
+    let read = "S1#1 (session 1, line 3): read → {0 3, 1 5}";
+    window.get_by_label(read).click();
     window.run_steps(4);
     assert_eq!(window.state().state().page, Page::Browser);
     assert_eq!(
         document(&window).browser.transaction,
-        fact.transactions.last().copied()
+        fact.calls.last().map(|call| call.transaction)
     );
 }
 

@@ -5,6 +5,7 @@ pub mod chart;
 mod digest;
 mod dot;
 mod drawing;
+mod finding;
 mod json;
 pub mod lattice;
 mod mermaid;
@@ -27,6 +28,7 @@ mod view;
 
 pub use digest::{sha256, sha256_of_file};
 pub use drawing::{ABOUT_DECISIVE, Drawing, draw};
+pub use finding::compose_finding;
 pub use options::{ComposeOptions, Evidence};
 pub use order::{MOST_DRAWN, OrderSheet, ReadFrom, Stretch, compose_order, order_sheet};
 pub use overrides::{Overrides, Part};

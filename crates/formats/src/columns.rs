@@ -3,6 +3,7 @@
 //! ```text
 //! 3  :invoke  :write  4
 //! INFO  jepsen.util - 0  :invoke  :cas  [4 1]
+//! INFO [2026-01-02 10:00:01,100] jepsen worker 3 - jepsen.util 3  :ok  :write  4
 //! 2026-01-02 10:00:01,100{GMT}  INFO  [jepsen worker 0] jepsen.util: 3  :info  :write  4  :timed-out
 //! ```
 //!
@@ -43,10 +44,14 @@ pub const HISTORY: Format = Format {
 /// The texts directly before operations in a log, of earlier and of later versions; other text may precede them.
 const PREFIXES: [&[u8]; 2] = [b"jepsen.util - ", b"jepsen.util: "];
 
+/// What loggers of the latest versions write there; they write it before other texts, too.
+const PLAIN_PREFIX: &[u8] = b" jepsen.util ";
+
 /// What follows the prefix of a line.
 fn after_prefix(line: &[u8]) -> Option<usize> {
-    let found = |prefix: &&[u8]| memmem::find(line, prefix).map(|at| at + prefix.len());
-    PREFIXES.iter().find_map(found)
+    let found = |prefix: &[u8]| memmem::find(line, prefix).map(|at| at + prefix.len());
+    let plain = || found(PLAIN_PREFIX).filter(|&at| is_operation(&line[at..]));
+    PREFIXES.into_iter().find_map(found).or_else(plain)
 }
 
 /// Whether a line begins with a process and a stage.

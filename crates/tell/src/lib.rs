@@ -4,3 +4,4 @@ pub mod audit;
 pub mod counterexample;
 pub mod document;
 pub mod report;
+pub mod workload;

@@ -26,6 +26,9 @@ pub(crate) fn argument_ui(
     requests: &mut Requests,
 ) {
     ui.take_available_width();
+    if let Some(finding) = &document.finding {
+        return super::workload::finding_ui(ui, document, finding, requests);
+    }
     let Some(picture) = &document.picture else {
         let otherwise = match document.complete && document.results.all_hold() {
             true => {

@@ -21,7 +21,9 @@ pub(crate) fn export_ui(
     let answer = super::sheet("export", ui).show(ui.ctx(), |ui| {
         ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
         let is_order = form.view == Page::Order;
-        let title = if is_order {
+        let title = if document.is_some_and(|document| document.finding.is_some()) {
+            "Export this finding"
+        } else if is_order {
             "Save this order"
         } else {
             "Export this anomaly"

@@ -30,6 +30,9 @@ pub(crate) fn graph_ui(
     canvas: &mut Canvas,
     requests: &mut Requests,
 ) {
+    if let Some(finding) = &document.finding {
+        return super::workload::picture_ui(ui, finding, requests);
+    }
     let Some(picture) = document.picture.clone() else {
         empty_ui(ui, document, requests);
         return;

@@ -9,7 +9,7 @@ use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
 use crate::health::{Health, Severity};
-use crate::history::{Fact, History, OperationId, Spot, TransactionId, Unit, visible};
+use crate::history::{Fact, History, OperationId, Shown, Spot, Unit, visible};
 use crate::report::{FactEntry, Tally, WorkloadEntry, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -233,14 +233,15 @@ fn workload(history: &History, out: &Output) -> String {
             .key
             .as_ref()
             .map_or_else(String::new, |key| format!("in key {}, ", visible(key)));
-        let named = |&transaction: &TransactionId| {
+        let named = |call: &Shown| {
+            let transaction = call.transaction;
             let line = history.operations_of(transaction).next();
             let line = line.map_or_else(String::new, |first| {
                 format!(" line {}", history.line_of(first))
             });
             format!("{}{line}", history.transaction_name(transaction))
         };
-        let by: Vec<String> = fact.transactions.iter().map(named).collect();
+        let by: Vec<String> = fact.calls.iter().map(named).collect();
         let by = match by.is_empty() {
             true => String::new(),
             false => format!(" ({})", by.join(", ")),

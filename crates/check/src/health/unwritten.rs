@@ -5,7 +5,7 @@
 //!
 //! | likeliest | because |
 //! |---|---|
-//! | left over | it is the only such value of its key, the key's recorded initial version is not read, and no session reads it after it has seen a logged version of the key |
+//! | left over | it is the only such value of its key, the key's recorded initial version is not read, no session reads it after it has seen a logged version of the key, and no write of the key is known to have ended before |
 //! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
 //! | thin air | neither |
 //!
@@ -20,7 +20,7 @@ use super::words::{by_number, counted};
 use super::{Finding, Kind, LISTED, Severity};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{
-    History, KeyId, OperationId, OperationKind, SessionId, Value, grouped,
+    History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value, grouped,
 };
 use isoscope_model::relations::{Glance, Resolution};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -129,6 +129,8 @@ impl Flag {
 struct KeyStory {
     key: KeyId,
     largest_written: Option<u64>,
+    /// When the first write of it that is known to have taken effect had ended.
+    written: Option<i64>,
     /// By value: its reads, and whether the session of each had seen a logged version before.
     reads: FxHashMap<Value, Vec<(OperationId, bool)>>,
 }
@@ -176,6 +178,7 @@ fn keys_with_phantoms(
             let logged = match kinds[o] {
                 OperationKind::Write => {
                     story.largest_written = story.largest_written.max(number(history, values[o]));
+                    story.is_written_by(history, history.transaction_of(operation));
                     true
                 }
                 OperationKind::Read => {
@@ -199,6 +202,14 @@ fn number(history: &History, value: Value) -> Option<u64> {
 }
 
 impl KeyStory {
+    /// Notes a write.
+    fn is_written_by(&mut self, history: &History, writer: TransactionId) {
+        let is_sure = history.outcome(writer) == Outcome::Committed;
+        let ended = history.interval(writer).filter(|_| is_sure);
+        let ended = ended.map(|interval| interval.end);
+        self.written = self.written.into_iter().chain(ended).min();
+    }
+
     /// Its values, each judged by itself, in the order of their first reads. `is_known`: its recorded initial version
     /// is read.
     fn phantoms(self, history: &History, is_known: bool) -> Vec<Phantom> {
@@ -213,7 +224,14 @@ impl KeyStory {
                 .largest_written
                 .zip(number(history, value))
                 .is_some_and(|(largest, it)| it > largest);
-            let is_first = is_only && reads.iter().all(|(_, seen)| !seen);
+            let is_later = |read: OperationId| {
+                let began = history.interval(history.transaction_of(read));
+                let began = began.map(|interval| interval.start);
+                self.written
+                    .zip(began)
+                    .is_some_and(|(written, began)| written < began)
+            };
+            let is_first = is_only && reads.iter().all(|&(read, seen)| !seen && !is_later(read));
             let cause = if is_larger && reads.iter().all(|&(read, _)| is_late(history, read)) {
                 Cause::CutTail
             } else if sessions.len() > 1 {

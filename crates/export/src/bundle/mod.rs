@@ -6,6 +6,7 @@
 //! says why. The same input gives the same bytes.
 
 mod contents;
+mod finding;
 mod histories;
 mod html;
 mod jira;
@@ -14,6 +15,8 @@ mod setting;
 mod stage;
 mod trust;
 mod web_page;
+
+pub use finding::finding_files;
 
 use super::reproduce::{self, Isolation, Plan, Reproduction};
 use super::{ComposeOptions, ExportError, ExportKind, Picture, compose, export};

@@ -60,7 +60,7 @@ pub(super) fn web_page(made: &Made<'_>) -> String {
     out
 }
 
-fn head(title: &str, picture: &Picture) -> String {
+pub(super) fn head(title: &str, picture: &Picture) -> String {
     let style = format!("\n{STYLE}{}", svg::sheet(picture));
     // Nothing may be loaded, sent or run apart from these two; text can never become script.
     let policy = format!(

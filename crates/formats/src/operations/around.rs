@@ -41,6 +41,8 @@ pub(crate) struct Around<'a> {
     pub(crate) client_names: Vec<String>,
     /// Remarks of the reader.
     pub(crate) remarks: Vec<String>,
+    /// The place among the names of clients of those that make one call each, if there are any.
+    loners: Option<usize>,
     /// The calls, in the order in which they begin, where entries are whole calls.
     pub(crate) calls: Option<Vec<Call>>,
 }
@@ -81,10 +83,27 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// The calls that events are.
-    pub(crate) fn calls<C>(&self, events: &[Event<C>]) -> Vec<Call> {
+    /// The calls that events are. Those without a process are of one client, unless they overlap: then each is of its own.
+    pub(crate) fn calls<C>(&mut self, events: &[Event<C>]) -> Vec<Call> {
         let known = self.calls.clone();
-        known.unwrap_or_else(|| calls::pair(events))
+        let mut calls = known.unwrap_or_else(|| calls::pair(events));
+        if !calls::overlap_without_process(&calls) {
+            return calls;
+        }
+        let is_first_time = self.loners.is_none();
+        let first = *self.loners.get_or_insert(self.client_names.len());
+        self.client_names.truncate(first);
+        let alone = calls.iter_mut().filter(|call| call.process.is_none());
+        for (n, call) in alone.enumerate() {
+            call.process = Some(calls::named(self.client_names.len()));
+            self.client_names.push(format!("call {}", n + 1));
+        }
+        if is_first_time {
+            let remark =
+                "Operations without a process overlap: each counts as a session of its own.";
+            self.remarks.push(remark.to_owned());
+        }
+        calls
     }
 
     /// Which times of the events count as real time.

@@ -115,6 +115,13 @@ pub(crate) fn pair<C>(events: &[Event<C>]) -> Vec<Call> {
     calls
 }
 
+/// Whether calls without a process cannot be those of one client: the answer to one follows the beginning of another.
+pub(crate) fn overlap_without_process(calls: &[Call]) -> bool {
+    let mut alone = calls.iter().filter(|call| call.process.is_none());
+    let is_open = |call: &&Call| call.invoked.is_some() && call.completed.is_none();
+    alone.any(|call| is_open(&call)) && alone.any(|call| call.invoked.is_none())
+}
+
 /// Which times count as real time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {

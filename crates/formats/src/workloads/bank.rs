@@ -81,13 +81,15 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .iter()
         .filter(|exchange| exchange.word == "read" && balances(exchange).is_some())
         .collect();
-    // The first read that has all balances says what the total is.
+    // The first that was answered with all balances says what the total is.
     let complete = |read: &&Exchange<'_, '_>| {
         let accounts = balances(read)?;
         accounts.values().all(Option::is_some).then_some(accounts)
     };
-    let Some((first, accounts)) = reads.iter().find_map(|read| Some((*read, complete(read)?)))
-    else {
+    let all = reads
+        .iter()
+        .filter_map(|read| Some((*read, complete(read)?)));
+    let Some((first, accounts)) = all.min_by_key(|(read, _)| read.end.unwrap_or(i64::MAX)) else {
         facts.answer("bank", Answer::Unknown);
         return;
     };
@@ -185,6 +187,10 @@ type Amounts = BTreeMap<String, i128>;
 impl Model for Accounts {
     /// What transfers have changed, and what there was before them.
     type State = (Amounts, Option<Amounts>);
+
+    fn changes(exchange: &Exchange<'_, '_>) -> bool {
+        exchange.word == "transfer"
+    }
 
     fn step((changes, first): &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
         let mut changes = changes.clone();

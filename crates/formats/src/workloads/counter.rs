@@ -123,7 +123,11 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             continue;
         }
         is_valid = false;
-        let statement = format!("{got} was read, where only {least} to {most} were possible");
+        let possible = match least == most {
+            true => format!("only {least} was"),
+            false => format!("only {least} to {most} were"),
+        };
+        let statement = format!("{got} was read, where {possible} possible");
         facts.add(
             exchanges,
             Seen {
@@ -148,6 +152,10 @@ impl Model for Sum {
     type State = i128;
 
     const LONGEST: usize = usize::MAX;
+
+    fn changes(exchange: &Exchange<'_, '_>) -> bool {
+        exchange.word == "add"
+    }
 
     fn step(sum: &i128, exchange: &Exchange<'_, '_>) -> Option<i128> {
         match exchange.word {

@@ -1,10 +1,10 @@
 //! What a workload's own rules see.
 
 use super::Exchange;
-use super::linear::{Linearity, Model, Search, linearity};
+use super::linear::{Linearity, Model, Search, core, linearity};
 use crate::operations::Tree;
 use isoscope_model::control::Control;
-use isoscope_model::history::{Answer, Draft, Fact, Workload, counted};
+use isoscope_model::history::{Answer, Draft, Fact, Shown, Workload, counted, cut};
 
 /// A fact, with its calls.
 pub(super) struct Seen {
@@ -17,7 +17,7 @@ pub(super) struct Seen {
 
 /// What the rules see of all keys.
 pub(super) struct Facts {
-    facts: Vec<(Option<String>, Seen)>,
+    facts: Vec<Fact<usize>>,
     answers: Vec<(&'static str, Answer)>,
     /// What was tried to find orders, and what ends that.
     pub(super) search: Search,
@@ -32,11 +32,27 @@ impl Facts {
         }
     }
 
-    /// Adds what is seen of the key of these exchanges.
+    /// Adds what is seen of the key of these exchanges, which are in the order of their calls.
     pub(super) fn add(&mut self, exchanges: &[Exchange<'_, '_>], seen: Seen) {
         let key = exchanges.first().and_then(|first| first.key);
-        self.facts
-            .push((key.map(|key| key.text().into_owned()), seen));
+        let mut calls = seen.calls;
+        calls.sort_unstable();
+        calls.dedup();
+        let shown = |call: usize| {
+            let at = exchanges.binary_search_by_key(&call, |exchange| exchange.call);
+            Some(Shown {
+                transaction: call,
+                said: said(&exchanges[at.ok()?], &seen.about),
+            })
+        };
+        self.facts.push(Fact {
+            name: seen.name,
+            key: key.map(|key| key.text().into_owned()),
+            calls: calls.into_iter().filter_map(shown).collect(),
+            about: seen.about,
+            statement: seen.statement,
+            counts: seen.counts,
+        });
     }
 
     /// Says what a checker of Jepsen answers about one key; of all keys the worst answer counts.
@@ -54,21 +70,76 @@ impl Facts {
         no_levels: Option<&'static str>,
         drafts: &[Option<Draft>],
     ) -> Workload<Draft> {
-        let fact = |(key, seen): (Option<String>, Seen)| Fact {
-            name: seen.name,
-            key,
-            about: seen.about,
-            statement: seen.statement,
-            transactions: seen.calls.iter().filter_map(|call| drafts[*call]).collect(),
-            counts: seen.counts,
-        };
-        Workload {
+        let by_call = Workload {
             name,
             no_levels,
             like_jepsen: self.answers,
-            facts: self.facts.into_iter().map(fact).collect(),
+            facts: self.facts,
+        };
+        by_call.renamed(|call| drafts[call])
+    }
+}
+
+/// Longest value in what was said.
+const LONGEST: usize = 48;
+
+/// What was asked and answered: `read → #{1 2}`. Of a long collection it says how much it has, and which of some elements.
+fn said(exchange: &Exchange<'_, '_>, about: &[String]) -> String {
+    let value = |value: &Tree<'_>| {
+        let text = in_words(value);
+        match value.elements() {
+            Some(elements) if text.len() > LONGEST => among(elements, about),
+            _ => cut(&text, LONGEST),
+        }
+    };
+    let asked = Some(exchange.asked()).filter(|asked| !asked.is_nil());
+    let says = |got: &&Tree<'_>| Some(*got) != asked && (!got.is_nil() || exchange.word == "read");
+    let mut said = exchange.word.to_owned();
+    if let Some(asked) = asked {
+        said += &format!(" {}", value(asked));
+    }
+    if let Some(got) = exchange.got().filter(says) {
+        said += &format!(" → {}", value(got));
+    }
+    said
+}
+
+/// A value for readers: what belongs together in a map is between commas, and names have no colons.
+fn in_words(value: &Tree<'_>) -> String {
+    let field = |(name, value): &(Tree<'_>, Tree<'_>)| {
+        let name = name.text();
+        format!("{} {}", name.trim_start_matches(':'), in_words(value))
+    };
+    let all = |trees: &[Tree<'_>]| trees.iter().map(in_words).collect::<Vec<_>>().join(" ");
+    match value {
+        Tree::Map(fields) => {
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Tree::List(trees) => format!("[{}]", all(trees)),
+        Tree::Set(trees) => format!("{{{}}}", all(trees)),
+        other => other.text().trim_start_matches(':').to_owned(),
+    }
+}
+
+/// A collection by what it has and has not of some elements: `4,812 elements, not 3`.
+fn among(elements: &[Tree<'_>], about: &[String]) -> String {
+    const MOST: usize = 3;
+    let is_there = |name: &&String| {
+        elements
+            .iter()
+            .any(|element| element.text() == name.as_str())
+    };
+    let (there, missing): (Vec<&String>, Vec<&String>) =
+        about.iter().take(MOST).partition(is_there);
+    let mut text = counted(elements.len(), "element");
+    for (names, with) in [(there, "with"), (missing, "without")] {
+        if !names.is_empty() {
+            let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+            text += &format!(", {with} {}", names.join(", "));
         }
     }
+    text
 }
 
 /// Values in a sentence: `1, 2 and 3`, at most ten of them.
@@ -92,7 +163,8 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
 
 /// Says whether an order of the operations explains all answers; in words, what the type is.
 pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
-    let place = match linearity::<M>(exchanges, &mut facts.search) {
+    let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    let place = match linearity::<M>(&all, &mut facts.search) {
         Linearity::Holds => return,
         Linearity::Broken(place) => place,
         Linearity::Unknown => {
@@ -106,37 +178,45 @@ pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts:
             return;
         }
     };
-    let last = &exchanges[place];
-    let before = |exchange: &&Exchange<'_, '_>| {
-        exchange.is_committed() && exchange.word == last.word && exchange.end < last.end
-    };
-    let before = exchanges
+    let core = core::<M>(&all, place, &mut facts.search);
+    let answers: Vec<&Exchange<'_, '_>> = core
         .iter()
-        .filter(before)
-        .max_by_key(|exchange| exchange.end);
-    let shown = |exchange: &Exchange<'_, '_>| {
-        exchange
-            .got()
-            .unwrap_or(exchange.asked())
-            .text()
-            .into_owned()
+        .filter(|exchange| !M::changes(exchange))
+        .copied()
+        .collect();
+    let shown = |exchange: &&Exchange<'_, '_>| {
+        cut(
+            &in_words(exchange.got().unwrap_or(exchange.asked())),
+            LONGEST,
+        )
     };
-    let answers = match before {
-        Some(before) => format!("{}, then {}", shown(before), shown(last)),
-        None => shown(last),
+    let told: Vec<String> = answers
+        .iter()
+        .rev()
+        .take(MOST_TOLD)
+        .rev()
+        .map(shown)
+        .collect();
+    let changes = core.iter().rev().filter(|exchange| M::changes(exchange));
+    let changes = changes.take(MOST_SHOWN.saturating_sub(answers.len()));
+    let calls = answers.iter().chain(changes).chain([&all[place]]);
+    let calls = calls.map(|exchange| exchange.call).collect();
+    let answers = match told.is_empty() {
+        true => shown(&all[place]),
+        false => told.join(", then "),
     };
     facts.add(
         exchanges,
         Seen {
             name: "no order",
-            about: vec![shown(last)],
+            about: Vec::new(),
             statement: format!("no order of the operations is a run of {what}: {answers}"),
-            calls: before
-                .into_iter()
-                .chain([last])
-                .map(|exchange| exchange.call)
-                .collect(),
+            calls,
             counts: true,
         },
     );
 }
+
+/// Answers in a sentence, and calls of a finding.
+const MOST_TOLD: usize = 4;
+const MOST_SHOWN: usize = 12;

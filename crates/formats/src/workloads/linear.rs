@@ -49,6 +49,9 @@ pub(super) trait Model {
     /// Most operations for which an order is looked for: the states of most types are as large as what they hold.
     const LONGEST: usize = 20_000;
 
+    /// Whether an operation may change what it holds; without one that does not, there are more orders and no fewer.
+    fn changes(exchange: &Exchange<'_, '_>) -> bool;
+
     /// What it holds after an operation; none if the operation cannot have been answered like that.
     fn step(state: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State>;
 }
@@ -65,7 +68,7 @@ pub(super) enum Linearity {
 
 /// Decides for exchanges in the order in which they began.
 pub(super) fn linearity<M: Model>(
-    exchanges: &[Exchange<'_, '_>],
+    exchanges: &[&Exchange<'_, '_>],
     search: &mut Search,
 ) -> Linearity {
     let mut configurations: FxHashSet<(Vec<u32>, M::State)> = FxHashSet::default();
@@ -96,8 +99,52 @@ pub(super) fn linearity<M: Model>(
     Linearity::Holds
 }
 
+/// Most operations among which those that are needed are looked for.
+const MOST_FOR_CORE: usize = 20_000;
+
+/// Of operations that no order explains up to the one at this place: those that began before it ended, without answers that
+/// are not needed for that, as far as that is found out.
+pub(super) fn core<'e, 'c, 'a, M: Model>(
+    exchanges: &[&'e Exchange<'c, 'a>],
+    place: usize,
+    search: &mut Search,
+) -> Vec<&'e Exchange<'c, 'a>> {
+    let end = exchanges[place].end.unwrap_or(i64::MAX);
+    let is_before = |exchange: &&&Exchange<'_, '_>| {
+        exchange.begin < end && exchange.outcome != Outcome::Aborted
+    };
+    let all: Vec<&'e Exchange<'c, 'a>> = exchanges.iter().filter(is_before).copied().collect();
+    let may_go = |exchange: &&&Exchange<'_, '_>| !M::changes(exchange);
+    let mut needed: Vec<usize> = all.iter().filter(may_go).map(|read| read.call).collect();
+    let with = |needed: &[usize]| -> Vec<&'e Exchange<'c, 'a>> {
+        let is_kept = |exchange: &&&Exchange<'_, '_>| {
+            M::changes(exchange) || needed.binary_search(&exchange.call).is_ok()
+        };
+        all.iter().filter(is_kept).copied().collect()
+    };
+    if all.len() > MOST_FOR_CORE {
+        return all;
+    }
+    // First halves of them, then quarters, at last each by itself.
+    let mut size = needed.len().next_power_of_two();
+    while size > 0 {
+        let mut at = 0;
+        while at < needed.len() {
+            let end = (at + size).min(needed.len());
+            let rest = [&needed[..at], &needed[end..]].concat();
+            match linearity::<M>(&with(&rest), search) {
+                Linearity::Broken(_) => needed = rest,
+                Linearity::Holds => at = end,
+                Linearity::Unknown => return with(&needed),
+            }
+        }
+        size /= 2;
+    }
+    with(&needed)
+}
+
 /// Beginnings and ends in the order of the log, beginnings first. What failed did not happen.
-fn moments(exchanges: &[Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)> {
+fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)> {
     let happened = exchanges
         .iter()
         .enumerate()
@@ -117,7 +164,7 @@ fn moments(exchanges: &[Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)
 
 /// The configurations in which a call has taken effect, without it; none if there are too many.
 fn completed<M: Model>(
-    (exchanges, twins): (&[Exchange<'_, '_>], &[Option<u32>]),
+    (exchanges, twins): (&[&Exchange<'_, '_>], &[Option<u32>]),
     running: &[u32],
     configurations: FxHashSet<(Vec<u32>, M::State)>,
     call: u32,
@@ -141,7 +188,7 @@ fn completed<M: Model>(
                 && twin.is_none_or(|twin| has(&twin) || running.binary_search(&twin).is_err())
         };
         for &other in running.iter().filter(is_next) {
-            let Some(state) = M::step(&state, &exchanges[other as usize]) else {
+            let Some(state) = M::step(&state, exchanges[other as usize]) else {
                 continue;
             };
             let mut effective = effective.clone();
@@ -156,9 +203,9 @@ fn completed<M: Model>(
 }
 
 /// Of each operation without an answer: the one before it that asks the same and has no answer either. It takes effect first.
-fn twins(exchanges: &[Exchange<'_, '_>]) -> Vec<Option<u32>> {
+fn twins(exchanges: &[&Exchange<'_, '_>]) -> Vec<Option<u32>> {
     let mut latest = FxHashMap::default();
-    let twin = |(place, exchange): (usize, &Exchange<'_, '_>)| {
+    let twin = |(place, exchange): (usize, &&Exchange<'_, '_>)| {
         if exchange.outcome != Outcome::Unknown {
             return None;
         }

@@ -1,33 +1,34 @@
 //! A log (Kafka, Redpanda): messages are sent to offsets of keys, and polled from there.
+//!
+//! The rules are those of `jepsen.tests.kafka`. Polls of transactions that failed count as well: what a log lets a client
+//! see should be there whatever becomes of the transaction. A send without an answer counts once one of its messages was
+//! polled by a transaction that committed.
 
-use super::exchange::some_answer;
 use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Offsets order the messages of a key; a client that is assigned a key polls them one after the other.
 pub(super) const LOG: Workload = Workload {
     name: "log",
-    must: &["send", "poll"],
-    may: &[
-        "txn",
-        "assign",
-        "subscribe",
-        "crash",
-        "debug-topic-partitions",
-    ],
+    must: &["send", "poll", "txn"],
+    may: &["assign", "subscribe", "crash", "debug-topic-partitions"],
     fits: |exchanges| {
-        let are_calls = |value: &Tree<'_>| match value {
-            Tree::List(all) => all
-                .iter()
-                .all(|one| one.elements().is_some_and(|parts| !parts.is_empty())),
-            _ => false,
+        let mut calls = exchanges.iter().filter(|one| is_call(one)).peekable();
+        let are_parts = |exchange: &Exchange<'_, '_>| {
+            let mut parts = parts(exchange).into_iter().flatten();
+            exchange
+                .got_some()
+                .is_none_or(|got| got.elements().is_some())
+                && parts.all(|part| matches!(word(part), Some("send" | "poll")))
         };
-        ["send", "poll"]
+        let has_part = exchanges
             .iter()
-            .any(|word| some_answer(exchanges, word, are_calls))
+            .any(|one| is_call(one) && parts(one).is_some_and(|all| !all.is_empty()));
+        has_part && calls.peek().is_some() && calls.all(are_parts)
     },
     keyed: false,
     meaning: Meaning::Items(items),
@@ -38,73 +39,92 @@ pub(super) const LOG: Workload = Workload {
     assumes: "",
 };
 
-/// A message: its key, its offset if that is known, its value, and whether it was polled.
-struct Message<'e> {
-    key: &'e Tree<'e>,
-    offset: Option<i64>,
-    value: &'e Tree<'e>,
-    is_polled: bool,
+fn is_call(exchange: &Exchange<'_, '_>) -> bool {
+    matches!(exchange.word, "send" | "poll" | "txn")
 }
 
-/// The messages of a call, in order; of a poll they are known only once it has an answer.
-fn messages<'e>(exchange: &'e Exchange<'_, '_>) -> Vec<Message<'e>> {
-    let mut found = Vec::new();
-    let value = exchange.got_some().unwrap_or_else(|| exchange.given());
-    for part in value
-        .elements()
-        .into_iter()
-        .flatten()
-        .filter_map(Tree::elements)
-    {
-        match part {
-            [word, key, sent] if word.word() == Some("send") => {
-                let (offset, value) = match sent.elements() {
-                    Some([offset, value]) => (offset.integer(), value),
-                    _ => (None, sent),
-                };
-                found.push(Message {
-                    key,
-                    offset,
-                    value,
-                    is_polled: false,
-                });
-            }
-            [word, polled] if word.word() == Some("poll") && exchange.is_committed() => {
-                for (key, all) in polled.fields().unwrap_or_default() {
-                    for pair in all
-                        .elements()
-                        .into_iter()
-                        .flatten()
-                        .filter_map(Tree::elements)
-                    {
-                        if let [offset, value] = pair {
-                            found.push(Message {
-                                key,
-                                offset: offset.integer(),
-                                value,
-                                is_polled: true,
-                            });
+/// The sends and polls of a call: as they were answered, else as they were asked for.
+fn parts<'e, 'a>(exchange: &'e Exchange<'_, 'a>) -> Option<&'e [Tree<'a>]> {
+    let answered = exchange.answered().elements();
+    answered.or(exchange.asked().elements())
+}
+
+/// The word of a send or poll.
+fn word<'e>(part: &'e Tree<'_>) -> Option<&'e str> {
+    part.elements()?.first()?.word()
+}
+
+/// A message: its key, its offset if that is known, and its value.
+struct Message {
+    key: String,
+    offset: Option<i64>,
+    value: String,
+}
+
+/// A call by what it sent and polled.
+struct Step<'e, 'c, 'a> {
+    exchange: &'e Exchange<'c, 'a>,
+    sent: Vec<Message>,
+    polled: Vec<Message>,
+    /// Whether its messages are known to be there.
+    is_sure: bool,
+}
+
+impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
+    fn of(exchange: &'e Exchange<'c, 'a>) -> Step<'e, 'c, 'a> {
+        let mut step = Step {
+            exchange,
+            sent: Vec::new(),
+            polled: Vec::new(),
+            is_sure: exchange.is_committed(),
+        };
+        let message = |key: &Tree<'_>, offset: Option<i64>, value: &Tree<'_>| Message {
+            key: plain(key).text().into_owned(),
+            offset,
+            value: value.text().into_owned(),
+        };
+        let all = parts(exchange).filter(|_| is_call(exchange));
+        for part in all.into_iter().flatten().filter_map(Tree::elements) {
+            match part {
+                [_, key, sent] => step.sent.push(match sent.elements() {
+                    Some([offset, value]) => message(key, offset.integer(), value),
+                    _ => message(key, None, sent),
+                }),
+                [_, polled] => {
+                    for (key, all) in polled.fields().unwrap_or_default() {
+                        let pairs = all.elements().into_iter().flatten();
+                        for pair in pairs.filter_map(Tree::elements) {
+                            if let [offset, value] = pair {
+                                step.polled.push(message(key, offset.integer(), value));
+                            }
                         }
                     }
                 }
+                _ => {}
             }
-            _ => {}
         }
+        step
     }
-    found
+
+    fn call(&self) -> usize {
+        self.exchange.call
+    }
 }
 
 /// What a picture shows: messages that were sent and polled.
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
+    let name = |text: &str| Tree::Name(text.to_owned().into());
     for exchange in exchanges {
         items.begin(exchange);
-        for message in messages(exchange) {
-            if message.is_polled {
-                items.read(&plain(message.key), message.value);
-            } else {
-                items.write(&plain(message.key), message.value);
-            }
-        }
+        let step = Step::of(exchange);
+        let polled = step.polled.iter().filter(|_| exchange.is_committed());
+        polled.for_each(|message| {
+            items.read(&plain(&name(&message.key)), &plain(&name(&message.value)))
+        });
+        let sent = step.sent.iter();
+        sent.for_each(|message| {
+            items.write(&plain(&name(&message.key)), &plain(&name(&message.value)))
+        });
     }
     Ok(())
 }
@@ -112,205 +132,354 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
 /// What is known about a key.
 #[derive(Default)]
 struct Key {
-    /// By offset: values, each with a call.
+    /// By offset: values, each with a call that says so.
     offsets: BTreeMap<i64, BTreeMap<String, usize>>,
-    /// Sent and acknowledged, and sent in vain.
-    sure: BTreeMap<String, usize>,
-    failed: BTreeMap<String, usize>,
-    /// Sent without an answer.
-    open: BTreeMap<String, usize>,
+    /// By value: who sent it, how that ended, and whether it is known to be there.
+    sent: BTreeMap<String, (usize, Outcome, bool)>,
+    /// By value: the first call that polled it and committed.
     polled: BTreeMap<String, usize>,
+    /// The values in the order of their offsets, and their places by offset and by value.
+    order: Vec<String>,
+    by_offset: FxHashMap<i64, usize>,
+    by_value: FxHashMap<String, usize>,
 }
 
 impl Key {
-    /// The values in the order of their offsets.
-    fn order(&self) -> Vec<&String> {
-        self.offsets
-            .values()
-            .filter_map(|values| values.keys().next())
-            .collect()
+    /// The place of a message among those of the key.
+    fn place(&self, message: &Message) -> Option<usize> {
+        let by_offset = message
+            .offset
+            .and_then(|offset| self.by_offset.get(&offset));
+        by_offset
+            .or_else(|| self.by_value.get(&message.value))
+            .copied()
     }
 }
 
-fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let mut keys: BTreeMap<String, Key> = BTreeMap::new();
-    for exchange in exchanges {
-        for message in messages(exchange) {
-            let key = keys
-                .entry(plain(message.key).text().into_owned())
-                .or_default();
-            let value = message.value.text().into_owned();
-            if let Some(offset) = message
-                .offset
-                .filter(|_| exchange.outcome != Outcome::Aborted)
-            {
-                key.offsets
-                    .entry(offset)
-                    .or_default()
-                    .entry(value.clone())
-                    .or_insert(exchange.call);
-            }
-            let known = match (message.is_polled, exchange.outcome) {
-                (true, _) => &mut key.polled,
-                (false, Outcome::Committed) => &mut key.sure,
-                (false, Outcome::Aborted) => &mut key.failed,
-                (false, Outcome::Unknown) => &mut key.open,
-            };
-            known.entry(value).or_insert(exchange.call);
+type Keys = BTreeMap<String, Key>;
+
+/// The keys of a log; says of each call whether its messages are there.
+fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
+    let mut keys = Keys::new();
+    for step in steps.iter().filter(|step| step.exchange.is_committed()) {
+        for message in &step.polled {
+            let key = keys.entry(message.key.clone()).or_default();
+            key.polled
+                .entry(message.value.clone())
+                .or_insert(step.call());
         }
     }
+    for step in steps {
+        let was_polled = |message: &Message| {
+            let key = keys.get(&message.key);
+            key.is_some_and(|key| key.polled.contains_key(&message.value))
+        };
+        let is_open = step.exchange.outcome == Outcome::Unknown;
+        step.is_sure |= is_open && step.sent.iter().any(was_polled);
+        for message in &step.sent {
+            let key = keys.entry(message.key.clone()).or_default();
+            let sent = (step.call(), step.exchange.outcome, step.is_sure);
+            key.sent.entry(message.value.clone()).or_insert(sent);
+        }
+        let sure = step.sent.iter().filter(|_| step.is_sure);
+        for message in step.polled.iter().chain(sure) {
+            let key = keys.entry(message.key.clone()).or_default();
+            let Some(offset) = message.offset else {
+                continue;
+            };
+            let values = key.offsets.entry(offset).or_default();
+            values
+                .entry(message.value.clone())
+                .or_insert(step.exchange.call);
+        }
+    }
+    for key in keys.values_mut() {
+        for (place, (offset, values)) in key.offsets.iter().enumerate() {
+            key.by_offset.insert(*offset, place);
+            key.order.extend(values.keys().next().cloned());
+            for value in values.keys() {
+                key.by_value.entry(value.clone()).or_insert(place);
+            }
+        }
+    }
+    keys
+}
+
+fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut steps: Vec<Step<'_, '_, '_>> = exchanges.iter().map(Step::of).collect();
+    let keys = keys(&mut steps);
     let mut found = Vec::new();
     for (name, key) in &keys {
-        of_key(name, key, &mut found);
+        places(name, key, &mut found);
+        missing(name, key, &mut found);
     }
-    jumps(exchanges, &keys, &mut found);
-    facts.answer(
-        "kafka",
-        Answer::valid_if(!found.iter().any(|seen| seen.counts)),
-    );
+    within(&steps, &keys, &mut found);
+    between(&steps, &keys, &mut found);
+    own(&steps, &mut found);
+    if let Some(seen) = cycle(&steps, &keys) {
+        found.push(seen);
+    }
+    let answer = Answer::valid_if(!found.iter().any(|seen| seen.counts));
+    facts.answer("kafka", answer);
     found
         .into_iter()
         .for_each(|seen| facts.add(exchanges, seen));
 }
 
-fn of_key(name: &str, key: &Key, found: &mut Vec<Seen>) {
-    let mut add = |kind, about: Vec<String>, statement: String, calls: Vec<usize>| {
-        found.push(Seen {
-            name: kind,
-            about,
-            statement,
-            calls,
-            counts: true,
-        });
-    };
-    let is_only_failed = |value: &String| {
-        key.failed.contains_key(value)
-            && !key.sure.contains_key(value)
-            && !key.open.contains_key(value)
-    };
-    for (value, call) in key.polled.iter().filter(|(value, _)| is_only_failed(value)) {
-        add(
-            "aborted read",
-            vec![value.clone()],
-            format!("{value} of log {name} was polled, and its sending had failed"),
-            vec![key.failed[value], *call],
-        );
+/// Something that the rules call invalid.
+fn seen(name: &'static str, about: &[&String], statement: String, calls: Vec<usize>) -> Seen {
+    Seen {
+        name,
+        about: about.iter().map(|value| (*value).clone()).collect(),
+        statement,
+        calls,
+        counts: true,
     }
+}
+
+/// Offsets with several values, and values at several offsets.
+fn places(name: &str, key: &Key, found: &mut Vec<Seen>) {
     let mut at: BTreeMap<&String, Vec<i64>> = BTreeMap::new();
     for (offset, values) in &key.offsets {
-        if values.len() > 1 {
-            let all: Vec<String> = values.keys().cloned().collect();
-            let statement = format!(
-                "offset {offset} of log {name} has the values {}",
-                all.join(" and ")
-            );
-            add(
-                "two values at one offset",
-                all,
-                statement,
-                values.values().copied().collect(),
-            );
-        }
-        values
-            .keys()
+        let all: Vec<&String> = values.keys().collect();
+        all.iter()
             .for_each(|value| at.entry(value).or_default().push(*offset));
+        if all.len() > 1 {
+            let both = listed(&all, " and ");
+            let statement = format!("offset {offset} of log {name} has the values {both}");
+            let calls = values.values().copied().collect();
+            found.push(seen("two values at one offset", &all, statement, calls));
+        }
     }
-    for (value, offsets) in at.iter().filter(|(_, offsets)| offsets.len() > 1) {
-        let statement = format!(
-            "{value} is in log {name} at the offsets {} and {}",
-            offsets[0], offsets[1]
-        );
+    for (value, offsets) in at.into_iter().filter(|(_, offsets)| offsets.len() > 1) {
+        let (one, other) = (offsets[0], offsets[1]);
+        let statement = format!("{value} is in log {name} at the offsets {one} and {other}");
         let calls = offsets
             .iter()
-            .filter_map(|offset| key.offsets[offset].get(*value))
-            .copied()
+            .map(|offset| key.offsets[offset][value])
             .collect();
-        add("at two offsets", vec![(*value).clone()], statement, calls);
+        found.push(seen("at two offsets", &[value], statement, calls));
     }
-    let order = key.order();
-    let last = order
+}
+
+/// Messages whose sending failed and that were polled, and those that are there and were not.
+fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
+    for (value, poll) in &key.polled {
+        if let Some((send, Outcome::Aborted, _)) = key.sent.get(value) {
+            let statement = format!("{value} of log {name} was polled, and its sending had failed");
+            found.push(seen(
+                "aborted read",
+                &[value],
+                statement,
+                vec![*send, *poll],
+            ));
+        }
+    }
+    let polled = key
+        .polled
         .iter()
-        .rposition(|value| key.polled.contains_key(*value))
-        .unwrap_or(0);
-    for value in order[..last.min(order.len())]
+        .filter_map(|(value, poll)| Some((*key.by_value.get(value)?, *poll)));
+    let last = polled.max();
+    let mut never = Vec::new();
+    for (value, (send, outcome, is_sure)) in &key.sent {
+        if key.polled.contains_key(value) || !is_sure {
+            continue;
+        }
+        let place = key.by_value.get(value);
+        match last.filter(|(last, _)| place.is_some_and(|place| place < last)) {
+            Some((_, poll)) => {
+                let statement = format!(
+                    "{value} of log {name} was sent, and no poll that committed has it, though one has a later message"
+                );
+                found.push(seen("lost", &[value], statement, vec![*send, poll]));
+            }
+            None if *outcome == Outcome::Committed => never.push((value, *send)),
+            None => {}
+        }
+    }
+    if let Some((_, send)) = never.first() {
+        let values: Vec<&String> = never.iter().map(|(value, _)| *value).collect();
+        let statement = format!(
+            "{} of log {name} was acknowledged and not polled",
+            listed(&values, ", ")
+        );
+        found.push(seen("never polled", &values, statement, vec![*send]));
+    }
+}
+
+/// Values in a sentence, at most ten.
+fn listed(values: &[&String], between: &str) -> String {
+    const MOST: usize = 10;
+    let shown: Vec<&str> = values
         .iter()
-        .filter(|value| !key.polled.contains_key(**value))
-    {
-        if let Some(call) = key.sure.get(*value) {
-            let statement = format!(
-                "{value} of log {name} was acknowledged and never polled, though a later one was"
-            );
-            add("lost", vec![(*value).clone()], statement, vec![*call]);
+        .take(MOST)
+        .map(|value| value.as_str())
+        .collect();
+    let more = match values.len() > MOST {
+        true => format!(", … ({} in all)", values.len()),
+        false => String::new(),
+    };
+    shown.join(between) + &more
+}
+
+/// Two messages of a key, one after the other: how the second relates to the first.
+fn jump<'k>(keys: &'k Keys, [one, other]: [&Message; 2]) -> Option<(bool, Vec<&'k String>)> {
+    let key = &keys[&one.key];
+    let (before, at) = (key.place(one)?, key.place(other)?);
+    let between = key.order.get(before.min(at) + 1..before.max(at));
+    let left_out = between.into_iter().flatten().collect();
+    (at != before + 1).then_some((at > before, left_out))
+}
+
+/// What is wrong with two messages one after the other; sends may leave others out.
+fn wrong(keys: &Keys, pair: [&Message; 2], is_send: bool, calls: Vec<usize>) -> Option<Seen> {
+    let (is_ahead, between) = jump(keys, pair)?;
+    let [one, other] = pair;
+    let key = &one.key;
+    let (name, statement) = match (is_send, is_ahead) {
+        (true, true) => return None,
+        (true, false) => (
+            "sent out of order",
+            format!(
+                "{} was sent to log {key} after {}, and comes before it there",
+                other.value, one.value
+            ),
+        ),
+        (false, true) => (
+            "skipped",
+            format!("a poll of log {key} left out {}", listed(&between, ", ")),
+        ),
+        (false, false) => (
+            "went back",
+            format!(
+                "a poll of log {key} went back from {} to {}",
+                one.value, other.value
+            ),
+        ),
+    };
+    let about = if is_ahead {
+        between
+    } else {
+        vec![&other.value]
+    };
+    Some(seen(name, &about, statement, calls))
+}
+
+/// Where one call leaves messages of a key out, or goes back; where its keys were given to others meanwhile, it may.
+fn within(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
+    for step in steps {
+        let log = step.exchange.operation.field("rebalance-log");
+        let log = log.map_or_else(String::new, |log| log.text().into_owned());
+        let may = |key: &String| !log.is_empty() && log.contains(key.as_str());
+        for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
+            let mut last: BTreeMap<&String, &Message> = BTreeMap::new();
+            for message in messages {
+                let before = last.insert(&message.key, message);
+                let pair = before
+                    .filter(|_| is_send || !may(&message.key))
+                    .map(|before| [before, message]);
+                found.extend(pair.and_then(|pair| wrong(keys, pair, is_send, vec![step.call()])));
+            }
         }
     }
 }
 
-/// Most values that a jump names.
-const MOST_SHOWN: usize = 10;
+/// The same between the calls of a client. An assignment begins again for keys that it adds; where clients subscribe, polls
+/// are only said.
+fn between(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
+    let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
+    let mut last: BTreeMap<(bool, Option<i64>, &String), (&Message, usize)> = BTreeMap::new();
+    for step in steps {
+        let (exchange, outcome) = (step.exchange, step.exchange.outcome);
+        if matches!(exchange.word, "assign" | "subscribe") && outcome != Outcome::Aborted {
+            let names = exchange.given().elements().into_iter().flatten();
+            let kept: BTreeSet<String> = names.map(|key| plain(key).text().into_owned()).collect();
+            last.retain(|(_, process, key), _| *process != exchange.process || kept.contains(*key));
+        }
+        for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
+            let mut met = BTreeSet::new();
+            for message in messages
+                .iter()
+                .filter(|_| !is_send || outcome != Outcome::Aborted)
+            {
+                let place = (is_send, exchange.process, &message.key);
+                if met.insert(&message.key)
+                    && let Some((before, call)) = last.get(&place)
+                    && let Some(seen) =
+                        wrong(keys, [before, message], is_send, vec![*call, exchange.call])
+                {
+                    let counts = is_send || !subscribes;
+                    found.push(Seen { counts, ..seen });
+                }
+            }
+            let moves = is_send && outcome != Outcome::Aborted || exchange.is_committed();
+            for message in messages.iter().filter(|_| moves) {
+                last.insert(
+                    (is_send, exchange.process, &message.key),
+                    (message, exchange.call),
+                );
+            }
+        }
+    }
+}
 
-/// Where a client that polls a key leaves values out, or goes back. An assignment begins anew for keys that it adds.
-fn jumps(exchanges: &[Exchange<'_, '_>], keys: &BTreeMap<String, Key>, found: &mut Vec<Seen>) {
-    // The offsets of a key with their values.
-    let order = |key: &'_ Key| -> Vec<(i64, String)> {
-        let first = |(offset, values): (&i64, &BTreeMap<String, usize>)| {
-            Some((*offset, values.keys().next()?.clone()))
+/// Calls that polled what they sent themselves, which is to be invisible until they commit.
+fn own(steps: &[Step<'_, '_, '_>], found: &mut Vec<Seen>) {
+    for step in steps {
+        let is_own = |polled: &&Message| {
+            step.sent
+                .iter()
+                .any(|sent| (&sent.key, &sent.value) == (&polled.key, &polled.value))
         };
-        key.offsets.iter().filter_map(first).collect()
-    };
-    let orders: BTreeMap<&String, Vec<(i64, String)>> =
-        keys.iter().map(|(name, key)| (name, order(key))).collect();
-    let subscribes = exchanges
-        .iter()
-        .any(|exchange| exchange.word == "subscribe");
-    let mut places: BTreeMap<(Option<i64>, String), (usize, usize)> = BTreeMap::new();
-    let happened = |exchange: &&Exchange<'_, '_>| exchange.outcome != Outcome::Aborted;
-    for exchange in exchanges.iter().filter(happened) {
-        if matches!(exchange.word, "assign" | "subscribe") {
-            let kept: BTreeSet<String> = exchange
-                .given()
-                .elements()
-                .into_iter()
-                .flatten()
-                .map(|key| plain(key).text().into_owned())
-                .collect();
-            places.retain(|(process, key), _| *process != exchange.process || kept.contains(key));
+        if let Some(message) = step.polled.iter().find(is_own) {
+            let Message { key, value, .. } = message;
+            let statement = format!(
+                "{value} of log {key} was polled by the transaction that sent it, before it committed"
+            );
+            found.push(seen(
+                "polled before commit",
+                &[value],
+                statement,
+                vec![step.call()],
+            ));
         }
-        for message in messages(exchange)
-            .iter()
-            .filter(|message| message.is_polled)
-        {
-            let key = plain(message.key).text().into_owned();
-            let values = &orders[&key];
-            let place = |offset| values.binary_search_by_key(&offset, |(at, _)| *at).ok();
-            let Some(at) = message.offset.and_then(place) else {
-                continue;
-            };
-            let before = places.insert((exchange.process, key.clone()), (at, exchange.call));
-            let Some((before, call)) = before.filter(|(before, _)| at != before + 1) else {
-                continue;
-            };
-            let (low, high) = (before.min(at) + 1, before.max(at));
-            let shown = values[low.min(high)..high].iter().take(MOST_SHOWN);
-            let between: Vec<String> = shown.map(|(_, value)| value.clone()).collect();
-            let (name, what) = if at > before {
-                ("skipped", "left out")
-            } else {
-                ("went back", "went back over")
-            };
-            found.push(Seen {
-                name,
-                statement: format!(
-                    "a poll of log {key} {what} {}",
-                    if between.is_empty() {
-                        "to a value it had".to_owned()
-                    } else {
-                        between.join(", ")
-                    }
-                ),
-                about: between,
-                calls: vec![call, exchange.call],
-                counts: !subscribes || call == exchange.call,
-            });
+    }
+}
+
+/// Transactions that polled each other's messages in a cycle.
+fn cycle(steps: &[Step<'_, '_, '_>], keys: &Keys) -> Option<Seen> {
+    // Whose messages a call polled.
+    let mut reads: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.is_sure) {
+        for message in &step.polled {
+            let sent = keys[&message.key].sent.get(&message.value);
+            if let Some((send, _, true)) = sent.filter(|(send, ..)| *send != step.call()) {
+                reads.entry(step.call()).or_default().insert(*send);
+            }
         }
+    }
+    // Those who read only from calls outside of all cycles go, until none is left or each reads from another one.
+    let mut left: BTreeMap<usize, BTreeSet<usize>> = reads;
+    loop {
+        let there: BTreeSet<usize> = left.keys().copied().collect();
+        left.values_mut()
+            .for_each(|from| from.retain(|call| there.contains(call)));
+        left.retain(|_, from| !from.is_empty());
+        if left.len() == there.len() {
+            break;
+        }
+    }
+    let mut path = vec![*left.keys().next()?];
+    loop {
+        let next = *left[path.last()?].first()?;
+        if let Some(begin) = path.iter().position(|call| *call == next) {
+            let calls = path.split_off(begin);
+            let statement = format!(
+                "{} transactions polled each other's messages in a cycle, before any of them could have committed",
+                calls.len()
+            );
+            return Some(seen("cycle", &[], statement, calls));
+        }
+        path.push(next);
     }
 }

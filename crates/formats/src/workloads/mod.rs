@@ -204,7 +204,9 @@ fn the_one(
 ) -> Result<Option<&'static Workload>, Refusal> {
     let words: BTreeSet<&str> = exchanges.iter().map(|exchange| exchange.word).collect();
     let has_words = |row: &&Workload| {
-        let any = row.must.is_empty() || row.must.iter().any(|word| words.contains(word));
+        let any = row.must.is_empty()
+            || named.is_some()
+            || row.must.iter().any(|word| words.contains(word));
         let all = row.may.is_empty() && row.must.is_empty()
             || words
                 .iter()
@@ -309,12 +311,16 @@ fn unknown(operations: &Operations<'_>) -> Refusal {
     )
 }
 
-/// Words in a sentence.
+/// Words in a sentence, at most six of them.
 fn named(words: &[&str]) -> String {
-    let quoted = words
-        .iter()
-        .map(|word| format!("`{}`", crate::error::escape(word)));
-    quoted.collect::<Vec<_>>().join(", ")
+    const MOST: usize = 6;
+    let quoted = words.iter().take(MOST);
+    let quoted = quoted.map(|word| format!("`{}`", crate::error::escape(&cut(word, 40))));
+    let more = match words.len() > MOST {
+        true => format!(" and {} more", words.len() - MOST),
+        false => String::new(),
+    };
+    quoted.collect::<Vec<_>>().join(", ") + &more
 }
 
 /// Which workload these words may mean, and how to say so; empty if that is not known of all.

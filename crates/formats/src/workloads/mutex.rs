@@ -59,6 +59,10 @@ impl Model for Lock {
 
     const LONGEST: usize = usize::MAX;
 
+    fn changes(_: &Exchange<'_, '_>) -> bool {
+        true
+    }
+
     fn step(is_held: &bool, exchange: &Exchange<'_, '_>) -> Option<bool> {
         let acquires = exchange.word == "acquire";
         (*is_held != acquires).then_some(acquires)
@@ -67,7 +71,9 @@ impl Model for Lock {
 
 /// Two that hold a lock at once, or a release of one that is free.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let place = match linearity::<Lock>(exchanges, &mut facts.search) {
+    released_by_another(exchanges, facts);
+    let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    let place = match linearity::<Lock>(&all, &mut facts.search) {
         Linearity::Holds => return facts.answer("mutex", Answer::Valid),
         Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),
         Linearity::Broken(place) => place,
@@ -102,4 +108,37 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             counts: true,
         },
     );
+}
+
+/// The first release by a client that is not the one that had acquired the lock, where no other call overlaps the two. Some
+/// locks have no owner, so it is only said.
+fn released_by_another(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    let mut happened: Vec<&Exchange<'_, '_>> = exchanges
+        .iter()
+        .filter(|exchange| exchange.outcome != Outcome::Aborted)
+        .collect();
+    happened.sort_by_key(|exchange| exchange.begin);
+    let mut ended = i64::MIN;
+    for pair in happened.windows(2) {
+        let [acquired, released] = pair else { continue };
+        let (Some(end), Some(_)) = (acquired.end, released.end) else {
+            return;
+        };
+        let follow = ended < acquired.begin && end < released.begin;
+        ended = ended.max(end);
+        if follow
+            && (acquired.word, released.word) == ("acquire", "release")
+            && acquired.process != released.process
+        {
+            let seen = Seen {
+                name: "released by another",
+                about: Vec::new(),
+                statement: "the lock was released by another client than had acquired it"
+                    .to_owned(),
+                calls: vec![acquired.call, released.call],
+                counts: false,
+            };
+            return facts.add(exchanges, seen);
+        }
+    }
 }

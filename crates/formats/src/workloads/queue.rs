@@ -172,6 +172,10 @@ impl Model for Bag {
 
     const LONGEST: usize = 2_000;
 
+    fn changes(_: &Exchange<'_, '_>) -> bool {
+        true
+    }
+
     fn step(bag: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
         let mut after = bag.clone();
         if exchange.word == "enqueue" {

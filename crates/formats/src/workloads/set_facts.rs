@@ -50,7 +50,7 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut groups = Groups::new(&elements, &reads);
     // Where the order of the log is no real time, nothing is known of what was before what.
     let has_order = reads.iter().any(|read| read.end.is_some());
-    if !has_order {
+    if !has_order && !reads.is_empty() {
         groups = Groups {
             unexpected: groups.unexpected,
             twice: groups.twice,
@@ -197,9 +197,6 @@ struct Groups {
 impl Groups {
     fn new(elements: &[Element<'_>], reads: &[&Exchange<'_, '_>]) -> Groups {
         let mut groups = Groups::default();
-        let Some(last) = reads.last() else {
-            return groups;
-        };
         let of = |read: &Exchange<'_, '_>| -> FxHashSet<String> {
             let elements = read.got().and_then(Tree::elements).unwrap_or_default();
             elements
@@ -207,7 +204,9 @@ impl Groups {
                 .map(|element| element.text().into_owned())
                 .collect()
         };
-        let last = of(last);
+        let last = reads
+            .last()
+            .map_or_else(FxHashSet::default, |last| of(last));
         let mut repeated = FxHashSet::default();
         for read in reads {
             let mut met = FxHashSet::default();
@@ -262,19 +261,19 @@ impl Groups {
                 "lost",
                 &self.lost,
                 true,
-                "acknowledged or seen, and missing from a later read",
+                "acknowledged or read, and missing from a later read",
             ),
             (
                 "unexpected",
                 &self.unexpected,
                 true,
-                "read, although nobody added it or its addition failed",
+                "read, and never added, or in vain",
             ),
             (
                 "stale",
                 &self.stale,
                 false,
-                "missing from a read that began when it was known, and seen later",
+                "missing from a read that began when it was known, and read later",
             ),
             (
                 "never read",
@@ -287,11 +286,19 @@ impl Groups {
                 "recovered",
                 &self.recovered,
                 false,
-                "without an answer, and there at last",
+                "added without an answer, and there at last",
             ),
         ];
         for (name, places, counts, what) in groups.into_iter().filter(|group| !group.1.is_empty()) {
             let all: Vec<&Element<'_>> = places.iter().map(|&at| &elements[at]).collect();
+            let names = listed(all.iter().map(|element| element.name));
+            let what = match (name, &all[..]) {
+                ("lost", [one]) if one.is_sure => "acknowledged, and missing from a later read",
+                ("lost", [_]) => "read, and missing from a later read",
+                ("unexpected", [one]) if one.is_refused => "read, although its addition had failed",
+                ("unexpected", [_]) => "read, and never added",
+                _ => what,
+            };
             facts.add(
                 exchanges,
                 Seen {
@@ -300,10 +307,7 @@ impl Groups {
                         .iter()
                         .map(|element| element.name.text().into_owned())
                         .collect(),
-                    statement: format!(
-                        "{}: {what}",
-                        listed(all.iter().map(|element| element.name))
-                    ),
+                    statement: format!("{names}: {what}"),
                     calls: all[0].calls(),
                     counts: counts && count,
                 },

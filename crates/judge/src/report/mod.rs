@@ -26,7 +26,7 @@ pub use health::HealthEntry;
 pub use json::{to_line, write_line};
 pub use listing::{ListingEntry, Tally, TallyRow, WindowEntry};
 pub use part::{Dealt, Elsewhere, PartEntry};
-pub use workload::{FactEntry, WorkloadEntry};
+pub use workload::{FactEntry, ShownEntry, WorkloadEntry};
 
 use isoscope_model::history::{Rules, words};
 use isoscope_model::levels::Level;

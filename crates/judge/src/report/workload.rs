@@ -1,6 +1,6 @@
 //! What the rules of a workload say about a history.
 
-use isoscope_model::history::{Answer, Fact, History};
+use isoscope_model::history::{Answer, Fact, History, Shown};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,39 +34,48 @@ pub struct FactEntry {
     pub about: Vec<String>,
     /// In words.
     pub statement: String,
-    /// The transactions that show it.
-    pub transactions: Vec<String>,
+    /// The calls that show it.
+    pub calls: Vec<ShownEntry>,
     /// Whether the rules call it invalid; else it is only said.
     pub invalid: bool,
+}
+
+/// A call that shows what the rules of a workload see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ShownEntry {
+    /// The transaction that it is.
+    pub transaction: String,
+    /// What was asked and answered, in the words of the log.
+    pub said: String,
 }
 
 impl WorkloadEntry {
     /// What the workload of a history says, if it has one.
     pub fn of(history: &History) -> Option<WorkloadEntry> {
         let workload = history.workload()?;
-        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-        let entry = |fact: &Fact| {
-            let number = numbers.entry(fact.name).or_default();
-            *number += 1;
-            let names = fact.transactions.iter();
-            FactEntry {
-                id: format!(
-                    "{}/{}/{number}",
-                    workload.name,
-                    fact.name.replace([' ', ','], "-")
-                ),
-                key: fact.key.clone(),
-                about: fact.about.clone(),
-                statement: fact.statement.clone(),
-                transactions: names.map(|&t| history.transaction_name(t)).collect(),
-                invalid: fact.counts,
-            }
+        let call = |shown: &Shown| ShownEntry {
+            transaction: history.transaction_name(shown.transaction),
+            said: shown.said.clone(),
+        };
+        let entry = |(fact, id): (&Fact, String)| FactEntry {
+            id,
+            key: fact.key.clone(),
+            about: fact.about.clone(),
+            statement: fact.statement.clone(),
+            calls: fact.calls.iter().map(call).collect(),
+            invalid: fact.counts,
         };
         let answers = workload.like_jepsen.iter();
         Some(WorkloadEntry {
             name: workload.name.to_owned(),
             no_levels: workload.no_levels.map(str::to_owned),
-            findings: workload.facts.iter().map(entry).collect(),
+            findings: workload
+                .facts
+                .iter()
+                .zip(workload.ids())
+                .map(entry)
+                .collect(),
             like_jepsen: answers
                 .map(|(rule, answer): &(&str, Answer)| {
                     ((*rule).to_owned(), answer.word().to_owned())

@@ -1,6 +1,7 @@
 //! What a log is about, beside reads and writes of items: the workload of a test, and what its own rules say.
 
 use super::TransactionId;
+use std::collections::BTreeMap;
 
 /// What a log is about. `T` names its transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,26 +58,59 @@ pub struct Fact<T = TransactionId> {
     pub about: Vec<String>,
     /// A sentence.
     pub statement: String,
-    /// The transactions that show it.
-    pub transactions: Vec<T>,
+    /// The calls that show it, in the order of the log.
+    pub calls: Vec<Shown<T>>,
     /// Whether the rule of the workload calls it invalid; else it is only said.
     pub counts: bool,
 }
 
+/// A call that shows a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown<T = TransactionId> {
+    /// The transaction that it is.
+    pub transaction: T,
+    /// What was asked and answered, in the words of the log: `read → {1 2}`.
+    pub said: String,
+}
+
 impl<T> Workload<T> {
+    /// The ids of the facts: workload, fact and number, `set/lost/1`. O(facts).
+    pub fn ids(&self) -> Vec<String> {
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        let id = |fact: &Fact<T>| {
+            let number = numbers.entry(fact.name).or_default();
+            *number += 1;
+            let name = fact.name.replace([' ', ','], "-");
+            format!("{}/{name}/{number}", self.name)
+        };
+        self.facts.iter().map(id).collect()
+    }
+
+    /// The fact with this id, or the first with this id but for its number. O(facts).
+    pub fn place_of(&self, name: &str, number: Option<u32>) -> Option<usize> {
+        let wanted = format!("{name}/{}", number.unwrap_or(1));
+        self.ids().iter().position(|id| *id == wanted)
+    }
+
     /// Whether a rule of the workload calls something invalid.
     pub fn is_broken(&self) -> bool {
         self.facts.iter().any(|fact| fact.counts)
     }
 
     /// This with other names of transactions; those that have none are left out.
-    pub(super) fn renamed<U>(self, name: impl Fn(T) -> Option<U>) -> Workload<U> {
+    pub fn renamed<U>(self, name: impl Fn(T) -> Option<U>) -> Workload<U> {
+        let shown = |call: Shown<T>| {
+            Some(Shown {
+                transaction: name(call.transaction)?,
+                said: call.said,
+            })
+        };
         let renamed = |fact: Fact<T>| Fact {
             name: fact.name,
             key: fact.key,
             about: fact.about,
             statement: fact.statement,
-            transactions: fact.transactions.into_iter().filter_map(&name).collect(),
+            calls: fact.calls.into_iter().filter_map(shown).collect(),
             counts: fact.counts,
         };
         Workload {

@@ -14,6 +14,10 @@ fn number(tree: Option<&Tree<'_>>) -> Option<i64> {
 impl Model for Sum {
     type State = i64;
 
+    fn changes(exchange: &Exchange<'_, '_>) -> bool {
+        exchange.word == "add"
+    }
+
     fn step(sum: &i64, exchange: &Exchange<'_, '_>) -> Option<i64> {
         if exchange.word == "add" {
             return Some(sum + number(Some(exchange.asked()))?);
@@ -26,7 +30,7 @@ impl Model for Sum {
 }
 
 /// Whether some order of the rest, in real time, is a run; what has no answer may be left out.
-fn some_order(all: &[Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
+fn some_order(all: &[&Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
     if left
         .iter()
         .all(|&place| all[place].outcome == Outcome::Unknown)
@@ -43,7 +47,7 @@ fn some_order(all: &[Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
             .map(|(_, place)| *place)
             .collect();
         !rest.iter().any(is_before)
-            && Sum::step(&sum, &all[place]).is_some_and(|sum| some_order(all, &rest, sum))
+            && Sum::step(&sum, all[place]).is_some_and(|sum| some_order(all, &rest, sum))
     })
 }
 
@@ -93,10 +97,24 @@ fn all_orders_agree_on_counters() {
         let happened: Vec<usize> = (0..all.len())
             .filter(|&place| all[place].outcome != Outcome::Aborted)
             .collect();
-        let found = linearity::<Sum>(&all, &mut Search::new(&Control::new()));
+        let all: Vec<&Exchange<'_, '_>> = all.iter().collect();
+        let mut search = Search::new(&Control::new());
+        let found = linearity::<Sum>(&all, &mut search);
         assert_ne!(found, Linearity::Unknown);
-        n_broken += usize::from(found != Linearity::Holds);
         assert_eq!(found == Linearity::Holds, some_order(&all, &happened, 0));
+        if let Linearity::Broken(place) = found {
+            n_broken += 1;
+            let core = core::<Sum>(&all, place, &mut search);
+            let has_order = |core: &[&Exchange<'_, '_>]| {
+                some_order(core, &(0..core.len()).collect::<Vec<_>>(), 0)
+            };
+            assert!(!has_order(&core), "it has no order");
+            for left_out in (0..core.len()).filter(|&n| !Sum::changes(core[n])) {
+                let mut rest = core.clone();
+                rest.remove(left_out);
+                assert!(has_order(&rest), "each answer is needed");
+            }
+        }
     }
     assert!(n_broken > 500, "{n_broken}");
 }
