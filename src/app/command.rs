@@ -190,6 +190,7 @@ commands! {
         NextMark = Go, "Next mark", [with_shift(Key::J)], line_above => "Show the next marked place of the history";
         PreviousMark = Go, "Previous mark", [with_shift(Key::K)] => "Show the previous marked place of the history";
         Locate = Go, "Show in the history", [with_shift(Key::H)] => "Go to the place of the pinned transaction, or of the anomaly, in the whole history";
+        OpenLog = Go, "Open the log…", [with_shift(Key::O)] => "Open the log of the server at the moment of the selected transaction, by a command of yours";
         Palette = Go, "Find anything…", [with_control(Key::P), with_control(Key::K)], line_above, without_history => "Find a command, an anomaly, a transaction or a key by its name";
         ExpandEvidence = Go, "Expand evidence", [plain(Key::E)] => "Show or fold the evidence behind the selected inferred edge, or behind all of them";
         FocusFilter = Go, "Filter anomalies", [with_control(Key::F), plain(Key::Slash)] => "Type into the filter of the anomaly list";
@@ -404,6 +405,10 @@ pub enum Request {
     FoldSessions(bool),
     /// Draw the graph with this layout.
     Layout(super::picture::LayoutKind),
+    /// Fill in this command, which opens logs.
+    FillLogCommand(String),
+    /// Run it.
+    ConfirmLogCommand,
     /// Show what a rule of the workload sees: its place among all findings.
     ShowFinding(usize),
     /// Show this transaction in the history browser.

@@ -89,6 +89,8 @@ impl App {
             Request::PutCardsBack => self.pick(|overrides| overrides.moved.clear()),
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
+            Request::FillLogCommand(template) => self.fill_log_command(template, false),
+            Request::ConfirmLogCommand => self.confirm_log_command(),
             Request::ShowFinding(place) => self.show_finding(place),
             Request::Browse(transaction) => self.browse(transaction),
             Request::BrowseHere(transaction) => {
@@ -341,6 +343,7 @@ impl App {
                 self.redraw(expanded);
             }
             Command::Locate => self.locate(),
+            Command::OpenLog => self.open_log(),
             Command::Lattice => self.state.lattice.open ^= true,
             Command::CheckEveryLevel => {
                 self.state.lattice.open = true;
@@ -553,6 +556,8 @@ impl App {
         } else if self.state.tour.take().is_some() {
         } else if self.state.help {
             self.state.help = false;
+        } else if self.state.open_log.is_some() {
+            self.state.open_log = None;
         } else if self.state.export.is_some() {
             self.state.export = None;
         } else if self

@@ -40,6 +40,7 @@ pub mod minimap;
 pub mod nav_history;
 mod navigation;
 pub mod notes;
+pub mod open_log;
 mod opening;
 mod order_export;
 pub mod page;
@@ -355,7 +356,10 @@ impl App {
         if let Some(at) = self.state.tour.filter(|_| !typing) {
             panels::tour::poll_keys(ctx, at, requests);
         }
-        let over = self.state.help || self.state.export.is_some() || self.state.palette.is_some();
+        let over = self.state.help
+            || self.state.open_log.is_some()
+            || self.state.export.is_some()
+            || self.state.palette.is_some();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let focused = match (typing, has_focus) {
             (true, _) => Focused::Field,
@@ -657,6 +661,9 @@ impl App {
             panels::palette::palette_ui(ui, palette, requests);
         }
         let waiting = self.dialogs.is_waiting();
+        if let Some(form) = &mut self.state.open_log {
+            panels::open_log::open_log_ui(ui, form, requests);
+        }
         if let Some(form) = &mut self.state.export
             && !self.dialogs.own_is_open()
         {

@@ -19,6 +19,8 @@ pub struct Preferences {
     pub all_lanes: bool,
     /// The pane below the graph is hidden.
     pub no_details: bool,
+    /// The command that opens the log of a server at a moment.
+    pub open_log: String,
     /// Its height as the user left it, in points; none: the usual one.
     pub details_height: Option<u16>,
 }

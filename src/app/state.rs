@@ -20,6 +20,7 @@ use super::marks::Marks;
 use super::minimap::Overview;
 use super::nav_history::Places;
 use super::notes::Notes;
+use super::open_log::OpenLogForm;
 pub use super::page::Page;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
@@ -510,6 +511,10 @@ pub struct State {
     pub lattice: LatticeView,
     /// The export dialog, when open.
     pub export: Option<ExportForm>,
+    /// The form with the command that opens logs.
+    pub open_log: Option<OpenLogForm>,
+    /// The command that was seen as it runs, and so may run at once.
+    pub open_log_seen: Option<String>,
     /// Text that goes on the clipboard in the next frame.
     pub copied: Option<String>,
     /// Focus the anomaly filter in the next frame.

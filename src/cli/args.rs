@@ -12,8 +12,8 @@ use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
-    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule,
-    TimeRule, UnknownRule, ValueRule, Vocabulary,
+    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, NilRule, Rules,
+    SetUpRule, TimeRule, UnknownRule, ValueRule, Vocabulary,
 };
 use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
@@ -420,6 +420,9 @@ pub(super) struct RuleArguments {
     /// Recorded times: use, ignore
     #[arg(long, value_name = "HOW")]
     times: Option<TimeRule>,
+    /// A register that was read as nil: absent (it holds nothing), unknown (the read says nothing, as for Knossos)
+    #[arg(long, value_name = "WHAT")]
+    nil: Option<NilRule>,
     /// What the operations of a log are about, where several workloads have their words
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
@@ -466,6 +469,7 @@ impl RuleArguments {
                     .or_else(|| otherwise.vocabulary.workload.clone()),
                 words: [&self.word[..], &otherwise.vocabulary.words].concat(),
                 fields: [&self.field[..], &otherwise.vocabulary.fields].concat(),
+                nil: self.nil.unwrap_or(otherwise.vocabulary.nil),
             },
         }
     }
@@ -496,6 +500,10 @@ pub struct ExplainArguments {
     /// holds, the whole order
     #[arg(long)]
     pub(super) long: bool,
+    /// Add the command that opens the log of the server at each transaction: words in which {node}, {wall}, {time}, {end}, {line},
+    /// {file}, {transaction} and {field:NAME} are filled in, such as 'less +/{wall} logs/{node}/db.log'
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) open_log: Option<String>,
     #[command(flatten)]
     pub(super) asked: AskedArguments,
 }

@@ -14,12 +14,14 @@ use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Findings, Options, Page};
 use crate::control::Control;
 use crate::export::pipeline::{self, Tested};
+use crate::fields;
 use crate::formats::{self, ListedFile, OpenError};
 use crate::health::{self, Health};
-use crate::history::{History, visible};
+use crate::history::{History, TransactionId, visible};
 use crate::papers::{self, Choice};
 use crate::relations::{self, Resolution};
 use crate::report::{self, Document, Failure, Settings, Tally};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -404,6 +406,7 @@ impl Job<'_> {
         }
         listing.tally = checked.tally.clone();
         report.listing = Some(listing);
+        report.history.fields = fields_of(history, findings);
         report.promised = self
             .promise()
             .map(|promise| claims::entry(promise, findings));
@@ -413,6 +416,29 @@ impl Job<'_> {
         }
         self.document(&Document::Report(Box::new(report)), target)
     }
+}
+
+/// What the log says beside of the transactions of violations and findings.
+fn fields_of(history: &History, findings: &Findings) -> BTreeMap<String, BTreeMap<String, String>> {
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let of_facts = facts.iter().flat_map(|fact| &fact.calls);
+    let violations = findings.violations.iter();
+    let all: Vec<TransactionId> = violations
+        .flat_map(|violation| violation.transactions.iter().copied())
+        .chain(of_facts.map(|call| call.transaction))
+        .collect();
+    let fields = fields::of(history, &all, &Control::new());
+    let fields = fields.into_iter();
+    fields
+        .map(|(t, fields)| {
+            (
+                history.exact_transaction_name(t),
+                fields.into_iter().collect(),
+            )
+        })
+        .collect()
 }
 
 fn shown_path(found: &ListedFile) -> String {

@@ -1,14 +1,15 @@
 //! `isoscope explain`: violations in words, or why a level holds.
 
 use super::args::AskedArguments;
-use super::output::{Output, codes_of};
+use super::output::{Output, codes_of, quoted};
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging, witnesses};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
-use crate::history::History;
+use crate::fields::{self, Fields};
+use crate::history::{History, TransactionId};
 use crate::report::{VerdictWord, grouped};
 use crate::workload;
 use anyhow::Context;
@@ -21,6 +22,17 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let name = arguments.violation.as_ref();
     if let Some(place) = finding(&history, name) {
         out.text(&rules(&history, Some(place), arguments.plain));
+        let fact = history
+            .workload()
+            .and_then(|workload| workload.facts.get(place));
+        let calls = fact.iter().flat_map(|fact| &fact.calls);
+        let transactions: Vec<TransactionId> = calls.map(|call| call.transaction).collect();
+        out.text(&also_in_the_log(
+            &history,
+            &transactions,
+            arguments,
+            &control,
+        ));
         return Ok(ExitCode::Satisfied);
     }
     let (mut findings, code) = checked(&history, &arguments.file, name, &arguments.asked, &control);
@@ -68,6 +80,8 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             continue;
         }
         let mut text = explain(&history, &example, arguments, &control);
+        let transactions = &example.counterexample.renaming.transactions;
+        text += &also_in_the_log(&history, transactions, arguments, &control);
         if let Some(relatives) = relatives(&example.violation, &findings, examples.simpler_ones()) {
             text = format!("{relatives}\n\n{text}");
         }
@@ -298,6 +312,50 @@ fn rules(history: &History, chosen: Option<usize>, plain: bool) -> String {
 pub(super) fn finding(history: &History, name: Option<&ViolationName>) -> Option<usize> {
     let name = name?;
     history.workload()?.place_of(&name.name, name.ordinal)
+}
+
+/// What the log says of transactions beside what was read, and the commands that open the logs of their servers; empty if
+/// there is neither.
+fn also_in_the_log(
+    history: &History,
+    transactions: &[TransactionId],
+    arguments: &ExplainArguments,
+    control: &Control,
+) -> String {
+    let known = fields::of(history, transactions, control);
+    let none = Fields::new();
+    let mut lines = Vec::new();
+    let mut transactions = transactions.to_vec();
+    transactions.sort_unstable();
+    transactions.dedup();
+    for t in transactions.into_iter().filter(|t| !t.is_initial()) {
+        let name = history.transaction_name(t);
+        let of_it = known.get(&t).unwrap_or(&none);
+        if !of_it.is_empty() {
+            lines.push(format!("{name}: {}", fields::in_words(of_it)));
+        }
+        if let Some(template) = &arguments.open_log {
+            lines.push(match fields::command(template, history, t, of_it) {
+                Ok(words) => format!("{name}: {}", shell_words(&words)),
+                Err(why) => format!("{name}: {why}"),
+            });
+        }
+    }
+    let (heading, mark) = match arguments.plain {
+        true => ("\nAlso in the log\n", "  "),
+        false => ("\n### Also in the log\n\n", "- "),
+    };
+    let lines: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("{heading}{lines}"),
+    }
+}
+
+/// A command as a user would type it.
+fn shell_words(words: &[String]) -> String {
+    let words = words.iter().map(|word| quoted(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn nothing_to_explain(findings: &Findings) -> String {

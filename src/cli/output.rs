@@ -191,6 +191,16 @@ fn colour(text: &str) -> Option<usize> {
     numbers[end..].starts_with('m').then_some(2 + end + 1)
 }
 
+/// A word quoted for a shell.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,5 +214,12 @@ mod tests {
             "\\u{1b}]0;title\\u{7}\\u{1b}[2J\\r\\u{202e}"
         );
         assert_eq!(tame("\u{1b}["), "\\u{1b}[");
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("a/b-1.txt"), "a/b-1.txt");
+        assert_eq!(quoted("it's here"), "'it'\\''s here'");
+        assert_eq!(quoted(""), "''");
     }
 }

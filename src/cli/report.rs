@@ -3,7 +3,7 @@
 use super::check::{examine_and_check, resolve};
 use super::explain::{finding, named, options};
 use super::export::first_finding;
-use super::output::{self, Output, codes_of};
+use super::output::{self, Output, codes_of, quoted};
 use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input};
 use crate::audit::{self, Example, Examples};
@@ -220,26 +220,4 @@ fn command_line() -> String {
         .chain(words)
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-/// A word quoted for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_survive_a_shell() {
-        assert_eq!(quoted("a/b-1.txt"), "a/b-1.txt");
-        assert_eq!(quoted("it's here"), "'it'\\''s here'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -48,8 +48,8 @@ pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) ->
         edges: Vec::new(),
     };
     Some(Picture {
-        title: printable(&format!("{title}: {statement}")),
-        subtitle: String::new(),
+        title: printable(statement.trim_end_matches('.')),
+        subtitle: format!("{title}, by the rules of the workload"),
         verdicts: vec![id.clone()],
         facts: facts.iter().map(|fact| printable(fact)).collect(),
         orders: Orders::default(),

@@ -129,12 +129,19 @@ pub struct ReadError {
 pub struct PartName(pub String);
 
 impl ReadError {
-    /// An error at a place of a single file.
+    /// An error at a place of a single file. What is quoted of the file is shortened, so that it stays one line.
     pub fn new(format: &'static str, place: Place, problem: impl Into<Problem>) -> ReadError {
+        const LONGEST: usize = 600;
+        let mut problem = problem.into();
+        if let Problem::Other(text) | Problem::Expected { found: text, .. } = &mut problem
+            && text.len() > LONGEST
+        {
+            *text = history::cut(text, LONGEST);
+        }
         ReadError {
             format,
             place,
-            problem: problem.into(),
+            problem,
             looks_like: None,
             part: None,
         }

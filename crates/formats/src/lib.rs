@@ -21,6 +21,7 @@ pub mod elle;
 mod error;
 pub mod etcd;
 pub mod explanation;
+mod fields;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
@@ -48,6 +49,7 @@ mod workloads;
 
 pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
+pub use fields::fields_in;
 pub use listing::{ListedFile, histories, is_one_history};
 pub use losses::losses;
 pub use raw::{raw_spots, raw_spots_in};

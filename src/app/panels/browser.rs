@@ -10,6 +10,8 @@ use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::diagram::layout::{MAX_TITLE_COLUMNS, shortened};
 use crate::diagram::text_size::{ADVANCE, elide};
+use crate::fields;
+use crate::formats::fields_in;
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
@@ -60,6 +62,11 @@ pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, reques
             egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong))
                 .truncate(),
         );
+        let fields = document.browser.operation.as_ref();
+        let fields = fields.and_then(|(_, text)| text.as_deref()).map(fields_in);
+        if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
+            style::note(ui, fields::in_words(&fields));
+        }
         links_ui(ui, history, document, *operation, requests);
     } else {
         style::note(

@@ -28,6 +28,7 @@ pub(crate) mod marks;
 pub(crate) mod matrix;
 mod minimap;
 pub(crate) mod notes;
+pub(crate) mod open_log;
 pub(crate) mod order;
 pub(crate) mod overrides;
 pub(crate) mod palette;

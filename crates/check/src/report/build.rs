@@ -109,6 +109,7 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
         faults: faults
             .map(|FaultSpan { what, start, end }| FaultEntry { what, start, end })
             .collect(),
+        fields: BTreeMap::new(),
         workload: WorkloadEntry::of(history),
     }
 }

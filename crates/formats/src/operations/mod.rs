@@ -21,7 +21,7 @@ pub(crate) use tree::Tree;
 
 use crate::Input;
 use around::may_mean_something;
-use isoscope_model::history::Vocabulary;
+use isoscope_model::history::{NilRule, Vocabulary};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -109,6 +109,13 @@ fn known_field(name: &str) -> Option<(usize, u8)> {
     })
 }
 
+/// Whether what a field of this name says is read, and shown wherever an operation is; or is only its place.
+pub(crate) fn is_shown_elsewhere(name: &str) -> bool {
+    let known = known_field(name).map(|(place, _)| FIELDS[place]);
+    known.is_some_and(|what| !matches!(what, "error" | "node"))
+        || matches!(name, "index" | "op-index")
+}
+
 /// What a field of this name is about, if that is known.
 pub(crate) fn meaning_of(name: &str, vocabulary: &Vocabulary) -> Option<&'static str> {
     let (place, _) = known_field(vocabulary.field(name))?;
@@ -147,6 +154,11 @@ impl<'a> Operations<'a> {
     /// The workload that the user has named.
     pub(crate) fn workload(&self) -> Option<&str> {
         self.vocabulary.workload.as_deref()
+    }
+
+    /// What a register holds that was read as nil.
+    pub(crate) fn nil(&self) -> NilRule {
+        self.vocabulary.nil
     }
 
     /// Notes the fields that say nothing to a workload.

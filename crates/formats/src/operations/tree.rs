@@ -127,4 +127,25 @@ impl<'a> Tree<'a> {
             Tree::Pair(pair) => join("[", vec![both(pair)], "]"),
         }
     }
+
+    /// As readers see it: fields of maps are between commas, and names have no colons.
+    pub(crate) fn in_words(&self) -> String {
+        let field = |(name, value): &(Tree<'_>, Tree<'_>)| {
+            let name = name.text();
+            format!("{} {}", name.trim_start_matches(':'), value.in_words())
+        };
+        let all = |trees: &[Tree<'_>]| {
+            let texts: Vec<String> = trees.iter().map(Tree::in_words).collect();
+            texts.join(" ")
+        };
+        match self {
+            Tree::Map(fields) => {
+                let fields: Vec<String> = fields.iter().map(field).collect();
+                format!("{{{}}}", fields.join(", "))
+            }
+            Tree::List(trees) => format!("[{}]", all(trees)),
+            Tree::Set(trees) => format!("{{{}}}", all(trees)),
+            other => other.text().trim_start_matches(':').to_owned(),
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub(super) struct Exchange<'c, 'a> {
     /// The value of its completion, nothing without one.
     answered: Cow<'c, Tree<'a>>,
     pub(super) has_answer: bool,
-    has_request: bool,
+    pub(super) has_request: bool,
     /// The completion or, without one, the invocation.
     pub(super) operation: &'c Operation<'a>,
     pub(super) line: u32,

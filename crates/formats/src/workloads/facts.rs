@@ -80,19 +80,24 @@ impl Facts {
     }
 }
 
+/// Words of operations that only answer.
+const ASK_NOTHING: &[&str] = &["read", "dequeue", "drain", "poll", "generate"];
+
 /// Longest value in what was said.
 const LONGEST: usize = 48;
 
 /// What was asked and answered: `read → #{1 2}`. Of a long collection it says how much it has, and which of some elements.
 fn said(exchange: &Exchange<'_, '_>, about: &[String]) -> String {
     let value = |value: &Tree<'_>| {
-        let text = in_words(value);
+        let text = value.in_words();
         match value.elements() {
             Some(elements) if text.len() > LONGEST => among(elements, about),
             _ => cut(&text, LONGEST),
         }
     };
-    let asked = Some(exchange.asked()).filter(|asked| !asked.is_nil());
+    // Where only the answer is in the log, it is what was asked for, unless nothing is.
+    let asks = exchange.has_request || !ASK_NOTHING.contains(&exchange.word);
+    let asked = Some(exchange.asked()).filter(|asked| asks && !asked.is_nil());
     let says = |got: &&Tree<'_>| Some(*got) != asked && (!got.is_nil() || exchange.word == "read");
     let mut said = exchange.word.to_owned();
     if let Some(asked) = asked {
@@ -102,24 +107,6 @@ fn said(exchange: &Exchange<'_, '_>, about: &[String]) -> String {
         said += &format!(" → {}", value(got));
     }
     said
-}
-
-/// A value for readers: what belongs together in a map is between commas, and names have no colons.
-fn in_words(value: &Tree<'_>) -> String {
-    let field = |(name, value): &(Tree<'_>, Tree<'_>)| {
-        let name = name.text();
-        format!("{} {}", name.trim_start_matches(':'), in_words(value))
-    };
-    let all = |trees: &[Tree<'_>]| trees.iter().map(in_words).collect::<Vec<_>>().join(" ");
-    match value {
-        Tree::Map(fields) => {
-            let fields: Vec<String> = fields.iter().map(field).collect();
-            format!("{{{}}}", fields.join(", "))
-        }
-        Tree::List(trees) => format!("[{}]", all(trees)),
-        Tree::Set(trees) => format!("{{{}}}", all(trees)),
-        other => other.text().trim_start_matches(':').to_owned(),
-    }
 }
 
 /// A collection by what it has and has not of some elements: `4,812 elements, not 3`.
@@ -164,6 +151,7 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
 /// Says whether an order of the operations explains all answers; in words, what the type is.
 pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    facts.search.allow_for(all.len());
     let place = match linearity::<M>(&all, &mut facts.search) {
         Linearity::Holds => return,
         Linearity::Broken(place) => place,
@@ -186,7 +174,7 @@ pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts:
         .collect();
     let shown = |exchange: &&Exchange<'_, '_>| {
         cut(
-            &in_words(exchange.got().unwrap_or(exchange.asked())),
+            &exchange.got().unwrap_or(exchange.asked()).in_words(),
             LONGEST,
         )
     };
@@ -210,7 +198,9 @@ pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts:
         Seen {
             name: "no order",
             about: Vec::new(),
-            statement: format!("no order of the operations is a run of {what}: {answers}"),
+            statement: format!(
+                "no order of the operations explains what {what} answered: {answers}"
+            ),
             calls,
             counts: true,
         },

@@ -5,7 +5,7 @@ use crate::ReadError;
 use crate::elle::{Atom, Atoms};
 use crate::operations::{self, Call, Clock, Operations, Tree};
 use isoscope_model::history::{
-    Builder, Draft, History, Interval, OperationKind, Outcome, Workload,
+    Builder, Draft, History, Interval, NilRule, OperationKind, Outcome, Workload,
 };
 
 /// A register that is read or written.
@@ -42,6 +42,8 @@ pub(super) struct Items {
     items: Vec<Item>,
     /// What registers hold at first.
     first: Vec<(Atom, Atom)>,
+    /// What a register holds that was read as nil.
+    pub(super) nil: NilRule,
     /// Why the transactions say nothing about levels, if not all of their items are here.
     pub(super) is_incomplete: Option<&'static str>,
     line: u32,
@@ -49,8 +51,9 @@ pub(super) struct Items {
 
 impl Items {
     /// For about as many transactions.
-    pub(super) fn for_calls(n: usize) -> Items {
+    pub(super) fn for_calls(n: usize, nil: NilRule) -> Items {
         Items {
+            nil,
             steps: Vec::with_capacity(n),
             items: Vec::with_capacity(n),
             ..Items::default()

@@ -11,12 +11,14 @@ use isoscope_model::history::Outcome;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
-/// Most operations that are tried, in all configurations.
-const MOST: usize = 20_000_000;
+/// Operations that are tried, in all configurations: so many, and so many more for each operation of a log.
+const MOST: usize = 2_000_000;
+const MOST_EACH: usize = 20;
 
 /// What the orders of a log may cost, over all of its keys.
 pub(super) struct Search {
     spent: usize,
+    most: usize,
     control: Control,
 }
 
@@ -24,8 +26,14 @@ impl Search {
     pub(super) fn new(control: &Control) -> Search {
         Search {
             spent: 0,
+            most: MOST,
             control: control.clone(),
         }
+    }
+
+    /// Allows for so many operations of a log.
+    pub(super) fn allow_for(&mut self, n: usize) {
+        self.most += n * MOST_EACH;
     }
 
     /// Counts operations that are tried; none if there is to be an end.
@@ -33,7 +41,7 @@ impl Search {
         let before = self.spent;
         self.spent += n;
         let is_time = before / ASK_EVERY != self.spent / ASK_EVERY;
-        let goes_on = self.spent <= MOST && !(is_time && self.control.check().is_err());
+        let goes_on = self.spent <= self.most && !(is_time && self.control.check().is_err());
         goes_on.then_some(())
     }
 }

@@ -149,7 +149,10 @@ pub(crate) fn history(
             crate::elle::history(crate::elle::log_of(operations, keyed), builder, format)
         }
         Meaning::Items(of) => {
-            let (mut items, mut facts) = (Items::for_calls(calls.len()), Facts::new(control));
+            let (mut items, mut facts) = (
+                Items::for_calls(calls.len(), operations.nil()),
+                Facts::new(control),
+            );
             let keys = by_key(exchanges);
             if !workload.keyed && keys.iter().flatten().any(|exchange| exchange.key.is_some()) {
                 let message = format!(

@@ -73,6 +73,7 @@ impl Model for Lock {
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     released_by_another(exchanges, facts);
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    facts.search.allow_for(all.len());
     let place = match linearity::<Lock>(&all, &mut facts.search) {
         Linearity::Holds => return facts.answer("mutex", Answer::Valid),
         Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),

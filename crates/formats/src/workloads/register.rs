@@ -4,8 +4,7 @@ use super::exchange::{answers, requests, some_answer};
 use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload, no_facts};
 use crate::operations::Tree;
-use isoscope_model::history::Answer;
-use isoscope_model::history::Outcome;
+use isoscope_model::history::{Answer, NilRule, Outcome};
 use std::collections::BTreeMap;
 
 /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one. One that failed without an
@@ -64,7 +63,10 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
         match exchange.word {
             "read" => {
                 let got = exchange.got().map(|got| got.field("value").unwrap_or(got));
-                got.into_iter().for_each(|value| items.read(key, value));
+                let says_nothing = |got: &&Tree<'_>| items.nil == NilRule::Unknown && got.is_nil();
+                if let Some(value) = got.filter(|got| !says_nothing(got)) {
+                    items.read(key, value);
+                }
             }
             "write" => items.write(key, exchange.given()),
             _ => {

@@ -257,47 +257,43 @@ impl Groups {
         facts: &mut Facts,
     ) {
         let groups = [
-            (
-                "lost",
-                &self.lost,
-                true,
-                "acknowledged or read, and missing from a later read",
-            ),
-            (
-                "unexpected",
-                &self.unexpected,
-                true,
-                "read, and never added, or in vain",
-            ),
-            (
-                "stale",
-                &self.stale,
-                false,
-                "missing from a read that began when it was known, and read later",
-            ),
-            (
-                "never read",
-                &self.never_read,
-                false,
-                "added, and in no read that could show what became of it",
-            ),
-            ("twice", &self.twice, false, "more than once in one read"),
-            (
-                "recovered",
-                &self.recovered,
-                false,
-                "added without an answer, and there at last",
-            ),
+            ("lost", &self.lost, true),
+            ("unexpected", &self.unexpected, true),
+            ("stale", &self.stale, false),
+            ("never read", &self.never_read, false),
+            ("twice", &self.twice, false),
+            ("recovered", &self.recovered, false),
         ];
-        for (name, places, counts, what) in groups.into_iter().filter(|group| !group.1.is_empty()) {
+        for (name, places, counts) in groups.into_iter().filter(|group| !group.1.is_empty()) {
             let all: Vec<&Element<'_>> = places.iter().map(|&at| &elements[at]).collect();
             let names = listed(all.iter().map(|element| element.name));
-            let what = match (name, &all[..]) {
-                ("lost", [one]) if one.is_sure => "acknowledged, and missing from a later read",
-                ("lost", [_]) => "read, and missing from a later read",
-                ("unexpected", [one]) if one.is_refused => "read, although its addition had failed",
-                ("unexpected", [_]) => "read, and never added",
-                _ => what,
+            let (was, are) = match all.len() {
+                1 => ("was", "is"),
+                _ => ("were", "are"),
+            };
+            let statement = match (name, &all[..]) {
+                ("lost", [one]) if one.is_sure => {
+                    format!("{names} was acknowledged, and is missing from a later read")
+                }
+                ("lost", [_]) => format!("{names} was read, and is missing from a later read"),
+                ("lost", _) => {
+                    format!("{names} were acknowledged or read, and are missing from a later read")
+                }
+                ("unexpected", [one]) if one.is_refused => {
+                    format!("{names} was read, although its addition had failed")
+                }
+                ("unexpected", [_]) => format!("{names} was read, and had never been added"),
+                ("unexpected", _) => {
+                    format!("{names} were read, and had never been added, or in vain")
+                }
+                ("stale", _) => format!(
+                    "{names} {was} missing from a read that began when it was known, and {was} read later"
+                ),
+                ("never read", _) => {
+                    format!("{names} {was} added, and no read could show what became of it")
+                }
+                ("twice", _) => format!("{names} {are} more than once in one read"),
+                _ => format!("{names} {was} added without an answer, and {are} there at last"),
             };
             facts.add(
                 exchanges,
@@ -307,7 +303,7 @@ impl Groups {
                         .iter()
                         .map(|element| element.name.text().into_owned())
                         .collect(),
-                    statement: format!("{names}: {what}"),
+                    statement,
                     calls: all[0].calls(),
                     counts: counts && count,
                 },

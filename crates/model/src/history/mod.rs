@@ -58,8 +58,8 @@ pub use origin::{LEVEL_CLAIMED, Origin, Spot, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
-    DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions,
-    TimeRule, UnknownRule, ValueRule, Vocabulary,
+    DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, NilRule, Rules, SetUpRule,
+    Suggestions, TimeRule, UnknownRule, ValueRule, Vocabulary,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use stems::{Prefix, Stems};

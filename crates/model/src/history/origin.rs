@@ -1,6 +1,7 @@
 //! The origin of a history, down to the line of an operation.
 
 use super::{SessionId, visible};
+use chrono::{DateTime, TimeDelta};
 
 /// What the numbers of [`History::line_of`](super::History::line_of) count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,9 @@ pub enum Unit {
 
 /// What begins a line of [`Origin::about`] that says which levels the database claims, before a colon.
 pub const LEVEL_CLAIMED: &str = "level claimed";
+
+/// What begins a line of [`Origin::about`] that says when the recording began, as Jepsen writes it.
+const BEGAN: &str = "started: ";
 
 /// The origin of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +50,9 @@ impl Origin {
     /// Length of a tick of the transactions' clock in seconds, where the format defines it.
     pub fn seconds_per_tick(&self) -> Option<f64> {
         match self.format {
-            "elle-edn" | "elle-json" | "tipocket" if !self.times_are_events => Some(1e-9),
+            "elle-edn" | "elle-json" | "jepsen-blocks" | "tipocket" if !self.times_are_events => {
+                Some(1e-9)
+            }
             "cobra" => Some(1e-3),
             _ => None,
         }
@@ -70,6 +76,18 @@ impl Origin {
             ""
         };
         format!("{sign}{}", self.duration(since.unsigned_abs() as f64))
+    }
+
+    /// A time of the file by the clock of the machine, in UTC: `2026-01-02 10:00:01.123`. None where nothing says when the
+    /// recording began.
+    pub fn wall(&self, at: i64) -> Option<String> {
+        let tick = self.seconds_per_tick()?;
+        let mut lines = self.about.iter();
+        let began = lines.find_map(|line| line.strip_prefix(BEGAN))?;
+        let began = DateTime::parse_from_str(began, "%Y%m%dT%H%M%S%.f%#z").ok()?;
+        let since = TimeDelta::nanoseconds((at as f64 * tick * 1e9) as i64);
+        let moment = began.checked_add_signed(since)?.to_utc();
+        Some(moment.format("%Y-%m-%d %H:%M:%S%.3f").to_string())
     }
 
     /// A length of time in ticks as it is shown: `1.5 ms`; a plain number where the format defines no unit.
@@ -170,5 +188,20 @@ mod tests {
             shown("elle-edn", epoch, epoch + 9_000_000_000, epoch - 1_000_000),
             "−1 ms"
         );
+    }
+
+    #[test]
+    fn the_clock_of_the_machine_is_known_where_the_test_says_when_it_began() {
+        let mut origin = Origin {
+            format: "elle-edn",
+            about: vec!["started: 20260102T100000.500+0100".to_owned()],
+            ..Origin::default()
+        };
+        let wall = origin.wall(1_000_000_000);
+        assert_eq!(wall.as_deref(), Some("2026-01-02 09:00:01.500"));
+        origin.about = vec!["started: 20260102T100000.000Z".to_owned()];
+        assert_eq!(origin.wall(0).as_deref(), Some("2026-01-02 10:00:00.000"));
+        origin.about = vec!["started: yesterday".to_owned()];
+        assert_eq!(origin.wall(0), None);
     }
 }

@@ -222,6 +222,20 @@ pub struct Vocabulary {
     pub words: Vec<(String, String)>,
     /// Names of fields, each with a known one that means the same.
     pub fields: Vec<(String, String)>,
+    /// What a register holds that was read as nil.
+    pub nil: NilRule,
+}
+
+words! {
+    /// What a register holds that was read as nil.
+    #[derive(Default)]
+    NilRule by word {
+        /// Nothing: it was never written, or was deleted.
+        #[default]
+        Absent = "absent",
+        /// It is not known, as for Knossos: the read says nothing.
+        Unknown = "unknown",
+    }
 }
 
 impl Vocabulary {
