@@ -32,7 +32,7 @@ pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 fn first_finding(history: &History) -> Option<usize> {
     let workload = history
         .workload()
-        .filter(|workload| workload.no_levels.is_some())?;
+        .filter(|workload| !workload.has_items())?;
     let mut facts = workload.facts.iter();
     let invalid = facts.position(|fact| fact.counts);
     invalid.or((!workload.facts.is_empty()).then_some(0))

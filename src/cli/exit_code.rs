@@ -57,10 +57,10 @@ impl ExitCode {
             .like_jepsen
             .iter()
             .all(|(_, answer)| *answer == Answer::Unknown);
-        match workload.no_levels {
+        let only_rules_say = !workload.has_items() && !asks_for_levels;
+        match self {
             _ if workload.is_broken() => self.max(ExitCode::Violated),
-            Some(_) if !asks_for_levels && unknown => ExitCode::Undecided,
-            Some(_) if !asks_for_levels => ExitCode::Satisfied,
+            ExitCode::Undecided if only_rules_say && !unknown => ExitCode::Satisfied,
             _ => self,
         }
     }

@@ -48,7 +48,10 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
             row(
                 "violated",
                 codes(&verified.violated),
-                " (each shown by a violation below)",
+                match verified.violations {
+                    0 => " (no order explains all answers)",
+                    _ => " (each shown by a violation below)",
+                },
             );
             row(
                 "violations",

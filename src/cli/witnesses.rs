@@ -39,7 +39,10 @@ pub(super) fn explained(
     (plain, long): (bool, bool),
     control: &Control,
 ) -> anyhow::Result<Option<String>> {
-    let Ok(result) = strongest(findings) else {
+    let has_items = history
+        .workload()
+        .is_none_or(|workload| workload.has_items());
+    let Some(result) = strongest(findings).ok().filter(|_| has_items) else {
         return Ok(None);
     };
     let resolution = relations::resolve(history, control)?;

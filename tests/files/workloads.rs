@@ -179,7 +179,7 @@ fn what_no_items_are_is_undecided_and_has_its_rules() {
         "1 ok read {0 3, 1 5}",
     ]);
     assert_eq!(facts(&bank), [("wrong total", vec!["8"])]);
-    assert_eq!(verdicts(&bank, &["SER"]), "SER?");
+    assert_eq!(verdicts(&bank, &["P-PSI", "SER", "RC"]), "P-PSI- SER- RC?");
     // As reads and writes it would mean something else.
     let written = formats::write(&bank, "text", &mut Vec::new()).map_err(|error| error.to_string());
     let message = "the format text cannot express the operations of the workload `bank`";
@@ -292,7 +292,10 @@ fn what_testers_bring_is_understood() {
             .is_none_or(|workload| workload.no_levels.is_none());
         for (sign, field) in [('-', "V"), ('+', "S")] {
             let codes = wanted["levels"][field].as_str().unwrap_or_default();
-            for code in codes.split_whitespace().filter(|_| decides_levels) {
+            for code in codes
+                .split_whitespace()
+                .filter(|code| decides_levels || *code == "LIN")
+            {
                 assert_eq!(
                     verdicts(&history, &[code]),
                     format!("{code}{sign}"),

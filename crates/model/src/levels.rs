@@ -15,7 +15,7 @@ pub use pattern::{Pattern, PatternRow, Shows};
 pub use rows::{CountedOrder, Engine, LevelRow, Moments, Respected, WitnessKind};
 pub use set::LevelSet;
 
-use crate::history::{History, is_lightweight};
+use crate::history::{History, Workload, is_lightweight};
 use crate::relations::{Axiom, Clock, Guarantee, has_real_time};
 use Level::*;
 use rows::ROWS;
@@ -185,7 +185,8 @@ impl Level {
     /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
-        let has_real_time = has_real_time(history);
+        let may_lag = history.workload().is_some_and(Workload::may_lag);
+        let has_real_time = !may_lag && has_real_time(history);
         let is_lightweight = has_real_time && is_lightweight(history);
         let applies = |level: &Level| match level.row().engine {
             Engine::Linear => is_lightweight,

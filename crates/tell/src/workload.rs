@@ -25,10 +25,8 @@ fn facts(workload: &Workload) -> Vec<String> {
         .map(|(rule, answer)| format!("{rule} {}", answer.word()))
         .collect();
     let by_jepsen = format!("By Jepsen's rules: {}.", answers.join(", "));
-    let levels = workload.no_levels;
-    let levels = levels.map(|why| format!("Isolation levels are not decided: {why}."));
     let by_jepsen = Some(by_jepsen).filter(|_| !answers.is_empty());
-    by_jepsen.into_iter().chain(levels).collect()
+    by_jepsen.into_iter().chain(workload.undecided()).collect()
 }
 
 /// The finding at a place, if the history has so many. O(findings).

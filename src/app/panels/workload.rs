@@ -17,7 +17,7 @@ const HIGHEST: f32 = 180.0;
 pub(crate) fn decides_levels(document: &Document) -> bool {
     let history = document.history.as_ref();
     let workload = history.and_then(|history| history.workload());
-    workload.is_none_or(|workload| workload.no_levels.is_none())
+    workload.is_none_or(|workload| workload.decides_levels())
 }
 
 /// Shows what was found, each with the transaction that shows it; nothing for a history of transactions.
@@ -29,7 +29,7 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
     else {
         return;
     };
-    if workload.like_jepsen.is_empty() && workload.no_levels.is_none() {
+    if workload.like_jepsen.is_empty() && workload.has_items() {
         return;
     }
     let palette = Palette::of(ui);
@@ -55,8 +55,8 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
     if !answers.is_empty() {
         style::note(ui, format!("By Jepsen's rules: {}.", answers.join(", ")));
     }
-    if let Some(why) = workload.no_levels {
-        style::note(ui, format!("Isolation levels are not decided: {why}."));
+    if let Some(undecided) = workload.undecided() {
+        style::note(ui, undecided);
     }
     ui.separator();
 }

@@ -102,7 +102,13 @@ pub(super) fn head(path: &str, checked: &Checked, out: &Output) -> String {
     text += &about(history, out);
     text += &workload(history, out);
     text += &doubts(path, health, out);
-    for result in findings.levels.iter().filter(|_| decides_levels(history)) {
+    // What is not decided for want of items is said above.
+    let has_items = history
+        .workload()
+        .is_none_or(|workload| workload.has_items());
+    let is_told =
+        |result: &&LevelResult| has_items || !matches!(result.verdict, Verdict::Undecided(_));
+    for result in findings.levels.iter().filter(is_told) {
         text += &level_line(history, result, code_width(findings), out);
     }
     text += &without_sessions(findings);
@@ -199,13 +205,6 @@ fn broken_rules(history: &History) -> Vec<String> {
         .collect()
 }
 
-/// Whether levels say anything about the history.
-fn decides_levels(history: &History) -> bool {
-    history
-        .workload()
-        .is_none_or(|workload| workload.no_levels.is_none())
-}
-
 /// What the rules of the workload say, what counts first.
 fn workload(history: &History, out: &Output) -> String {
     let Some(workload) = WorkloadEntry::of(history) else {
@@ -258,8 +257,9 @@ fn workload(history: &History, out: &Output) -> String {
     if !answers.is_empty() {
         text += &format!("  by Jepsen's rules: {}\n", answers.join(", "));
     }
-    if let Some(why) = &workload.no_levels {
-        text += &format!("  isolation levels are not decided: {why}\n");
+    let undecided = history.workload().and_then(|workload| workload.undecided());
+    if let Some(undecided) = undecided {
+        text += &format!("  {undecided}\n");
     }
     // A log of registers is what it looks like.
     match text.is_empty() && workload.name == "register" {

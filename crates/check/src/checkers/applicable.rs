@@ -5,9 +5,10 @@
 //! order anything, it is violated if SER is, since then no serial order exists, and else undecided; likewise the other levels
 //! in real time.
 
-use super::{Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
-use isoscope_model::history::History;
+use super::{Cause, Checker, Event, Findings, Level, LevelResult, Options, Verdict, Witness};
+use isoscope_model::history::{History, Linear, TransactionId, Workload};
 use isoscope_model::relations::has_real_time;
+use std::sync::Arc;
 
 /// Has `decide` answer the levels of `options` that need a check, each once and all applicable to the history, and
 /// completes its findings, as well as what it tells its observer, by the other levels. O(operations) apart from
@@ -25,10 +26,13 @@ pub fn decide_applicable(
             levels.push(*level)
         }
     });
-    if let Some(why) = history.workload().and_then(|workload| workload.no_levels) {
+    if let Some(workload) = history
+        .workload()
+        .filter(|workload| workload.no_levels.is_some())
+    {
         let result = |level: Level| {
-            let cause = Cause::Unsupported(why.to_owned());
-            LevelResult::new(level, Verdict::Undecided(cause), checker.name(), 0.0)
+            let verdict = of_workload(workload, level);
+            LevelResult::new(level, verdict, checker.name(), 0.0)
         };
         let findings = Findings {
             checker,
@@ -50,6 +54,36 @@ pub fn decide_applicable(
             .for_each(|result| observe(&result))
     };
     applicable.complete(decide(&options, &tell))
+}
+
+/// What a history of a data type of its own says about a level. Where an order in real time explains all answers, every level
+/// holds; else only those are known to be violated that require one, or what its rules have found violated.
+fn of_workload(workload: &Workload, level: Level) -> Verdict {
+    match &workload.linear {
+        Some(Linear::Holds(order)) => Verdict::Satisfied(serial(level, order)),
+        Some(Linear::Broken(weakest)) if is_at_least(level, *weakest) => Verdict::Violated,
+        _ => {
+            let why = workload.no_levels.unwrap_or_default().to_owned();
+            Verdict::Undecided(Cause::Unsupported(why))
+        }
+    }
+}
+
+/// Whether a level of single calls in real time implies another: linearizability is strict serializability for them.
+fn is_at_least(level: Level, other: Level) -> bool {
+    level.implies(other)
+        || level == Level::Linearizability && Level::StrictSerializability.implies(other)
+}
+
+/// One transaction after the other, as the level has it shown.
+fn serial(level: Level, order: &[TransactionId]) -> Witness {
+    if !level.has_snapshots() {
+        return Witness::CommitOrder(Arc::new(order.to_vec()));
+    }
+    let steps = order
+        .iter()
+        .flat_map(|&t| [Event::Start(t), Event::Commit(t)]);
+    Witness::Events(Arc::new(steps.collect()))
 }
 
 /// A level without real time, and without sessions if these do not count.

@@ -254,7 +254,7 @@ pub fn examine(
     control.check()?;
     if history
         .workload()
-        .is_some_and(|workload| workload.no_levels.is_some())
+        .is_some_and(|workload| !workload.has_items())
     {
         return Ok(Health::default());
     }

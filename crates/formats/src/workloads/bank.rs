@@ -5,7 +5,8 @@ use super::facts::{Facts, Seen, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
-use isoscope_model::history::Answer;
+use isoscope_model::history::{Answer, Linear};
+use isoscope_model::levels::Level;
 use std::collections::BTreeMap;
 
 /// What a transfer reads is not in the log, so that only the totals of reads say something.
@@ -91,6 +92,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .filter_map(|read| Some((*read, complete(read)?)));
     let Some((first, accounts)) = all.min_by_key(|(read, _)| read.end.unwrap_or(i64::MAX)) else {
         facts.answer("bank", Answer::Unknown);
+        facts.linear(Linear::Unknown);
         return;
     };
     let total = accounts
@@ -98,7 +100,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .flatten()
         .map(|balance| i128::from(*balance))
         .sum::<i128>();
-    let (mut before, mut n_found) = (first, 0);
+    let (mut before, mut n_found, mut has_wrong_total) = (first, 0, false);
     for read in reads {
         let Some(balances) = balances(read) else {
             continue;
@@ -150,6 +152,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             continue;
         };
         n_found += 1;
+        has_wrong_total |= name == "wrong total";
         facts.add(
             exchanges,
             Seen {
@@ -162,8 +165,14 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("bank", Answer::valid_if(n_found == 0));
-    if n_found == 0 && are_complete(exchanges, &accounts) {
-        order::<Accounts>(exchanges, "a bank", facts);
+    let are_complete = are_complete(exchanges, &accounts);
+    if are_complete && has_wrong_total {
+        // What transfers leave as it is, a snapshot of them has.
+        facts.linear(Linear::Broken(Level::PlainParallelSnapshotIsolation));
+    }
+    match are_complete {
+        true => order::<Accounts>(exchanges, "a bank", n_found == 0, facts),
+        false => facts.linear(Linear::Unknown),
     }
 }
 

@@ -140,9 +140,7 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("counter", Answer::valid_if(is_valid));
-    if is_valid {
-        order::<Sum>(exchanges, "a counter", facts);
-    }
+    order::<Sum>(exchanges, "a counter", is_valid, facts);
 }
 
 /// A counter as a data type.
@@ -209,4 +207,5 @@ fn sums(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         );
     }
     facts.answer("pn-counter", Answer::valid_if(is_valid));
+    order::<Sum>(exchanges, "a counter", false, facts);
 }

@@ -4,7 +4,8 @@ use super::Exchange;
 use super::linear::{Linearity, Model, Search, core, linearity};
 use crate::operations::Tree;
 use isoscope_model::control::Control;
-use isoscope_model::history::{Answer, Draft, Fact, Shown, Workload, counted, cut};
+use isoscope_model::history::{Answer, Draft, Fact, Linear, Shown, Workload, counted, cut};
+use isoscope_model::levels::Level;
 
 /// A fact, with its calls.
 pub(super) struct Seen {
@@ -19,6 +20,7 @@ pub(super) struct Seen {
 pub(super) struct Facts {
     facts: Vec<Fact<usize>>,
     answers: Vec<(&'static str, Answer)>,
+    linear: Option<Linear<usize>>,
     /// What was tried to find orders, and what ends that.
     pub(super) search: Search,
 }
@@ -28,6 +30,7 @@ impl Facts {
         Facts {
             facts: Vec::new(),
             answers: Vec::new(),
+            linear: None,
             search: Search::new(control),
         }
     }
@@ -63,6 +66,20 @@ impl Facts {
         }
     }
 
+    /// Says whether an order of the calls of one key is a run of its data type.
+    pub(super) fn linear(&mut self, found: Linear<usize>) {
+        self.linear = Some(match (self.linear.take(), found) {
+            (None, found) => found,
+            (Some(Linear::Holds(mut all)), Linear::Holds(order)) => {
+                all.extend(order);
+                Linear::Holds(all)
+            }
+            (Some(Linear::Broken(one)), Linear::Broken(other)) => Linear::Broken(one.min(other)),
+            (Some(Linear::Broken(level)), _) | (_, Linear::Broken(level)) => Linear::Broken(level),
+            (Some(_), _) => Linear::Unknown,
+        });
+    }
+
     /// The workload of this name, for transactions by call.
     pub(super) fn workload(
         self,
@@ -73,6 +90,7 @@ impl Facts {
         let by_call = Workload {
             name,
             no_levels,
+            linear: self.linear,
             like_jepsen: self.answers,
             facts: self.facts,
         };
@@ -148,24 +166,47 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
     }
 }
 
-/// Says whether an order of the operations explains all answers; in words, what the type is.
-pub(super) fn order<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
+/// Says whether an order of the operations explains all answers; in words, what the type is. Where something else is found,
+/// that there is none needs not be told.
+pub(super) fn order<M: Model>(
+    exchanges: &[Exchange<'_, '_>],
+    what: &str,
+    tell: bool,
+    facts: &mut Facts,
+) {
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    let has_order = exchanges.iter().any(|exchange| exchange.end.is_some());
     facts.search.allow_for(all.len());
-    let place = match linearity::<M>(&all, &mut facts.search) {
-        Linearity::Holds => return,
-        Linearity::Broken(place) => place,
+    let found = match has_order {
+        true => linearity::<M>(&all, &mut facts.search),
+        false => Linearity::Unknown,
+    };
+    let place = match found {
+        Linearity::Holds(order) => {
+            let calls = order.into_iter().map(|place| all[place as usize].call);
+            return facts.linear(Linear::Holds(calls.collect()));
+        }
+        Linearity::Broken(place) => {
+            facts.linear(Linear::Broken(Level::StrictSerializability));
+            place
+        }
         Linearity::Unknown => {
-            facts.add(exchanges, Seen {
-                name: "order not decided",
-                about: Vec::new(),
-                statement: format!("too many operations, or too many without an answer, to say whether some order of them is a run of {what}"),
-                calls: Vec::new(),
-                counts: false,
-            });
+            facts.linear(Linear::Unknown);
+            if tell {
+                facts.add(exchanges, Seen {
+                    name: "order not decided",
+                    about: Vec::new(),
+                    statement: format!("too many operations, or too many without an answer, to say whether some order of them is a run of {what}"),
+                    calls: Vec::new(),
+                    counts: false,
+                });
+            }
             return;
         }
     };
+    if !tell {
+        return;
+    }
     let core = core::<M>(&all, place, &mut facts.search);
     let answers: Vec<&Exchange<'_, '_>> = core
         .iter()

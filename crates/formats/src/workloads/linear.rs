@@ -67,11 +67,44 @@ pub(super) trait Model {
 /// Whether an order explains all answers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Linearity {
-    Holds,
+    /// This one does: places among the exchanges.
+    Holds(Vec<u32>),
     /// None explains those up to this one: a place among the exchanges.
     Broken(usize),
     /// There were too many possibilities.
     Unknown,
+}
+
+/// Running operations that have taken effect, and the state after them.
+type Configuration<M> = (Vec<u32>, <M as Model>::State);
+
+/// How each configuration came about: the last operation that took effect, and what was before it.
+#[derive(Default)]
+struct Past {
+    /// What came before everything else, whichever configuration is right.
+    sure: Vec<u32>,
+    /// An operation, and the place of the one before it plus one.
+    steps: Vec<(u32, u32)>,
+}
+
+impl Past {
+    /// Adds an operation after the one at this place; returns its place plus one.
+    fn add(&mut self, operation: u32, before: u32) -> u32 {
+        self.steps.push((operation, before));
+        self.steps.len() as u32
+    }
+
+    /// Keeps of all steps those up to this one.
+    fn settle(&mut self, last: u32) {
+        let mut at = last;
+        let begin = self.sure.len();
+        while let Some((operation, before)) = at.checked_sub(1).map(|at| self.steps[at as usize]) {
+            self.sure.push(operation);
+            at = before;
+        }
+        self.sure[begin..].reverse();
+        self.steps.clear();
+    }
 }
 
 /// Decides for exchanges in the order in which they began.
@@ -79,32 +112,41 @@ pub(super) fn linearity<M: Model>(
     exchanges: &[&Exchange<'_, '_>],
     search: &mut Search,
 ) -> Linearity {
-    let mut configurations: FxHashSet<(Vec<u32>, M::State)> = FxHashSet::default();
-    configurations.insert((Vec::new(), M::State::default()));
+    let mut configurations: FxHashMap<Configuration<M>, u32> = FxHashMap::default();
+    configurations.insert((Vec::new(), M::State::default()), 0);
     // Running operations, in the order in which they began.
     let mut running: Vec<u32> = Vec::new();
     if exchanges.len() > M::LONGEST {
         return Linearity::Unknown;
     }
-    let twins = twins(exchanges);
+    let (twins, mut past) = (twins(exchanges), Past::default());
     for (is_end, place) in moments(exchanges) {
         let call = place as u32;
         if !is_end {
             running.push(call);
             continue;
         }
-        let Some(kept) =
-            completed::<M>((exchanges, &twins), &running, configurations, call, search)
-        else {
+        let at = Step {
+            exchanges,
+            twins: &twins,
+            running: &running,
+            call,
+        };
+        let Some(mut kept) = at.completed::<M>(configurations, &mut past, search) else {
             return Linearity::Unknown;
         };
         if kept.is_empty() {
             return Linearity::Broken(place);
         }
         running.retain(|other| *other != call);
+        if let (1, Some(last)) = (kept.len(), kept.values_mut().next()) {
+            past.settle(std::mem::take(last));
+        }
         configurations = kept;
     }
-    Linearity::Holds
+    let last = configurations.into_values().next().unwrap_or_default();
+    past.settle(last);
+    Linearity::Holds(past.sure)
 }
 
 /// Most operations among which those that are needed are looked for.
@@ -142,7 +184,7 @@ pub(super) fn core<'e, 'c, 'a, M: Model>(
             let rest = [&needed[..at], &needed[end..]].concat();
             match linearity::<M>(&with(&rest), search) {
                 Linearity::Broken(_) => needed = rest,
-                Linearity::Holds => at = end,
+                Linearity::Holds(_) => at = end,
                 Linearity::Unknown => return with(&needed),
             }
         }
@@ -170,44 +212,60 @@ fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize
         .map(|(_, is_end, place)| (is_end, place))
 }
 
-/// The configurations in which a call has taken effect, without it; none if there are too many.
-fn completed<M: Model>(
-    (exchanges, twins): (&[&Exchange<'_, '_>], &[Option<u32>]),
-    running: &[u32],
-    configurations: FxHashSet<(Vec<u32>, M::State)>,
+/// The end of a call.
+struct Step<'s, 'e, 'c, 'a> {
+    exchanges: &'s [&'e Exchange<'c, 'a>],
+    twins: &'s [Option<u32>],
+    running: &'s [u32],
     call: u32,
-    search: &mut Search,
-) -> Option<FxHashSet<(Vec<u32>, M::State)>> {
-    let mut kept = FxHashSet::default();
-    let mut open: Vec<(Vec<u32>, M::State)> = configurations.into_iter().collect();
-    let mut seen: FxHashSet<(Vec<u32>, M::State)> = open.iter().cloned().collect();
-    while let Some((effective, state)) = open.pop() {
-        if let Ok(at) = effective.binary_search(&call) {
-            let mut without = effective;
-            without.remove(at);
-            kept.insert((without, state));
-            continue;
-        }
-        search.spend(running.len())?;
-        let has = |call: &u32| effective.binary_search(call).is_ok();
-        let is_next = |other: &&u32| {
-            let twin = twins[**other as usize];
-            !has(other)
-                && twin.is_none_or(|twin| has(&twin) || running.binary_search(&twin).is_err())
-        };
-        for &other in running.iter().filter(is_next) {
-            let Some(state) = M::step(&state, exchanges[other as usize]) else {
+}
+
+impl Step<'_, '_, '_, '_> {
+    /// The configurations in which the call has taken effect, without it; none if there are too many.
+    fn completed<M: Model>(
+        &self,
+        configurations: FxHashMap<Configuration<M>, u32>,
+        past: &mut Past,
+        search: &mut Search,
+    ) -> Option<FxHashMap<Configuration<M>, u32>> {
+        let mut kept = FxHashMap::default();
+        let mut seen: FxHashSet<Configuration<M>> = configurations.keys().cloned().collect();
+        let mut open: Vec<(Configuration<M>, u32)> = configurations.into_iter().collect();
+        while let Some(((effective, state), last)) = open.pop() {
+            if let Ok(at) = effective.binary_search(&self.call) {
+                let mut without = effective;
+                without.remove(at);
+                kept.entry((without, state)).or_insert(last);
                 continue;
-            };
-            let mut effective = effective.clone();
-            let at = effective.partition_point(|known| *known < other);
-            effective.insert(at, other);
-            if seen.insert((effective.clone(), state.clone())) {
-                open.push((effective, state));
+            }
+            search.spend(self.running.len())?;
+            for other in self
+                .running
+                .iter()
+                .filter(|other| self.may_be_next(**other, &effective))
+            {
+                let Some(state) = M::step(&state, self.exchanges[*other as usize]) else {
+                    continue;
+                };
+                let mut effective = effective.clone();
+                let at = effective.partition_point(|known| known < other);
+                effective.insert(at, *other);
+                let next = (effective, state);
+                if seen.insert(next.clone()) {
+                    let step = past.add(*other, last);
+                    open.push((next, step));
+                }
             }
         }
+        Some(kept)
     }
-    Some(kept)
+
+    /// Whether a running operation may take effect next: not again, and not before one that is the same.
+    fn may_be_next(&self, other: u32, effective: &[u32]) -> bool {
+        let has = |call: u32| effective.binary_search(&call).is_ok();
+        let waits = |twin: u32| !has(twin) && self.running.binary_search(&twin).is_ok();
+        !has(other) && !self.twins[other as usize].is_some_and(waits)
+    }
 }
 
 /// Of each operation without an answer: the one before it that asks the same and has no answer either. It takes effect first.

@@ -75,7 +75,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
     facts.search.allow_for(all.len());
     let place = match linearity::<Lock>(&all, &mut facts.search) {
-        Linearity::Holds => return facts.answer("mutex", Answer::Valid),
+        Linearity::Holds(_) => return facts.answer("mutex", Answer::Valid),
         Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),
         Linearity::Broken(place) => place,
     };

@@ -5,7 +5,7 @@ use super::facts::{Facts, Seen, listed, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Outcome};
+use isoscope_model::history::{Answer, Linear, Outcome};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -62,6 +62,7 @@ struct Message<'e, 'c, 'a> {
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     if exchanges.iter().all(|exchange| exchange.word == "enqueue") {
         facts.answer("total-queue", Answer::Unknown);
+        facts.linear(Linear::Unknown);
         return;
     }
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
@@ -159,8 +160,9 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
     // A drain takes several messages at once, which the model does not.
-    if is_valid && exchanges.iter().all(|exchange| exchange.word != "drain") {
-        order::<Bag>(exchanges, "a bag of messages", facts);
+    match exchanges.iter().all(|exchange| exchange.word != "drain") {
+        true => order::<Bag>(exchanges, "a bag of messages", is_valid, facts),
+        false => facts.linear(Linear::Unknown),
     }
 }
 

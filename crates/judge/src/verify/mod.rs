@@ -45,6 +45,7 @@ mod levels;
 mod linear;
 mod list_evidence;
 mod lists;
+mod object;
 mod operations;
 mod overwriting;
 mod propagation;
@@ -71,6 +72,7 @@ use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, SessionId, TransactionId};
 use isoscope_model::levels::Level;
 use levels::{Accepted, Standing};
+use object::Object;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt;
@@ -124,7 +126,14 @@ pub fn verify_within(
     let (verifier, names) = (Verifier::new(history, control), SessionNames::new(history));
     let (mut verified, mut shown) = (Verified::default(), Accepted::default());
     for level in &report.levels {
-        if level.verdict == VerdictWord::Satisfied {
+        if let Some(object) = Object::of(history) {
+            match object.check(&names, level) {
+                Ok(Some(VerdictWord::Satisfied)) => shown.satisfied.insert(level.level),
+                Ok(Some(_)) => shown.violated.insert(level.level),
+                Ok(None) => {}
+                Err(message) => problems.push(of_level(level, message)),
+            }
+        } else if level.verdict == VerdictWord::Satisfied {
             match witness::check(&verifier, &names, level) {
                 Ok(true) => shown.satisfied.insert(level.level),
                 Ok(false) => {}

@@ -4,7 +4,8 @@ use super::cut;
 use super::elements::{self, Apart};
 use super::initial::Initial;
 use super::levels::{self, is_of_reads};
-use super::replay::Flaw;
+use super::object::Object;
+use super::replay::{Flaw, Step};
 use super::resolution::{Join, Resolution};
 use super::story::Sources;
 use super::subject::Subject;
@@ -76,6 +77,12 @@ impl<'a> Verifier<'a> {
         !witness::has_no_meaning(&self.history)
     }
 
+    /// Of a history of counters, banks or queues: whether a level is violated; none for any other history, and where that is
+    /// not known.
+    pub fn breaks_object(&self, level: Level) -> Option<bool> {
+        Object::of(self.history())?.breaks(level)
+    }
+
     /// Whether a witness explains every read at the level which is above CI.
     ///
     /// # Errors
@@ -87,6 +94,15 @@ impl<'a> Verifier<'a> {
         sources: Sources<'_>,
     ) -> Result<(), Flaw> {
         self.control.check()?;
+        if let Some(object) = Object::of(self.history()) {
+            let order: Vec<TransactionId> = match witness {
+                Witness::Commits(order) => order.to_vec(),
+                Witness::Steps(steps) => serial(steps).ok_or_else(|| {
+                    Flaw::Wrong("it is not one transaction after the other".to_owned())
+                })?,
+            };
+            return Ok(object.replay(&order)?);
+        }
         match levels::plain_of(level) {
             // What holds with sessions holds without, and takes less time to replay.
             Some(level) => match self.shows(level, witness, sources) {
@@ -295,4 +311,14 @@ fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) 
             .replace(value)
             .is_some_and(|before| before != value),
     }
+}
+
+/// The transactions of steps in which each commits before the next one starts.
+fn serial(steps: &[Step]) -> Option<Vec<TransactionId>> {
+    let pairs = steps.chunks(2);
+    let one = |pair: &[Step]| match pair {
+        [Step::Start(one), Step::Commit(other)] if one == other => Some(*one),
+        _ => None,
+    };
+    pairs.map(one).collect()
 }

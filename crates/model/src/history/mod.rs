@@ -67,7 +67,7 @@ pub use visible::{
     END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible,
     visible_line,
 };
-pub use workload::{Answer, Fact, Shown, Workload};
+pub use workload::{Answer, Fact, Linear, Shown, Workload};
 
 use appends::KnownAppends;
 use lines::Lines;

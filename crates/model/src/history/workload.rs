@@ -1,6 +1,7 @@
 //! What a log is about, beside reads and writes of items: the workload of a test, and what its own rules say.
 
 use super::TransactionId;
+use crate::levels::Level;
 use std::collections::BTreeMap;
 
 /// What a log is about. `T` names its transactions.
@@ -10,10 +11,25 @@ pub struct Workload<T = TransactionId> {
     pub name: &'static str,
     /// Why isolation levels say nothing about it; none where its operations are reads and writes of items.
     pub no_levels: Option<&'static str>,
+    /// Whether an order in real time is a run of the data type that it is about; none where reads and writes of items are
+    /// asked, or where that is not looked for.
+    pub linear: Option<Linear<T>>,
     /// What Jepsen's own checkers of this workload answer, by their names.
     pub like_jepsen: Vec<(&'static str, Answer)>,
     /// What was found, in the order of the log.
     pub facts: Vec<Fact<T>>,
+}
+
+/// Whether an order of calls in real time is a run of a sequential data type: of each key by itself, since that is enough
+/// (Herlihy and Wing, "Linearizability", 1990, theorem 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Linear<T = TransactionId> {
+    /// This is one; what it leaves out had no answer, or failed.
+    Holds(Vec<T>),
+    /// There is none of the calls of one key. The level, and those that imply it, cannot hold.
+    Broken(Level),
+    /// There were too many possibilities, or nothing says what was before what.
+    Unknown,
 }
 
 /// The answer of a rule.
@@ -92,6 +108,32 @@ impl<T> Workload<T> {
         self.ids().iter().position(|id| *id == wanted)
     }
 
+    /// Whether its operations are reads and writes of items.
+    pub fn has_items(&self) -> bool {
+        self.no_levels.is_none()
+    }
+
+    /// Whether it says anything about levels.
+    pub fn decides_levels(&self) -> bool {
+        self.has_items() || matches!(self.linear, Some(Linear::Holds(_) | Linear::Broken(_)))
+    }
+
+    /// Which levels are not decided, and why, a sentence; none if it says something about all.
+    pub fn undecided(&self) -> Option<String> {
+        let why = self.no_levels?;
+        let which = match &self.linear {
+            Some(Linear::Holds(_)) => return None,
+            Some(Linear::Broken(_)) => "Weaker isolation levels",
+            _ => "Isolation levels",
+        };
+        Some(format!("{which} are not decided: {why}."))
+    }
+
+    /// Whether such a store may return what is out of date, so that real time counts only if that is asked for.
+    pub fn may_lag(&self) -> bool {
+        self.name == "pn-counter"
+    }
+
     /// Whether a rule of the workload calls something invalid.
     pub fn is_broken(&self) -> bool {
         self.facts.iter().any(|fact| fact.counts)
@@ -116,6 +158,13 @@ impl<T> Workload<T> {
         Workload {
             name: self.name,
             no_levels: self.no_levels,
+            linear: self.linear.map(|linear| match linear {
+                Linear::Holds(order) => {
+                    Linear::Holds(order.into_iter().filter_map(&name).collect())
+                }
+                Linear::Broken(level) => Linear::Broken(level),
+                Linear::Unknown => Linear::Unknown,
+            }),
             like_jepsen: self.like_jepsen,
             facts: self.facts.into_iter().map(renamed).collect(),
         }

@@ -385,6 +385,14 @@ impl<'a> Audit<'a> {
 
     /// Why a level reported as violated is not shown to be; none where a longer list shows it.
     fn why_not_shown(&self, level: Level, shown: &Shown, findings: &Findings) -> Option<Cause> {
+        match self.verifier.breaks_object(level) {
+            Some(true) => return None,
+            Some(false) => {
+                let message = "an order explains all answers".to_owned();
+                return Some(self.disagreement(message));
+            }
+            None => {}
+        }
         if let Some(message) = shown
             .message
             .as_ref()

@@ -51,6 +51,28 @@ fn some_order(all: &[&Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
     })
 }
 
+/// Whether this order has all that succeeded, in real time, and is a run.
+fn is_run(all: &[&Exchange<'_, '_>], order: &[u32]) -> bool {
+    let order: Vec<&Exchange<'_, '_>> = order.iter().map(|&place| all[place as usize]).collect();
+    let sum = order
+        .iter()
+        .try_fold(0, |sum, exchange| Sum::step(&sum, exchange));
+    let is_late = |(at, exchange): (usize, &&Exchange<'_, '_>)| {
+        let mut later = order[at + 1..].iter();
+        later.any(|other| {
+            other
+                .end
+                .is_some_and(|end| other.is_committed() && end < exchange.begin)
+        })
+    };
+    let sure = all.iter().filter(|exchange| exchange.is_committed());
+    let n_sure = order
+        .iter()
+        .filter(|exchange| exchange.is_committed())
+        .count();
+    sum.is_some() && !order.iter().enumerate().any(is_late) && sure.count() == n_sure
+}
+
 #[test]
 fn all_orders_agree_on_counters() {
     let mut rng = Rng::with_seed(61);
@@ -101,7 +123,11 @@ fn all_orders_agree_on_counters() {
         let mut search = Search::new(&Control::new());
         let found = linearity::<Sum>(&all, &mut search);
         assert_ne!(found, Linearity::Unknown);
-        assert_eq!(found == Linearity::Holds, some_order(&all, &happened, 0));
+        let has_order = matches!(found, Linearity::Holds(_));
+        assert_eq!(has_order, some_order(&all, &happened, 0));
+        if let Linearity::Holds(order) = &found {
+            assert!(is_run(&all, order), "the order is a run");
+        }
         if let Linearity::Broken(place) = found {
             n_broken += 1;
             let core = core::<Sum>(&all, place, &mut search);
