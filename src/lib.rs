@@ -84,8 +84,6 @@ pub mod app;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "window")]
-#[cfg(any(feature = "cli", feature = "window"))]
-pub mod fields;
 pub mod jobs;
 
 // Unit tests share the small histories and the oracles of the integration tests, which know this crate by its name.

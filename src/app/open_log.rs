@@ -7,7 +7,7 @@ use super::App;
 use super::page::Page;
 use super::tasks::{Failure, Task};
 use super::vocabulary::Tone;
-use crate::fields;
+use crate::formats::fields;
 use crate::history::{History, TransactionId};
 use std::process::{Command, Stdio};
 use std::sync::Arc;

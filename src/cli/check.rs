@@ -14,7 +14,7 @@ use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Findings, Options, Page};
 use crate::control::Control;
 use crate::export::pipeline::{self, Tested};
-use crate::fields;
+use crate::formats::fields;
 use crate::formats::{self, ListedFile, OpenError};
 use crate::health::{self, Health};
 use crate::history::{History, TransactionId, visible};

@@ -8,7 +8,7 @@ use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
-use crate::fields::{self, Fields};
+use crate::formats::fields::{self, Fields};
 use crate::history::{History, TransactionId};
 use crate::report::{VerdictWord, grouped};
 use crate::workload;

@@ -1,9 +1,14 @@
 //! What operations of a log say beside what is read of them: node, error, latency, a statement. It is read from the text of
-//! an operation when it is looked at, so that keeping it costs nothing.
+//! an operation when it is looked at, so that keeping it costs nothing. And the command that opens the log of a server at the
+//! moment of a transaction.
 
 use crate::elle::Scanner;
 use crate::operations::{Tree, is_shown_elsewhere};
-use isoscope_model::history::{cut, visible};
+use crate::raw::raw_spots;
+use isoscope_model::control::Control;
+use isoscope_model::history::{History, Spot, TransactionId, cut, visible};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Longest value that is shown, in characters.
 const LONGEST: usize = 120;
@@ -49,9 +54,130 @@ fn whole<const JSON: bool>(text: &str) -> Option<Tree<'_>> {
     is_last.then_some(tree)
 }
 
+/// Maximum number of fields of a transaction.
+const MOST: usize = 10;
+
+/// Other fields of a transaction, in the order of the log; with the moment by the clock of the machine first, where known.
+pub type Fields = Vec<(String, String)>;
+
+/// The other fields of transactions, in one pass over the file; without those of which nothing is known.
+pub fn of(
+    history: &History,
+    transactions: &[TransactionId],
+    control: &Control,
+) -> BTreeMap<TransactionId, Fields> {
+    let spot = |t: TransactionId| history.operations_of(t).find_map(|o| history.spot_of(o));
+    let mut known: Vec<TransactionId> = transactions.to_vec();
+    known.retain(|t| !t.is_initial());
+    known.sort_unstable();
+    known.dedup();
+    let (at, spots): (Vec<TransactionId>, Vec<Spot>) =
+        known.iter().filter_map(|&t| Some((t, spot(t)?))).unzip();
+    let mut all: BTreeMap<TransactionId, Fields> = BTreeMap::new();
+    for &t in &known {
+        let wall = history.interval(t);
+        let wall = wall.and_then(|interval| history.origin().wall(interval.start));
+        all.entry(t)
+            .or_default()
+            .extend(wall.map(|wall| ("wall clock".to_owned(), wall)));
+    }
+    let path = Path::new(&history.origin().path);
+    let texts = raw_spots(path, history.origin(), &spots, control).unwrap_or_default();
+    for (t, text) in at.into_iter().zip(texts) {
+        let fields = text.map_or_else(|_| Vec::new(), |text| fields_in(&text));
+        all.entry(t)
+            .or_default()
+            .extend(fields.into_iter().take(MOST));
+    }
+    all.retain(|_, fields| !fields.is_empty());
+    all
+}
+
+/// A line of fields: `node n1 · error timeout`.
+pub fn in_words(fields: &Fields) -> String {
+    let words = fields.iter().map(|(name, value)| format!("{name} {value}"));
+    words.collect::<Vec<_>>().join(" · ")
+}
+
+/// The command that opens the log of a server at the moment of a transaction, by the user's template: words separated by
+/// blanks, in which `{wall}`, `{time}`, `{end}`, `{node}`, `{line}`, `{file}`, `{transaction}` and `{field:NAME}` are
+/// filled in. The template is split before they are, and no shell sees them. A template never comes from a file that is read.
+///
+/// # Errors
+/// A place that is not known of this transaction, or whose value could be taken for an option.
+pub fn command(
+    template: &str,
+    history: &History,
+    t: TransactionId,
+    fields: &Fields,
+) -> Result<Vec<String>, String> {
+    let words = template.split_whitespace();
+    let filled = words.map(|word| filled(word, history, t, fields));
+    let command: Vec<String> = filled.collect::<Result<_, _>>()?;
+    match command.is_empty() {
+        true => Err("the command is empty".to_owned()),
+        false => Ok(command),
+    }
+}
+
+/// A word of a template with its places filled in.
+fn filled(
+    word: &str,
+    history: &History,
+    t: TransactionId,
+    fields: &Fields,
+) -> Result<String, String> {
+    let (mut text, mut rest) = (String::new(), word);
+    while let Some((before, (name, after))) = rest
+        .split_once('{')
+        .and_then(|(before, inside)| Some((before, inside.split_once('}')?)))
+    {
+        let value = place(name, history, t, fields).ok_or_else(|| {
+            format!(
+                "`{{{name}}}` is not known of {}",
+                history.transaction_name(t)
+            )
+        })?;
+        text.push_str(before);
+        if text.is_empty() && value.starts_with('-') {
+            return Err(format!(
+                "`{{{name}}}` is `{}`, which could be taken for an option",
+                visible(&value)
+            ));
+        }
+        text.push_str(&value);
+        rest = after;
+    }
+    Ok(text + rest)
+}
+
+/// What a place of a template says of a transaction.
+fn place(name: &str, history: &History, t: TransactionId, fields: &Fields) -> Option<String> {
+    let interval = || history.interval(t);
+    let spot = || history.operations_of(t).find_map(|o| history.spot_of(o));
+    let field = |name: &str| {
+        let found = fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    match name {
+        "wall" => history.origin().wall(interval()?.start),
+        "time" => Some(interval()?.start.to_string()),
+        "end" => Some(interval()?.end.to_string()),
+        "node" => {
+            let node = history.cluster().node_of(history.session_of(t));
+            node.map(|node| node.to_string()).or_else(|| field("node"))
+        }
+        "line" => Some(spot()?.number.to_string()),
+        "file" => Some(history.origin().path.clone()),
+        "transaction" => Some(history.transaction_name(t)),
+        _ => field(name.strip_prefix("field:")?),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::fields_in;
+    use super::*;
+    use crate::Input;
 
     fn shown(text: &str) -> Vec<String> {
         let fields = fields_in(text).into_iter();
@@ -74,5 +200,33 @@ mod tests {
         assert!(shown(&format!("{edn} {edn}")).is_empty(), "two operations");
         assert!(shown("w(x) = 1").is_empty());
         assert!(shown("").is_empty());
+    }
+
+    #[test]
+    fn a_template_is_filled_word_by_word() {
+        let log = "{:type :ok, :process 0, :f :txn, :value [[:w :x 1]], :time 5, :node \"n1\"}\n";
+        let input = Input::new("a b.edn", log.as_bytes());
+        let history = crate::read(&input, None, &Control::new()).expect("a history");
+        let t = history.transactions().next().expect("a transaction");
+        let fields = vec![
+            ("id".to_owned(), "7; rm -r /".to_owned()),
+            ("flag".to_owned(), "--exec".to_owned()),
+        ];
+        let said = |template: &str| command(template, &history, t, &fields);
+        assert_eq!(
+            said("less +/{time} logs/{node}/{file}"),
+            Ok(vec![
+                "less".to_owned(),
+                "+/5".to_owned(),
+                "logs/n1/a b.edn".to_owned()
+            ])
+        );
+        let one = said("grep {field:id}").expect("it is known");
+        assert_eq!(one[1], "7; rm -r /", "one argument, and no shell");
+        assert!(said("grep {field:flag}").is_err_and(|error| error.contains("option")));
+        assert!(said("grep x{field:flag}").is_ok());
+        assert!(said("less {wall}").is_err(), "nothing says when it began");
+        assert!(said("less {nothing}").is_err());
+        assert!(said("  ").is_err());
     }
 }

@@ -21,7 +21,7 @@ pub mod elle;
 mod error;
 pub mod etcd;
 pub mod explanation;
-mod fields;
+pub mod fields;
 pub mod hist;
 mod jepsen_run;
 pub mod json;
@@ -49,7 +49,6 @@ mod workloads;
 
 pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
-pub use fields::fields_in;
 pub use listing::{ListedFile, histories, is_one_history};
 pub use losses::losses;
 pub use raw::{raw_spots, raw_spots_in};

@@ -10,8 +10,7 @@ use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::diagram::layout::{MAX_TITLE_COLUMNS, shortened};
 use crate::diagram::text_size::{ADVANCE, elide};
-use crate::fields;
-use crate::formats::fields_in;
+use crate::formats::fields;
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
@@ -63,7 +62,9 @@ pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, reques
                 .truncate(),
         );
         let fields = document.browser.operation.as_ref();
-        let fields = fields.and_then(|(_, text)| text.as_deref()).map(fields_in);
+        let fields = fields
+            .and_then(|(_, text)| text.as_deref())
+            .map(fields::fields_in);
         if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
             style::note(ui, fields::in_words(&fields));
         }

@@ -3,6 +3,8 @@
 
 use super::{Brief, Made, setting, trust};
 use crate::reproduce::Plan;
+use isoscope_formats::fields::{self, Fields};
+use isoscope_model::control::Control;
 use isoscope_model::history::{
     Annotation, History, OperationId, TransactionId, counted, visible, visible_line,
 };
@@ -74,6 +76,7 @@ fn circumstances(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
         report.blocks.push(trust::health_table(health));
     }
     marked(report, made.brief);
+    also_in_the_log(report, whole, &example.renaming.transactions);
     how_much(report, made);
     report.heading(2, "Setting");
     report.paragraph(vec![text(
@@ -100,6 +103,27 @@ fn circumstances(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
         env!("CARGO_PKG_VERSION"),
         digest.unwrap_or_default()
     ))]);
+}
+
+/// What the log says of transactions beside what was read of them.
+pub(super) fn also_in_the_log(
+    report: &mut Document,
+    whole: &History,
+    transactions: &[TransactionId],
+) {
+    let known = fields::of(whole, transactions, &Control::new());
+    let line = |(t, fields): (&TransactionId, &Fields)| {
+        let name = visible(&whole.transaction_name(*t));
+        vec![
+            strong(name),
+            text(format!(": {}", fields::in_words(fields))),
+        ]
+    };
+    let lines: Vec<InlineText> = known.iter().map(line).collect();
+    if !lines.is_empty() {
+        report.heading(2, "Also in the log");
+        report.blocks.push(Block::List(lines));
+    }
 }
 
 /// What the user marked in the history.

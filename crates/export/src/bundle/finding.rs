@@ -1,10 +1,11 @@
 //! The report of what the rules of a workload see: the calls that show it, in words and over time.
 
+use super::contents::also_in_the_log;
 use super::html::{blocks, escape};
 use super::web_page::head;
 use crate::svg;
 use crate::{ExportError, ExportKind, Picture, compose_finding, export};
-use isoscope_model::history::{History, visible_line};
+use isoscope_model::history::{History, TransactionId, visible_line};
 use isoscope_tell::document::{Block, Document, Reader, code, markdown, text};
 use isoscope_tell::workload::{Told, told};
 use std::fmt::Write;
@@ -21,7 +22,12 @@ pub fn finding_files(
     else {
         return Ok(Vec::new());
     };
-    let document = document(&told, &picture, command);
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let calls = facts.get(place).into_iter().flat_map(|fact| &fact.calls);
+    let calls: Vec<TransactionId> = calls.map(|call| call.transaction).collect();
+    let document = document(history, &calls, &told, &picture, command);
     let tracker = Reader::Tracker {
         picture: "picture.svg",
         alt: &picture.title,
@@ -48,7 +54,13 @@ pub fn finding_files(
     Ok(files)
 }
 
-fn document(told: &Told, picture: &Picture, command: &str) -> Document {
+fn document(
+    history: &History,
+    calls: &[TransactionId],
+    told: &Told,
+    picture: &Picture,
+    command: &str,
+) -> Document {
     let line = |line: &String| vec![text(line)];
     let mut report = Document::default();
     report.heading(1, &picture.title);
@@ -60,6 +72,7 @@ fn document(told: &Told, picture: &Picture, command: &str) -> Document {
     report
         .blocks
         .push(Block::Numbered(1, told.calls.iter().map(line).collect()));
+    also_in_the_log(&mut report, history, calls);
     report.heading(2, "Regenerating this report");
     report.blocks.push(Block::Code {
         language: "sh",

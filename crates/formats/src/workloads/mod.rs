@@ -95,9 +95,13 @@ const WORKLOADS: &[Workload] = &[
     counter::PN_COUNTER,
     bank::BANK,
     queue::QUEUE,
+    queue::IN_ORDER,
     log::LOG,
     ids::UNIQUE_IDS,
 ];
+
+/// Those that are not recognised: their logs look like those of others.
+const ONLY_NAMED: &[&str] = &["fifo-queue"];
 
 /// The history that a log is.
 pub(crate) fn history(
@@ -216,7 +220,10 @@ fn the_one(
                 .all(|word| row.must.contains(word) || row.may.contains(word));
         any && all
     };
-    let is_named = |row: &&Workload| named.is_none_or(|name| row.name == name);
+    let is_named = |row: &&Workload| match named {
+        Some(name) => row.name == name,
+        None => !ONLY_NAMED.contains(&row.name),
+    };
     let rows = WORKLOADS.iter().filter(is_named);
     let rows = rows.filter(|row| row.keyed || !keyed).filter(has_words);
     let fitting: Vec<&Workload> = rows.filter(|row| (row.fits)(exchanges)).collect();

@@ -27,6 +27,13 @@ pub(super) const QUEUE: Workload = Workload {
     assumes: "",
 };
 
+/// The same, where messages come out in the order in which they went in; only if that is said.
+pub(super) const IN_ORDER: Workload = Workload {
+    name: "fifo-queue",
+    facts: facts_in_order,
+    ..QUEUE
+};
+
 /// The messages that came out in a call.
 fn taken<'e>(exchange: &'e Exchange<'_, '_>) -> &'e [Tree<'e>] {
     match exchange.got() {
@@ -60,6 +67,14 @@ struct Message<'e, 'c, 'a> {
 }
 
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    what_became::<Bag>(exchanges, "a bag of messages", facts);
+}
+
+fn facts_in_order(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    what_became::<InOrder>(exchanges, "a queue", facts);
+}
+
+fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
     if exchanges.iter().all(|exchange| exchange.word == "enqueue") {
         facts.answer("total-queue", Answer::Unknown);
         facts.linear(Linear::Unknown);
@@ -161,7 +176,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     facts.answer("total-queue", Answer::valid_if(is_valid));
     // A drain takes several messages at once, which the model does not.
     match exchanges.iter().all(|exchange| exchange.word != "drain") {
-        true => order::<Bag>(exchanges, "a bag of messages", is_valid, facts),
+        true => order::<M>(exchanges, what, is_valid, facts),
         false => facts.linear(Linear::Unknown),
     }
 }
@@ -193,6 +208,30 @@ impl Model for Bag {
         *left -= 1;
         if *left == 0 {
             after.remove(&*message.text());
+        }
+        Some(after)
+    }
+}
+
+/// A queue as a data type: first in, first out.
+struct InOrder;
+
+impl Model for InOrder {
+    type State = Vec<String>;
+
+    const LONGEST: usize = Bag::LONGEST;
+
+    fn changes(_: &Exchange<'_, '_>) -> bool {
+        true
+    }
+
+    fn step(queue: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
+        let mut after = queue.clone();
+        if exchange.word == "enqueue" {
+            after.push(exchange.given().text().into_owned());
+        } else if let Some(message) = taken(exchange).first() {
+            let is_first = after.first().is_some_and(|first| *first == message.text());
+            is_first.then(|| after.remove(0))?;
         }
         Some(after)
     }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most states of the search for an order.
-const MOST: usize = 1_000_000;
+const MOST: usize = 300_000;
 
 /// A sequential data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ enum Type {
     Bank,
     /// Messages, which come out in any order.
     Bag,
+    /// Messages, which come out in the order in which they went in.
+    Queue,
 }
 
 /// What a data type holds: amounts by key or message. Of a bank: what was moved, and what is known of the beginning.
@@ -31,6 +33,8 @@ enum Type {
 struct State {
     amounts: BTreeMap<(KeyId, Option<Value>), i128>,
     first: BTreeMap<KeyId, i128>,
+    /// Of a queue.
+    messages: Vec<Value>,
 }
 
 /// A history of such a type.
@@ -49,6 +53,7 @@ impl<'h> Object<'h> {
             "counter" | "pn-counter" => Type::Counter,
             "bank" => Type::Bank,
             "queue" => Type::Bag,
+            "fifo-queue" => Type::Queue,
             _ => return None,
         };
         Some(Object { history, of })
@@ -139,6 +144,11 @@ impl<'h> Object<'h> {
                 _ => state.amounts.entry((key, None)).or_default(),
             };
             match (self.of, is_write) {
+                (Type::Queue, true) => state.messages.push(value),
+                (Type::Queue, false) => {
+                    (state.messages.first() == Some(&value)).then_some(())?;
+                    state.messages.remove(0);
+                }
                 (Type::Counter | Type::Bank, true) => *amount += number()?,
                 (Type::Counter, false) => (*amount == number()?).then_some(())?,
                 (Type::Bank, false) => {
