@@ -3,7 +3,7 @@
 //! moment of a transaction.
 
 use crate::elle::Scanner;
-use crate::operations::{Tree, is_shown_elsewhere};
+use crate::operations::{Tree, is_shown_elsewhere, says_what_was_done};
 use crate::raw::raw_spots;
 use isoscope_model::control::Control;
 use isoscope_model::history::{History, Spot, TransactionId, cut, visible};
@@ -26,8 +26,13 @@ pub fn fields_in(text: &str) -> Vec<(String, String)> {
         true => whole::<true>(&text[at..]),
         false => whole::<false>(&text[at..]),
     };
-    let Some(Tree::Map(fields)) = tree else {
-        return Vec::new();
+    let is_operation = |fields: &[(Tree<'_>, Tree<'_>)]| {
+        let mut names = fields.iter().filter_map(|(name, _)| name.word());
+        names.any(says_what_was_done)
+    };
+    let fields = match tree {
+        Some(Tree::Map(fields)) if is_operation(&fields) => fields,
+        _ => return Vec::new(),
     };
     let shown = |(name, value): (Tree<'_>, Tree<'_>)| {
         let name = name.word()?.to_owned();
@@ -198,6 +203,10 @@ mod tests {
             r#"{"type":"ok","process":1,"f":"read","value":4,"latency":0.5,"sql":"SELECT 1"}"#;
         assert_eq!(shown(json), ["latency 0.5", "sql SELECT 1"]);
         assert!(shown(&format!("{edn} {edn}")).is_empty(), "two operations");
+        assert!(
+            shown(r#"{"id": "T1", "operations": []}"#).is_empty(),
+            "no log"
+        );
         assert!(shown("w(x) = 1").is_empty());
         assert!(shown("").is_empty());
     }

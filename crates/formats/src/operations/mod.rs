@@ -116,6 +116,11 @@ pub(crate) fn is_shown_elsewhere(name: &str) -> bool {
         || matches!(name, "index" | "op-index")
 }
 
+/// Whether a field of this name says what an operation did.
+pub(crate) fn says_what_was_done(name: &str) -> bool {
+    known_field(name).is_some_and(|(place, _)| matches!(FIELDS[place], "type" | "f" | "txn"))
+}
+
 /// What a field of this name is about, if that is known.
 pub(crate) fn meaning_of(name: &str, vocabulary: &Vocabulary) -> Option<&'static str> {
     let (place, _) = known_field(vocabulary.field(name))?;
