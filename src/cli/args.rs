@@ -13,7 +13,7 @@ use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
     DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, NilRule, Rules,
-    SetUpRule, TimeRule, UnknownRule, ValueRule, Vocabulary,
+    SetUpRule, TimeRule, TimeoutRule, UnknownRule, ValueRule, Vocabulary,
 };
 use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
@@ -420,6 +420,9 @@ pub(super) struct RuleArguments {
     /// Recorded times: use, ignore
     #[arg(long, value_name = "HOW")]
     times: Option<TimeRule>,
+    /// Operations that failed with an error about a time-out or a lost connection: failed, unknown (they may have taken effect)
+    #[arg(long, value_name = "HOW")]
+    failed_timeouts: Option<TimeoutRule>,
     /// A register that was read as nil: absent (it holds nothing), unknown (the read says nothing, as for Knossos)
     #[arg(long, value_name = "WHAT")]
     nil: Option<NilRule>,
@@ -470,6 +473,9 @@ impl RuleArguments {
                 words: [&self.word[..], &otherwise.vocabulary.words].concat(),
                 fields: [&self.field[..], &otherwise.vocabulary.fields].concat(),
                 nil: self.nil.unwrap_or(otherwise.vocabulary.nil),
+                failed_timeouts: self
+                    .failed_timeouts
+                    .unwrap_or(otherwise.vocabulary.failed_timeouts),
             },
         }
     }

@@ -9,7 +9,7 @@ use isoscope::checkers::lattice::named;
 use isoscope::checkers::{Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats::{self, Input, Request};
-use isoscope::history::{Answer, Fact, History, Rules, Vocabulary};
+use isoscope::history::{Answer, Fact, History, NilRule, Rules, TimeoutRule, Vocabulary};
 use isoscope::report::{self, Settings};
 use isoscope::verify;
 use serde_json::Value as Json;
@@ -315,6 +315,40 @@ fn of_object(object: &str, rng: &mut Rng) -> Vec<String> {
         lines.push(format!("{client} {stage} {word} {value}"));
     }
     lines
+}
+
+#[test]
+fn what_failed_for_want_of_time_may_have_happened_if_that_is_said() {
+    let write = |error: &str| {
+        let begin = "{:process 0, :type :invoke, :f :txn, :value [[:w :x 1]]}\n";
+        let end =
+            format!("{{:process 0, :type :fail, :f :txn, :value [[:w :x 1]], :error {error}}}\n");
+        let read = "{:process 1, :type :invoke, :f :txn, :value [[:r :x nil]]}\n\
+            {:process 1, :type :ok, :f :txn, :value [[:r :x 1]]}\n";
+        format!("{begin}{end}{read}")
+    };
+    let mut rules = Rules::default();
+    let said = |text: &str, rules: &Rules| verdicts(&read(text, rules).expect("a log"), &["PL2"]);
+    let (late, refused) = (write("[:read-timed-out]"), write(":conflict"));
+    assert_eq!(said(&late, &rules), "PL2-");
+    rules.vocabulary.failed_timeouts = TimeoutRule::Unknown;
+    assert_eq!(said(&late, &rules), "PL2+");
+    assert_eq!(said(&refused, &rules), "PL2-");
+}
+
+#[test]
+fn nil_is_absent_or_not_known() {
+    let lines = [
+        "0 invoke write 1",
+        "0 ok write 1",
+        "1 invoke read nil",
+        "1 ok read nil",
+    ];
+    assert_eq!(verdicts(&opened(&lines), &["LIN"]), "LIN-");
+    let mut rules = Rules::default();
+    rules.vocabulary.nil = NilRule::Unknown;
+    let history = read(&log(&lines), &rules).expect("a register");
+    assert_eq!(verdicts(&history, &["LIN"]), "LIN+");
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(super) use trees::{RowOperation, are_transactions, log_of, log_of_rows};
 use super::{Format, Input, Likelihood, Problem, ReadError, jepsen_run, workloads};
 use crate::operations::{self, Stage};
 use isoscope_model::control::Control;
-use isoscope_model::history::{Builder, FailedCasRule, History, Suggestions};
+use isoscope_model::history::{Builder, FailedCasRule, History, Suggestions, TimeoutRule};
 use read::{Reader, Stop};
 
 /// The row of EDN.
@@ -219,7 +219,12 @@ fn read_bytes<'a, const JSON: bool>(
     remark: Option<String>,
     control: &Control,
 ) -> Result<History, ReadError> {
-    let log = read_log::<JSON>(bytes, format, control);
+    // Errors are read with whole operations only.
+    let needs_errors = input.vocabulary().failed_timeouts != TimeoutRule::Failed;
+    let log = match needs_errors {
+        true => Err(Stop::NoTransaction),
+        false => read_log::<JSON>(bytes, format, control),
+    };
     match log.map(|log| (log.has_growing_sets(), log)) {
         Ok((false, mut log)) => {
             log.around.remarks.extend(remark);

@@ -21,7 +21,7 @@ pub(crate) use tree::Tree;
 
 use crate::Input;
 use around::may_mean_something;
-use isoscope_model::history::{NilRule, Vocabulary};
+use isoscope_model::history::{NilRule, TimeoutRule, Vocabulary};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -107,6 +107,20 @@ fn known_field(name: &str) -> Option<(usize, u8)> {
         "outcome" => (12, 0),
         _ => return None,
     })
+}
+
+/// Whether an error speaks of a time-out or of a lost connection.
+fn speaks_of_connection(error: &Tree<'_>) -> bool {
+    const SIGNS: [&str; 6] = [
+        "timeout",
+        "timed out",
+        "timed-out",
+        "closed",
+        "connection",
+        "socket",
+    ];
+    let text = error.text().to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 /// Whether what a field of this name says is read, and shown wherever an operation is; or is only its place.
@@ -253,6 +267,10 @@ impl<'a> Operations<'a> {
                 stage.text()
             ));
         };
+        let is_doubtful = stage == Stage::Fail
+            && self.vocabulary.failed_timeouts == TimeoutRule::Unknown
+            && error.as_ref().is_some_and(speaks_of_connection);
+        let stage = if is_doubtful { Stage::Info } else { stage };
         let place = self.n_operations();
         let named = fields
             .into_iter()

@@ -59,7 +59,7 @@ pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, NilRule, Rules, SetUpRule,
-    Suggestions, TimeRule, UnknownRule, ValueRule, Vocabulary,
+    Suggestions, TimeRule, TimeoutRule, UnknownRule, ValueRule, Vocabulary,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use stems::{Prefix, Stems};

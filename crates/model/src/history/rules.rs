@@ -224,6 +224,21 @@ pub struct Vocabulary {
     pub fields: Vec<(String, String)>,
     /// What a register holds that was read as nil.
     pub nil: NilRule,
+    /// What an operation means that failed for want of time or of a connection.
+    pub failed_timeouts: TimeoutRule,
+}
+
+words! {
+    /// What an operation means of which the log says that it failed, with an error that speaks of a time-out or of a lost
+    /// connection: a server may have done it nevertheless.
+    #[derive(Default)]
+    TimeoutRule by word {
+        /// It did not happen, as the log says.
+        #[default]
+        Failed = "failed",
+        /// It may have happened.
+        Unknown = "unknown",
+    }
 }
 
 words! {
