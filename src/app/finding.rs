@@ -72,7 +72,9 @@ impl App {
         let fact = history
             .workload()
             .and_then(|workload| workload.facts.get(place));
-        let calls = fact.iter().flat_map(|fact| &fact.calls);
+        let calls = fact
+            .iter()
+            .flat_map(|fact| fact.calls.iter().chain(&fact.context));
         let mut transactions: Vec<TransactionId> = calls.map(|call| call.transaction).collect();
         transactions.sort_unstable();
         transactions.dedup();

@@ -14,16 +14,24 @@ use std::path::Path;
 /// The page of the finding at a place; none if the history has fewer. O(operations of its calls + findings).
 pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) -> Option<Picture> {
     let told = told(history, place)?;
-    let calls = &history.workload()?.facts.get(place)?.calls;
+    let fact = history.workload()?.facts.get(place)?;
+    let all = || fact.calls.iter().chain(&fact.context);
     let mut members = TransactionSet::empty(history);
-    for call in calls {
+    for call in all() {
         members.insert(call.transaction);
     }
     let (small, renaming) = history.restrict(&members, |_| true);
     let mut diagram = in_its_words(&small, |t| {
         let whole = renaming.old_transaction(t);
-        let call = calls.iter().find(|call| call.transaction == whole);
-        call.map_or_else(String::new, |call| printable(&visible(&call.said)))
+        let call = all().find(|call| call.transaction == whole);
+        let said = call.map_or_else(String::new, |call| printable(&visible(&call.said)));
+        let shows_it = fact.calls.iter().any(|call| call.transaction == whole);
+        let role = if shows_it {
+            RowRole::Involved
+        } else {
+            RowRole::Context
+        };
+        (said, role)
     });
     let tooltips = diagram.cards.iter().map(|card| {
         let session = &diagram.lanes[card.lane].title;
@@ -36,6 +44,7 @@ pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) ->
     let Told {
         id,
         title,
+        rule,
         statement,
         calls,
         facts,
@@ -49,7 +58,7 @@ pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) ->
     };
     Some(Picture {
         title: printable(statement.trim_end_matches('.')),
-        subtitle: format!("{title}, by the rules of the workload"),
+        subtitle: format!("{title}: {rule}"),
         verdicts: vec![id.clone()],
         facts: facts.iter().map(|fact| printable(fact)).collect(),
         orders: Orders::default(),
@@ -68,7 +77,7 @@ pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) ->
 }
 
 /// Cards of all transactions, each with what was asked and answered as its only line.
-fn in_its_words(small: &History, said: impl Fn(TransactionId) -> String) -> Diagram {
+fn in_its_words(small: &History, said: impl Fn(TransactionId) -> (String, RowRole)) -> Diagram {
     let all: Vec<TransactionId> = small.transactions().collect();
     let mut diagram = diagram(&Subject {
         history: small,
@@ -81,13 +90,13 @@ fn in_its_words(small: &History, said: impl Fn(TransactionId) -> String) -> Diag
         n_operations: &operations_in(small),
     });
     for card in &mut diagram.cards {
-        let text = said(card.transaction);
+        let (text, role) = said(card.transaction);
         card.rows.truncate(1);
         for row in &mut card.rows {
             row.value_at = text.len();
             row.full.clone_from(&text);
             row.text.clone_from(&text);
-            row.role = RowRole::Involved;
+            row.role = role;
         }
     }
     diagram

@@ -10,6 +10,8 @@ pub struct Told {
     pub id: String,
     /// What was found: "Lost".
     pub title: String,
+    /// Whether it counts, in words.
+    pub rule: &'static str,
     /// A sentence, with the key where each key is by itself.
     pub statement: String,
     /// The calls that show it, a line each.
@@ -24,7 +26,10 @@ fn facts(workload: &Workload) -> Vec<String> {
     let answers: Vec<String> = answers
         .map(|(rule, answer)| format!("{rule} {}", answer.word()))
         .collect();
-    let by_jepsen = format!("By Jepsen's rules: {}.", answers.join(", "));
+    let by_jepsen = format!(
+        "The whole log by Jepsen's checkers: {}.",
+        answers.join(", ")
+    );
     let by_jepsen = Some(by_jepsen).filter(|_| !answers.is_empty());
     by_jepsen.into_iter().chain(workload.undecided()).collect()
 }
@@ -34,15 +39,15 @@ pub fn told(history: &History, place: usize) -> Option<Told> {
     let workload = history.workload()?;
     let fact = workload.facts.get(place)?;
     let key = fact.key.as_ref();
-    let key = key.map_or_else(String::new, |key| format!("In key {}: ", visible(key)));
-    let allowed = match fact.counts {
-        true => "",
-        false => " The rules of this test allow it.",
-    };
+    let key = key.map_or_else(String::new, |key| format!("Key {}: ", visible(key)));
     Some(Told {
         id: workload.ids().swap_remove(place),
         title: capitalized(fact.name),
-        statement: visible_line(&capitalized(&format!("{key}{}.{allowed}", fact.statement))),
+        rule: match fact.counts {
+            true => "counts as a violation",
+            false => "does not count as a violation",
+        },
+        statement: visible_line(&capitalized(&format!("{key}{}.", fact.statement))),
         calls: fact.calls.iter().map(|call| line(history, call)).collect(),
         facts: facts(workload),
     })
@@ -77,9 +82,8 @@ fn line(history: &History, call: &Shown) -> String {
         format!(", {}", spot.text(history.origin()))
     });
     let ended = match history.outcome(t) {
-        Outcome::Committed => "",
-        Outcome::Aborted => " (failed)",
-        Outcome::Unknown => " (no answer)",
+        Outcome::Committed => String::new(),
+        other => format!(" ({})", other.words()),
     };
     format!(
         "{} (session {}{spot}): {}{ended}",
@@ -103,7 +107,7 @@ impl Told {
         document.heading(1, &self.id);
         document.paragraph(vec![
             strong(&self.title),
-            document::text(format!(". {}", self.statement)),
+            document::text(format!(" ({}). {}", self.rule, self.statement)),
         ]);
         document
             .blocks
@@ -116,7 +120,10 @@ impl Told {
 
     /// All of it as plain text, below its id.
     pub fn plain_text(&self) -> String {
-        let mut out = format!("{}\n{}. {}\n", self.id, self.title, self.statement);
+        let mut out = format!(
+            "{}\n{} ({}). {}\n",
+            self.id, self.title, self.rule, self.statement
+        );
         for line in self
             .calls
             .iter()

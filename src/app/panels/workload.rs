@@ -88,6 +88,7 @@ pub(crate) fn finding_ui(
     let told = &finding.told;
     let title = format!("{} ({})", told.title, told.id);
     style::bold(ui, &title, style::TITLE, palette.strong);
+    style::note(ui, told.rule);
     ui.label(&told.statement);
     ui.horizontal_wrapped(|ui| {
         for command in [Command::Export, Command::Report, Command::CopyMarkdown] {

@@ -30,9 +30,7 @@ pub(super) const BANK: Workload = Workload {
     keyed: false,
     meaning: Meaning::Items(items),
     facts,
-    no_levels: Some(
-        "a log of transfers does not say which balances they read; its totals are compared, and whether an order explains it",
-    ),
+    no_levels: Some("a transfer does not say which balances it read"),
     assumes: "Transfers keep the total, which the first read of all balances has.",
 };
 
@@ -76,8 +74,32 @@ fn balances(read: &Exchange<'_, '_>) -> Option<BTreeMap<String, Option<i64>>> {
     )
 }
 
+/// "read → 0: 5, 1: 5, total 10", "transfer 2 from 0 to 1".
+fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
+    const MOST: usize = 6;
+    if exchange.word == "transfer" {
+        let field = |name| exchange.asked().field(name).map(Tree::in_words);
+        let (from, to) = (field("from")?, field("to")?);
+        return Some(format!("transfer {} from {from} to {to}", field("amount")?));
+    }
+    let balances = balances(exchange)?;
+    let total: i128 = balances
+        .values()
+        .flatten()
+        .map(|balance| i128::from(*balance))
+        .sum();
+    let shown = balances.iter().take(MOST).map(|(account, balance)| {
+        let balance = balance.map_or_else(|| "nothing".to_owned(), |balance| balance.to_string());
+        format!("{account}: {balance}")
+    });
+    let more = if balances.len() > MOST { ", …" } else { "" };
+    let shown: Vec<String> = shown.collect();
+    Some(format!("read → {}{more}, total {total}", shown.join(", ")))
+}
+
 /// Of each read the first that applies: an unknown account, one without a balance, a wrong total, a balance below zero.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
+    facts.words = in_words;
     let reads: Vec<&Exchange<'_, '_>> = exchanges
         .iter()
         .filter(|exchange| exchange.word == "read" && balances(exchange).is_some())
@@ -151,6 +173,14 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             before = read;
             continue;
         };
+        // The transfers that may have made the difference.
+        let range = before.call.min(read.call)..before.call.max(read.call);
+        let transfers = exchanges
+            .iter()
+            .filter(|exchange| exchange.word == "transfer");
+        let between = transfers
+            .map(|transfer| transfer.call)
+            .filter(move |call| range.contains(call));
         n_found += 1;
         has_wrong_total |= name == "wrong total";
         facts.add(
@@ -159,7 +189,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
                 name,
                 about: vec![about],
                 statement,
-                calls: vec![before.call, read.call],
+                calls: between.chain([before.call, read.call]).collect(),
                 counts: true,
             },
         );

@@ -1,15 +1,13 @@
 //! A counter: amounts are added, and reads return the sum.
 
 use super::exchange::{answers, requests, some_answer};
-use super::facts::{Facts, Seen, order};
+use super::facts::{Facts, MOST_SHOWN, Seen, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 
-const NO_LEVELS: Option<&str> = Some(
-    "a read of a counter does not say which additions it saw; its bounds are compared, and whether an order explains it",
-);
+const NO_LEVELS: Option<&str> = Some("a read of a counter does not say which additions it saw");
 
 /// Additions are not negative, so that each read has a lower and an upper bound.
 pub(super) const COUNTER: Workload = Workload {
@@ -123,18 +121,29 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             continue;
         }
         is_valid = false;
-        let possible = match least == most {
-            true => format!("only {least} was"),
-            false => format!("only {least} to {most} were"),
+        // What had to count, or what could.
+        let is_low = got < least;
+        let is_counted = |addition: &&Exchange<'_, '_>| match is_low {
+            true => addition.is_committed() && addition.end.is_some_and(|end| end < read.begin),
+            false => read.end.is_none_or(|end| addition.begin < end),
         };
-        let statement = format!("{got} was read, where {possible} possible");
+        let latest = exchanges.iter().filter(|exchange| exchange.word == "add");
+        let counted = latest
+            .filter(is_counted)
+            .rev()
+            .take(MOST_SHOWN - 1)
+            .map(|addition| addition.call);
+        let statement = match is_low {
+            true => format!("{got} was read, though additions of {least} in all had ended before"),
+            false => format!("{got} was read, though at most {most} can have been added by then"),
+        };
         facts.add(
             exchanges,
             Seen {
-                name: if got < least { "too low" } else { "too high" },
+                name: if is_low { "too low" } else { "too high" },
                 about: vec![got.to_string()],
                 statement,
-                calls: vec![read.call],
+                calls: counted.chain([read.call]).collect(),
                 counts: true,
             },
         );

@@ -21,6 +21,8 @@ pub(super) struct Facts {
     facts: Vec<Fact<usize>>,
     answers: Vec<(&'static str, Answer)>,
     linear: Option<Linear<usize>>,
+    /// How a call is said, where its values are not what readers expect.
+    pub(super) words: fn(&Exchange<'_, '_>) -> Option<String>,
     /// What was tried to find orders, and what ends that.
     pub(super) search: Search,
 }
@@ -31,6 +33,7 @@ impl Facts {
             facts: Vec::new(),
             answers: Vec::new(),
             linear: None,
+            words: |_| None,
             search: Search::new(control),
         }
     }
@@ -41,14 +44,29 @@ impl Facts {
         let mut calls = seen.calls;
         calls.sort_unstable();
         calls.dedup();
+        if calls.len() > MOST_SHOWN {
+            calls.drain(MOST_SHOWN - 1..calls.len() - 1);
+        }
+        let words = self.words;
+        let in_words = |exchange: &Exchange<'_, '_>| {
+            words(exchange).unwrap_or_else(|| said(exchange, &seen.about))
+        };
         let shown = |call: usize| {
             let at = exchanges.binary_search_by_key(&call, |exchange| exchange.call);
             Some(Shown {
                 transaction: call,
-                said: said(&exchanges[at.ok()?], &seen.about),
+                said: in_words(&exchanges[at.ok()?]),
             })
         };
+        // In a small log the others show that nothing else explains it.
+        let others = exchanges.iter().filter(|_| exchanges.len() <= FEW);
+        let others = others.filter(|exchange| calls.binary_search(&exchange.call).is_err());
+        let context = others.map(|exchange| Shown {
+            transaction: exchange.call,
+            said: in_words(exchange),
+        });
         self.facts.push(Fact {
+            context: context.collect(),
             name: seen.name,
             key: key.map(|key| key.text().into_owned()),
             calls: calls.into_iter().filter_map(shown).collect(),
@@ -124,7 +142,10 @@ fn said(exchange: &Exchange<'_, '_>, about: &[String]) -> String {
     if let Some(got) = exchange.got().filter(says) {
         said += &format!(" → {}", value(got));
     }
-    said
+    match exchange.key {
+        Some(key) => format!("{said} (key {})", cut(&key.in_words(), LONGEST)),
+        None => said,
+    }
 }
 
 /// A collection by what it has and has not of some elements: `4,812 elements, not 3`.
@@ -230,24 +251,27 @@ pub(super) fn order<M: Model>(
     let changes = changes.take(MOST_SHOWN.saturating_sub(answers.len()));
     let calls = answers.iter().chain(changes).chain([&all[place]]);
     let calls = calls.map(|exchange| exchange.call).collect();
-    let answers = match told.is_empty() {
-        true => shown(&all[place]),
-        false => told.join(", then "),
+    // Answers that are alike say nothing by themselves.
+    let are_alike = told.windows(2).any(|pair| pair[0] == pair[1]);
+    let answers = match told.is_empty() || are_alike {
+        true => String::new(),
+        false => format!(": {}", told.join(", then ")),
     };
     facts.add(
         exchanges,
         Seen {
             name: "no order",
             about: Vec::new(),
-            statement: format!(
-                "no order of the operations explains what {what} answered: {answers}"
-            ),
+            statement: format!("no order in real time explains what {what} answered{answers}"),
             calls,
             counts: true,
         },
     );
 }
 
+/// A log with so many calls is shown whole.
+const FEW: usize = 8;
+
 /// Answers in a sentence, and calls of a finding.
 const MOST_TOLD: usize = 4;
-const MOST_SHOWN: usize = 12;
+pub(super) const MOST_SHOWN: usize = 12;

@@ -15,9 +15,7 @@ pub(super) const UNIQUE_IDS: Workload = Workload {
     keyed: false,
     meaning: Meaning::Items(items),
     facts,
-    no_levels: Some(
-        "identifiers are neither read nor written; only whether each was generated once is compared",
-    ),
+    no_levels: Some("identifiers are neither read nor written"),
     assumes: "",
 };
 
@@ -53,7 +51,10 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             Seen {
                 name: "twice",
                 about: calls.keys().cloned().collect(),
-                statement: format!("generated more than once: {}", listed(ids)),
+                statement: match calls.len() {
+                    1 => format!("{} was generated more than once", listed(ids)),
+                    _ => format!("{} were generated more than once", listed(ids)),
+                },
                 calls: first.iter().map(|exchange| exchange.call).collect(),
                 counts: true,
             },

@@ -68,8 +68,8 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             Seen {
                 name: "both inserted",
                 statement: match one_row {
-                    true => format!("a row of key {key} was inserted twice"),
-                    false => format!("both rows of key {key} were inserted"),
+                    true => "a row was inserted twice".to_owned(),
+                    false => "both rows were inserted".to_owned(),
                 },
                 about: vec![key],
                 calls: both,

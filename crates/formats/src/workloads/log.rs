@@ -33,9 +33,7 @@ pub(super) const LOG: Workload = Workload {
     keyed: false,
     meaning: Meaning::Items(items),
     facts,
-    no_levels: Some(
-        "messages of a log are no items; only offsets, and what was sent and polled, are compared",
-    ),
+    no_levels: Some("a log is not made of reads and writes"),
     assumes: "",
 };
 
@@ -208,6 +206,7 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut steps: Vec<Step<'_, '_, '_>> = exchanges.iter().map(Step::of).collect();
     let keys = keys(&mut steps);
+    facts.words = in_words;
     let mut found = Vec::new();
     for (name, key) in &keys {
         places(name, key, &mut found);
@@ -224,6 +223,38 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     found
         .into_iter()
         .for_each(|seen| facts.add(exchanges, seen));
+}
+
+/// "send 2 to log 5 at offset 1, poll log 5: 0 at offset 0".
+fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
+    const MOST: usize = 4;
+    let step = Step::of(exchange);
+    let at = |message: &Message| {
+        let offset = message.offset;
+        offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
+    };
+    let sent = |message: &Message| {
+        format!(
+            "send {} to log {}{}",
+            message.value,
+            message.key,
+            at(message)
+        )
+    };
+    let polled =
+        |message: &Message| format!("poll log {}: {}{}", message.key, message.value, at(message));
+    let all = step
+        .sent
+        .iter()
+        .map(sent)
+        .chain(step.polled.iter().map(polled));
+    let mut all: Vec<String> = all.collect();
+    if all.len() > MOST {
+        let rest = all.len() - MOST + 1;
+        all.drain(MOST - 1..);
+        all.push(format!("… {rest} more"));
+    }
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Something that the rules call invalid.
@@ -266,7 +297,8 @@ fn places(name: &str, key: &Key, found: &mut Vec<Seen>) {
 fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
     for (value, poll) in &key.polled {
         if let Some((send, Outcome::Aborted, _)) = key.sent.get(value) {
-            let statement = format!("{value} of log {name} was polled, and its sending had failed");
+            let statement =
+                format!("message {value} of log {name} was polled, though sending it had failed");
             found.push(seen(
                 "aborted read",
                 &[value],
@@ -289,7 +321,7 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
         match last.filter(|(last, _)| place.is_some_and(|place| place < last)) {
             Some((_, poll)) => {
                 let statement = format!(
-                    "{value} of log {name} was sent, and no poll that committed has it, though one has a later message"
+                    "message {value} was sent to log {name}, and no committed poll has it, though one has a later message"
                 );
                 found.push(seen("lost", &[value], statement, vec![*send, poll]));
             }
@@ -300,7 +332,7 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
     if let Some((_, send)) = never.first() {
         let values: Vec<&String> = never.iter().map(|(value, _)| *value).collect();
         let statement = format!(
-            "{} of log {name} was acknowledged and not polled",
+            "acknowledged by log {name} and never polled: {}",
             listed(&values, ", ")
         );
         found.push(seen("never polled", &values, statement, vec![*send]));
@@ -347,12 +379,12 @@ fn wrong(keys: &Keys, pair: [&Message; 2], is_send: bool, calls: Vec<usize>) -> 
         ),
         (false, true) => (
             "skipped",
-            format!("a poll of log {key} left out {}", listed(&between, ", ")),
+            format!("polls of log {key} skipped {}", listed(&between, ", ")),
         ),
         (false, false) => (
             "went back",
             format!(
-                "a poll of log {key} went back from {} to {}",
+                "polls of log {key} went back from {} to {}",
                 one.value, other.value
             ),
         ),

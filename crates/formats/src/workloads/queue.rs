@@ -21,9 +21,7 @@ pub(super) const QUEUE: Workload = Workload {
     keyed: true,
     meaning: Meaning::Items(items),
     facts,
-    no_levels: Some(
-        "messages of a queue are no items; only what went in and what came out is compared",
-    ),
+    no_levels: Some("a queue is not made of reads and writes"),
     assumes: "",
 };
 
@@ -117,22 +115,19 @@ fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut
         &'g dyn Fn(&Message<'_, '_, '_>) -> bool,
     );
     let groups: [Group<'_>; 4] = [
-        ("lost", true, "went in and did not come out again", &|m| {
+        ("lost", true, "enqueued and not dequeued", &|m| {
             sure(m) > m.taken.len()
         }),
-        ("unexpected", true, "came out and never went in", &|m| {
+        ("unexpected", true, "dequeued and never enqueued", &|m| {
             m.sent.is_empty()
         }),
-        (
-            "twice",
-            false,
-            "came out more often than it went in",
-            &|m| !m.sent.is_empty() && m.taken.len() > m.sent.len(),
-        ),
+        ("twice", false, "dequeued more often than enqueued", &|m| {
+            !m.sent.is_empty() && m.taken.len() > m.sent.len()
+        }),
         (
             "recovered",
             false,
-            "had no good answer, and came out",
+            "dequeued, though no answer said that it was enqueued",
             &|m| sure(m) == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
         ),
     ];
@@ -142,6 +137,9 @@ fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut
         exchange.word != "enqueue" && exchange.outcome == Outcome::Unknown
     };
     let has_open = exchanges.iter().any(is_open);
+    let last = exchanges
+        .iter()
+        .rfind(|exchange| exchange.word != "enqueue");
     for (name, counts, what, is_one) in groups {
         let found: Vec<&(&Tree<'_>, Message<'_, '_, '_>)> = messages
             .iter()
@@ -160,13 +158,16 @@ fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut
                     .map(|(message, _)| message.text().into_owned())
                     .collect(),
                 statement: format!(
-                    "{}: {what}",
-                    listed(found.iter().map(|(message, _)| *message))
+                    "{} {} {what}",
+                    listed(found.iter().map(|(message, _)| *message)),
+                    if found.len() > 1 { "were" } else { "was" }
                 ),
                 calls: first
                     .sent
                     .iter()
                     .chain(&first.taken)
+                    .copied()
+                    .chain(last.filter(|_| name == "lost"))
                     .map(|exchange| exchange.call)
                     .collect(),
                 counts: counts && !(has_open && name == "lost"),

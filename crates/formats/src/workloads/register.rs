@@ -115,7 +115,7 @@ fn versions(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
                 exchanges,
                 Seen {
                     name: "two values of one version",
-                    statement: format!("version {version} has the values {before} and {value}"),
+                    statement: format!("version {version} was read as {before} and as {value}"),
                     about: vec![version, before.clone(), value],
                     calls: vec![*call, read.call],
                     counts: true,

@@ -155,7 +155,10 @@ fn failed_rows(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             Seen {
                 name: "dirty read",
                 about: vec![row.text().into_owned()],
-                statement: format!("a row has {}, whose write had failed", row.text()),
+                statement: format!(
+                    "a read has a row with {}, whose write had failed",
+                    row.text()
+                ),
                 calls: vec![call, read.call],
                 counts: true,
             },
@@ -220,7 +223,11 @@ fn identifiers_seen(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name,
-                statement: format!("{name}: {}", about.join(", ")),
+                statement: match name {
+                    "lost" => format!("acknowledged, and in no final read: {}", about.join(", ")),
+                    "not everywhere" => format!("in some final reads only: {}", about.join(", ")),
+                    _ => format!("{name}: {}", about.join(", ")),
+                },
                 about,
                 calls: found.iter().map(|(_, call)| *call).collect(),
                 // Time does not count in this rule.

@@ -111,6 +111,8 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let found = exchanges.iter().find(has_gap);
     facts.answer("sequential", Answer::valid_if(found.is_none()));
     if let Some(read) = found {
+        let writes = exchanges.iter().filter(|exchange| exchange.word != "read");
+        let writes = writes.map(|write| write.call);
         let shown = read
             .got()
             .map_or_else(String::new, |read| read.text().into_owned());
@@ -118,11 +120,9 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name: "later without earlier",
-                statement: format!(
-                    "{shown}: a subkey is missing though one that was written later is there"
-                ),
+                statement: format!("a read found a later subkey without an earlier one: {shown}"),
                 about: vec![shown],
-                calls: vec![read.call],
+                calls: writes.chain([read.call]).collect(),
                 counts: true,
             },
         );

@@ -256,44 +256,52 @@ impl Groups {
         count: bool,
         facts: &mut Facts,
     ) {
+        let none = Vec::new();
         let groups = [
             ("lost", &self.lost, true),
             ("unexpected", &self.unexpected, true),
             ("stale", &self.stale, false),
-            ("never read", &self.never_read, false),
+            (
+                "never read",
+                if count { &self.never_read } else { &none },
+                false,
+            ),
             ("twice", &self.twice, false),
             ("recovered", &self.recovered, false),
         ];
         for (name, places, counts) in groups.into_iter().filter(|group| !group.1.is_empty()) {
             let all: Vec<&Element<'_>> = places.iter().map(|&at| &elements[at]).collect();
             let names = listed(all.iter().map(|element| element.name));
-            let (was, are) = match all.len() {
-                1 => ("was", "is"),
-                _ => ("were", "are"),
+            let many = all.len() > 1;
+            let was = if many { "were" } else { "was" };
+            let (it, their) = if many {
+                ("them", "their additions")
+            } else {
+                ("it", "its addition")
             };
             let statement = match (name, &all[..]) {
-                ("lost", [one]) if one.is_sure => {
-                    format!("{names} was acknowledged, and is missing from a later read")
+                ("lost", [one]) if one.last_seen.is_some() => {
+                    format!("{names} was read, and no later read has it")
                 }
-                ("lost", [_]) => format!("{names} was read, and is missing from a later read"),
+                ("lost", [_]) => {
+                    format!("the addition of {names} was acknowledged, and no later read has it")
+                }
                 ("lost", _) => {
-                    format!("{names} were acknowledged or read, and are missing from a later read")
+                    format!("{names} {was} acknowledged or read, and no later read has {it}")
                 }
                 ("unexpected", [one]) if one.is_refused => {
                     format!("{names} was read, although its addition had failed")
                 }
-                ("unexpected", [_]) => format!("{names} was read, and had never been added"),
-                ("unexpected", _) => {
-                    format!("{names} were read, and had never been added, or in vain")
-                }
+                ("unexpected", [_]) => format!("{names} was read, and was never added"),
+                ("unexpected", _) => format!("{names} were read, and were never added, or in vain"),
                 ("stale", _) => format!(
-                    "{names} {was} missing from a read that began when it was known, and {was} read later"
+                    "a read misses {names}, which {was} known when it began; a later read has {it}"
                 ),
-                ("never read", _) => {
-                    format!("{names} {was} added, and no read could show what became of it")
+                ("never read", _) => format!("no read shows what became of {names}"),
+                ("twice", _) => format!("{names} {was} more than once in one read"),
+                _ => {
+                    format!("{names} {was} read, so {their} took effect, though no answer said so")
                 }
-                ("twice", _) => format!("{names} {are} more than once in one read"),
-                _ => format!("{names} {was} added without an answer, and {are} there at last"),
             };
             facts.add(
                 exchanges,
@@ -347,7 +355,7 @@ fn comments(exchanges: &[Exchange<'_, '_>], reads: &[&Exchange<'_, '_>], facts: 
         facts.add(exchanges, Seen {
             name: "later without earlier",
             about: vec![missing.clone().into_owned()],
-            statement: format!("{seen} was seen without {missing}, whose write had ended before that of {seen} began"),
+            statement: format!("a read has {seen} and not {missing}, though {missing} had been written before the write of {seen} began"),
             calls: vec![earlier.call, later.call, read.call],
             counts: true,
         });

@@ -84,7 +84,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             Seen {
                 name: "two records of one key",
                 about: vec![key.clone()],
-                statement: format!("a read of key {key} found several records"),
+                statement: "a read found several records".to_owned(),
                 calls: upserts.iter().copied().chain([read.call]).collect(),
                 counts: true,
             },
@@ -99,7 +99,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             exchanges,
             Seen {
                 name: "upserted twice",
-                statement: format!("{} upserts of key {key} succeeded", upserts.len()),
+                statement: format!("{} upserts succeeded", upserts.len()),
                 about: vec![key],
                 calls: upserts,
                 counts: true,

@@ -76,6 +76,8 @@ pub struct Fact<T = TransactionId> {
     pub statement: String,
     /// The calls that show it, in the order of the log.
     pub calls: Vec<Shown<T>>,
+    /// The other calls, where there are so few that a picture has room for all.
+    pub context: Vec<Shown<T>>,
     /// Whether the rule of the workload calls it invalid; else it is only said.
     pub counts: bool,
 }
@@ -123,8 +125,8 @@ impl<T> Workload<T> {
         let why = self.no_levels?;
         let which = match &self.linear {
             Some(Linear::Holds(_)) => return None,
-            Some(Linear::Broken(_)) => "Weaker isolation levels",
-            _ => "Isolation levels",
+            Some(Linear::Broken(level)) => format!("Isolation levels that do not imply {level}"),
+            _ => "Isolation levels".to_owned(),
         };
         Some(format!("{which} are not decided: {why}."))
     }
@@ -153,6 +155,7 @@ impl<T> Workload<T> {
             about: fact.about,
             statement: fact.statement,
             calls: fact.calls.into_iter().filter_map(shown).collect(),
+            context: fact.context.into_iter().filter_map(shown).collect(),
             counts: fact.counts,
         };
         Workload {
