@@ -91,6 +91,10 @@ fn in_its_words(small: &History, said: impl Fn(TransactionId) -> (String, RowRol
     });
     for card in &mut diagram.cards {
         let (text, role) = said(card.transaction);
+        // A call without a result has no operation.
+        if card.rows.is_empty() {
+            card.title = format!("{} {text}", card.title);
+        }
         card.rows.truncate(1);
         for row in &mut card.rows {
             row.value_at = text.len();

@@ -133,10 +133,10 @@ impl ReadError {
     pub fn new(format: &'static str, place: Place, problem: impl Into<Problem>) -> ReadError {
         const LONGEST: usize = 600;
         let mut problem = problem.into();
-        if let Problem::Other(text) | Problem::Expected { found: text, .. } = &mut problem
-            && text.len() > LONGEST
-        {
-            *text = history::cut(text, LONGEST);
+        if let Problem::Other(text) | Problem::Expected { found: text, .. } = &mut problem {
+            while escape(text).len() > LONGEST {
+                *text = history::cut(text, text.chars().count() * 3 / 4);
+            }
         }
         ReadError {
             format,

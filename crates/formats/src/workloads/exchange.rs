@@ -3,6 +3,7 @@
 use super::Refusal;
 use crate::operations::{Call, Event, Operation, Operations, Stage, Tree};
 use isoscope_model::history::Outcome;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 static NIL: Tree<'static> = Tree::Nil;
@@ -27,6 +28,8 @@ pub(super) struct Exchange<'c, 'a> {
     pub(super) line: u32,
     /// The place of its invocation in the log, before all others without one, or where the order of the log is no real time.
     pub(super) begin: i64,
+    /// The place before which it did not begin: that of its invocation or, without one, of the answer before to its client.
+    pub(super) since: i64,
     /// The place of its answer, if it had one that says how it ended, and the order of the log is real time.
     pub(super) end: Option<i64>,
 }
@@ -99,9 +102,13 @@ pub(super) fn exchanges<'c, 'a>(
 ) -> Vec<Exchange<'c, 'a>> {
     let events = &operations.events;
     let has_order = operations.has_order();
+    let mut answers: FxHashMap<Option<i64>, i64> = FxHashMap::default();
     let exchange = |(call, ends): (usize, &Call)| {
         let [asked, answered] = [ends.invoked, ends.completed].map(|at| at.map(|at| &events[at]));
         let last = answered.or(asked)?;
+        let before =
+            answered.and_then(|event| answers.insert(ends.process, i64::from(event.place)));
+        let since = asked.map(|event| i64::from(event.place)).or(before);
         let value = |event: Option<&'c Event<Operation<'a>>>| match event {
             None => Cow::Borrowed(&NIL as &Tree<'a>),
             Some(event) if keyed => without_key(&event.content),
@@ -126,6 +133,7 @@ pub(super) fn exchanges<'c, 'a>(
             begin: asked
                 .filter(|_| has_order)
                 .map_or(-1, |event| i64::from(event.place)),
+            since: since.filter(|_| has_order).unwrap_or(-1),
             end: answered
                 .filter(|event| has_order && event.stage != Stage::Info)
                 .map(|event| i64::from(event.place)),

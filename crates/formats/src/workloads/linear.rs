@@ -11,9 +11,11 @@ use isoscope_model::history::Outcome;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
-/// Operations that are tried, in all configurations: so many, and so many more for each operation of a log.
-const MOST: usize = 2_000_000;
+/// Operations that are tried, in all configurations: so many, so many more for each operation of a log, and up to a limit
+/// some more for each.
+const MOST: usize = 100_000;
 const MOST_EACH: usize = 20;
+const MORE_EACH: (usize, usize) = (500, 5_000_000);
 
 /// What the orders of a log may cost, over all of its keys.
 pub(super) struct Search {
@@ -33,7 +35,8 @@ impl Search {
 
     /// Allows for so many operations of a log.
     pub(super) fn allow_for(&mut self, n: usize) {
-        self.most += n * MOST_EACH;
+        let (each, limit) = MORE_EACH;
+        self.most += n * MOST_EACH + (n * each).min(limit);
     }
 
     /// Counts operations that are tried; none if there is to be an end.
@@ -161,7 +164,7 @@ pub(super) fn core<'e, 'c, 'a, M: Model>(
 ) -> Vec<&'e Exchange<'c, 'a>> {
     let end = exchanges[place].end.unwrap_or(i64::MAX);
     let is_before = |exchange: &&&Exchange<'_, '_>| {
-        exchange.begin < end && exchange.outcome != Outcome::Aborted
+        exchange.since < end && exchange.outcome != Outcome::Aborted
     };
     let all: Vec<&'e Exchange<'c, 'a>> = exchanges.iter().filter(is_before).copied().collect();
     let may_go = |exchange: &&&Exchange<'_, '_>| !M::changes(exchange);
@@ -201,7 +204,7 @@ fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize
         .filter(|(_, exchange)| exchange.outcome != Outcome::Aborted);
     let mut moments: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * exchanges.len());
     for (place, exchange) in happened {
-        moments.push((exchange.begin, false, place));
+        moments.push((exchange.since, false, place));
         if let Some(end) = exchange.end.filter(|_| exchange.is_committed()) {
             moments.push((end, true, place));
         }

@@ -256,16 +256,11 @@ impl Groups {
         count: bool,
         facts: &mut Facts,
     ) {
-        let none = Vec::new();
         let groups = [
             ("lost", &self.lost, true),
             ("unexpected", &self.unexpected, true),
             ("stale", &self.stale, false),
-            (
-                "never read",
-                if count { &self.never_read } else { &none },
-                false,
-            ),
+            ("never read", &self.never_read, false),
             ("twice", &self.twice, false),
             ("recovered", &self.recovered, false),
         ];
