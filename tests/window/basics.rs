@@ -595,7 +595,7 @@ fn what_the_rules_of_a_workload_find_is_drawn_and_leads_to_the_transaction() {
         finding.is_some_and(|finding| finding.picture.is_some())
     });
     assert_eq!(window.state().state().page, Page::Graph);
-    let read = "S1#1 (session 1, line 3): read → {0 3, 1 5}";
+    let read = "S1#1 (session 1, line 3): read → 0: 3, 1: 5, total 8";
     window.get_by_label(read).click();
     window.run_steps(4);
     assert_eq!(window.state().state().page, Page::Browser);

@@ -134,8 +134,11 @@ impl ReadError {
         const LONGEST: usize = 600;
         let mut problem = problem.into();
         if let Problem::Other(text) | Problem::Expected { found: text, .. } = &mut problem {
-            while escape(text).len() > LONGEST {
-                *text = history::cut(text, text.chars().count() * 3 / 4);
+            if text.contains(char::is_control) {
+                *text = escape(text);
+            }
+            if text.len() > LONGEST {
+                *text = history::cut(text, LONGEST);
             }
         }
         ReadError {

@@ -41,14 +41,22 @@ pub struct Checked {
     pub patterns: BTreeMap<Pattern, u64>,
     /// The smallest anomaly: its signature.
     pub smallest: Option<Signature>,
+    /// The kinds of what the rules of its workload call a violation, and how many there are.
+    pub findings: (Vec<&'static str>, u64),
     /// Reading and checking, wall time.
     pub seconds: f64,
 }
 
 impl Checked {
-    /// Number of anomalies.
+    /// Number of anomalies, and of findings of the rules of its workload.
     pub fn anomalies(&self) -> u64 {
-        self.patterns.values().sum()
+        self.patterns.values().sum::<u64>() + self.findings.1
+    }
+
+    /// What the smallest anomaly looks like, or what the rules of its workload find; empty where there is neither.
+    pub fn in_words(&self) -> String {
+        let smallest = self.smallest.as_ref().map(Signature::text);
+        smallest.unwrap_or_else(|| self.findings.0.join(", "))
     }
 
     /// What was found for a level, or follows from others where it was not asked for.

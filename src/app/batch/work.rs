@@ -69,6 +69,13 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
         } = Examples::new(&history, &findings).of(violation, &own);
         Signature::new(violation.id.pattern, &counterexample)
     });
+    let facts = history
+        .workload()
+        .map_or(&[][..], |workload| &workload.facts);
+    let counting = || facts.iter().filter(|fact| fact.counts);
+    let mut kinds: Vec<&str> = counting().map(|fact| fact.name).collect();
+    kinds.dedup();
+    let found = (kinds, counting().count() as u64);
     let Findings {
         levels, patterns, ..
     } = findings;
@@ -80,6 +87,7 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
             .collect(),
         patterns,
         smallest,
+        findings: found,
         seconds: started.elapsed().as_secs_f64(),
     }))
 }

@@ -3,7 +3,7 @@
 use super::comparison::comparison_ui;
 use super::verdict_columns::{elided, level_codes, levels_ui};
 use super::{on_click, on_menu_click, small_cycle};
-use crate::app::batch::{Batch, Column, Outcome, Signature};
+use crate::app::batch::{Batch, Column, Outcome};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette, ROW, counted_as, duration};
 use crate::report::grouped;
@@ -243,21 +243,17 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
                 checked,
             );
             text(3, &grouped(checked.anomalies()), palette.text);
-            let smallest = checked
-                .smallest
-                .as_ref()
-                .map(Signature::text)
-                .unwrap_or_default();
+            let smallest = checked.in_words();
+            let picture =
+                Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
             if let Some(signature) = &checked.smallest {
-                let picture =
-                    Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
                 small_cycle(ui.painter(), &palette, picture, &signature.cycle);
-                let room = Rect::from_min_max(
-                    pos2(picture.right() + 8.0, area.top()),
-                    pos2(lefts[5] - 6.0, area.bottom()),
-                );
-                elided(ui, room, &smallest);
             }
+            let room = Rect::from_min_max(
+                pos2(picture.right() + 8.0, area.top()),
+                pos2(lefts[5] - 6.0, area.bottom()),
+            );
+            elided(ui, room, &smallest);
             text(5, &duration(checked.seconds), palette.weak);
             let weakest = checked
                 .weakest_broken()

@@ -53,7 +53,11 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
         .map(|(rule, answer)| format!("{rule} {}", answer.word()))
         .collect();
     if !answers.is_empty() {
-        style::note(ui, format!("By Jepsen's rules: {}.", answers.join(", ")));
+        let said = format!(
+            "The whole log by Jepsen's checkers: {}.",
+            answers.join(", ")
+        );
+        style::note(ui, said);
     }
     if let Some(undecided) = workload.undecided() {
         style::note(ui, undecided);
@@ -118,7 +122,7 @@ pub(crate) fn finding_ui(
 
 /// The calls of a finding over time, in place of the graph.
 pub(crate) fn picture_ui(ui: &mut Ui, finding: &FindingView, requests: &mut Requests) {
-    const LARGEST: f32 = 1.5;
+    const ZOOM: (f32, f32) = (0.6, 1.5);
     let Some(picture) = &finding.picture else {
         style::note(ui, "Drawing…");
         return;
@@ -129,7 +133,7 @@ pub(crate) fn picture_ui(ui: &mut Ui, finding: &FindingView, requests: &mut Requ
         .id_salt("finding")
         .auto_shrink(false)
         .show(ui, |ui| {
-            let zoom = (ui.available_width() / scene.bounds.width()).clamp(1.0, LARGEST);
+            let zoom = (ui.available_width() / scene.bounds.width()).clamp(ZOOM.0, ZOOM.1);
             let (area, response) =
                 ui.allocate_exact_size(scene.bounds.size() * zoom, Sense::click());
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &picture.title));

@@ -255,7 +255,10 @@ fn workload(history: &History, out: &Output) -> String {
         .map(|(rule, word)| format!("{rule} {word}"))
         .collect();
     if !answers.is_empty() {
-        text += &format!("  by Jepsen's rules: {}\n", answers.join(", "));
+        text += &format!(
+            "  the whole log by Jepsen's checkers: {}\n",
+            answers.join(", ")
+        );
     }
     let undecided = history.workload().and_then(|workload| workload.undecided());
     if let Some(undecided) = undecided {
