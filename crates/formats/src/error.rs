@@ -138,7 +138,8 @@ impl ReadError {
                 *text = escape(text);
             }
             if text.len() > LONGEST {
-                *text = history::cut(text, LONGEST);
+                text.truncate(text.floor_char_boundary(LONGEST));
+                text.push('…');
             }
         }
         ReadError {
