@@ -33,6 +33,15 @@ pub(crate) fn anomalies_ui(
 ) {
     ui.take_available_width();
     let palette = Palette::of(ui);
+    if !super::workload::has_items(document) {
+        // There are no patterns to be listed.
+        style::bold_line(ui, "Findings", style::HEADING, palette.strong);
+        super::workload::workload_ui(ui, document, requests);
+        if document.complete && document.results.all_hold() {
+            ui.colored_label(palette.good, "Every level asked for holds.");
+        }
+        return;
+    }
     let total: u64 = document
         .catalogue
         .as_ref()
@@ -77,7 +86,6 @@ pub(crate) fn anomalies_ui(
         (Some(_), _) if document.complete && document.results.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
-        (Some(_), _) if !super::workload::decides_levels(document) => {}
         (Some(_), _) if document.complete => drop(ui.colored_label(
             palette.caution,
             "No anomalies found; some levels are undecided.",

@@ -20,6 +20,13 @@ pub(crate) fn decides_levels(document: &Document) -> bool {
     workload.is_none_or(|workload| workload.decides_levels())
 }
 
+/// Whether its operations are reads and writes of items.
+pub(super) fn has_items(document: &Document) -> bool {
+    let history = document.history.as_ref();
+    let workload = history.and_then(|history| history.workload());
+    workload.is_none_or(|workload| workload.has_items())
+}
+
 /// Shows what was found, each with the transaction that shows it; nothing for a history of transactions.
 pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(workload) = document
@@ -122,7 +129,7 @@ pub(crate) fn finding_ui(
 
 /// The calls of a finding over time, in place of the graph.
 pub(crate) fn picture_ui(ui: &mut Ui, finding: &FindingView, requests: &mut Requests) {
-    const ZOOM: (f32, f32) = (0.6, 1.5);
+    const ZOOM: (f32, f32) = (0.85, 1.5);
     let Some(picture) = &finding.picture else {
         style::note(ui, "Drawing…");
         return;

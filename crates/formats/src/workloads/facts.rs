@@ -98,6 +98,11 @@ impl Facts {
         });
     }
 
+    /// Whether the calls of some key have no order.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self.linear, Some(Linear::Broken(_)))
+    }
+
     /// The workload of this name, for transactions by call.
     pub(super) fn workload(
         self,
@@ -196,10 +201,21 @@ pub(super) fn order<M: Model>(
     facts: &mut Facts,
 ) {
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    order_among::<M>(exchanges, &all, what, tell, facts);
+}
+
+/// The same, of some of the calls.
+pub(super) fn order_among<M: Model>(
+    exchanges: &[Exchange<'_, '_>],
+    all: &[&Exchange<'_, '_>],
+    what: &str,
+    tell: bool,
+    facts: &mut Facts,
+) {
     let has_order = exchanges.iter().any(|exchange| exchange.end.is_some());
     facts.search.allow_for(all.len());
     let found = match has_order {
-        true => linearity::<M>(&all, &mut facts.search),
+        true => linearity::<M>(all, &mut facts.search),
         false => Linearity::Unknown,
     };
     let place = match found {
@@ -228,7 +244,7 @@ pub(super) fn order<M: Model>(
     if !tell {
         return;
     }
-    let core = core::<M>(&all, place, &mut facts.search);
+    let core = core::<M>(all, place, &mut facts.search);
     let answers: Vec<&Exchange<'_, '_>> = core
         .iter()
         .filter(|exchange| !M::changes(exchange))

@@ -1,7 +1,7 @@
 //! A queue: messages go in and come out.
 
 use super::exchange::{answers, requests};
-use super::facts::{Facts, Seen, listed, order};
+use super::facts::{Facts, Seen, listed, order, order_among};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
@@ -65,14 +65,14 @@ struct Message<'e, 'c, 'a> {
 }
 
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    what_became::<Bag>(exchanges, "a bag of messages", facts);
+    what_became(exchanges, false, facts);
 }
 
 fn facts_in_order(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    what_became::<InOrder>(exchanges, "a queue", facts);
+    what_became(exchanges, true, facts);
 }
 
-fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut Facts) {
+fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Facts) {
     if exchanges.iter().all(|exchange| exchange.word == "enqueue") {
         facts.answer("total-queue", Answer::Unknown);
         facts.linear(Linear::Unknown);
@@ -131,7 +131,7 @@ fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut
             &|m| sure(m) == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
         ),
     ];
-    let mut is_valid = true;
+    let (mut is_valid, mut is_told) = (true, false);
     // What has no answer may have taken a message.
     let is_open = |exchange: &Exchange<'_, '_>| {
         exchange.word != "enqueue" && exchange.outcome == Outcome::Unknown
@@ -176,9 +176,19 @@ fn what_became<M: Model>(exchanges: &[Exchange<'_, '_>], what: &str, facts: &mut
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
     // A drain takes several messages at once, which the model does not.
-    match exchanges.iter().all(|exchange| exchange.word != "drain") {
-        true => order::<M>(exchanges, what, is_valid, facts),
-        false => facts.linear(Linear::Unknown),
+    if exchanges.iter().any(|exchange| exchange.word == "drain") {
+        facts.linear(Linear::Unknown);
+    } else if is_in_order {
+        order::<InOrder>(exchanges, "a queue", is_valid, facts);
+    } else {
+        // What happens to one message is nothing to the others: each is a bag by itself.
+        for (_, message) in &messages {
+            let mut calls = [&message.sent[..], &message.taken[..]].concat();
+            calls.sort_by_key(|exchange| exchange.call);
+            let tell = is_valid && !is_told;
+            order_among::<Bag>(exchanges, &calls, "a bag of messages", tell, facts);
+            is_told |= facts.is_broken();
+        }
     }
 }
 
@@ -187,8 +197,6 @@ struct Bag;
 
 impl Model for Bag {
     type State = BTreeMap<String, usize>;
-
-    const LONGEST: usize = 2_000;
 
     fn changes(_: &Exchange<'_, '_>) -> bool {
         true
@@ -220,7 +228,7 @@ struct InOrder;
 impl Model for InOrder {
     type State = Vec<String>;
 
-    const LONGEST: usize = Bag::LONGEST;
+    const LONGEST: usize = 2_000;
 
     fn changes(_: &Exchange<'_, '_>) -> bool {
         true

@@ -37,6 +37,9 @@ struct State {
     messages: Vec<Value>,
 }
 
+/// What is linearizable by itself: a key or, in a bag, each of its messages; a bank is one, whatever its accounts.
+type Part = (Option<KeyId>, Option<Value>);
+
 /// A history of such a type.
 pub(super) struct Object<'h> {
     history: &'h History,
@@ -176,15 +179,19 @@ impl<'h> Object<'h> {
                 .is_some_and(|(one, other)| one.end < other.start)
     }
 
-    /// The transactions by the key that they are about: a bank is one, whatever its accounts.
-    fn groups(&self) -> BTreeMap<Option<KeyId>, Vec<TransactionId>> {
-        let mut groups: BTreeMap<Option<KeyId>, Vec<TransactionId>> = BTreeMap::new();
+    /// The transactions by the part that they are about.
+    fn groups(&self) -> BTreeMap<Part, Vec<TransactionId>> {
+        let mut groups: BTreeMap<Part, Vec<TransactionId>> = BTreeMap::new();
         let did_happen = |t: &TransactionId| self.history.outcome(*t) != Outcome::Aborted;
         for t in self.history.transactions().filter(did_happen) {
             let key = match (self.of, self.history.operations_of(t).next()) {
                 (_, None) => continue,
-                (Type::Bank, _) => None,
-                (_, Some(first)) => Some(self.history.operation(first).key),
+                (Type::Bank, _) => (None, None),
+                (Type::Bag, Some(first)) => {
+                    let message = self.history.operation(first);
+                    (Some(message.key), Some(message.value))
+                }
+                (_, Some(first)) => (Some(self.history.operation(first).key), None),
             };
             groups.entry(key).or_default().push(t);
         }
