@@ -102,12 +102,13 @@ pub(super) fn exchanges<'c, 'a>(
 ) -> Vec<Exchange<'c, 'a>> {
     let events = &operations.events;
     let has_order = operations.has_order();
+    let some_have_no_request = calls.iter().any(|call| call.invoked.is_none());
     let mut answers: FxHashMap<Option<i64>, i64> = FxHashMap::default();
     let exchange = |(call, ends): (usize, &Call)| {
         let [asked, answered] = [ends.invoked, ends.completed].map(|at| at.map(|at| &events[at]));
         let last = answered.or(asked)?;
-        let before =
-            answered.and_then(|event| answers.insert(ends.process, i64::from(event.place)));
+        let ended = answered.filter(|_| some_have_no_request);
+        let before = ended.and_then(|event| answers.insert(ends.process, i64::from(event.place)));
         let since = asked.map(|event| i64::from(event.place)).or(before);
         let value = |event: Option<&'c Event<Operation<'a>>>| match event {
             None => Cow::Borrowed(&NIL as &Tree<'a>),
