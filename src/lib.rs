@@ -74,7 +74,7 @@ pub use isoscope_papers as papers;
 #[cfg(feature = "cli")]
 pub use isoscope_record::collect;
 pub use isoscope_record::generate;
-pub use isoscope_tell::{audit, counterexample, report, workload};
+pub use isoscope_tell::{audit, counterexample, document, report, workload};
 
 // Public for the program, its tests and its benches: what a name says is not said again.
 #[allow(missing_docs)]

@@ -8,6 +8,7 @@ use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
+use crate::document;
 use crate::formats::fields::{self, Fields};
 use crate::history::{History, TransactionId};
 use crate::report::{VerdictWord, grouped};
@@ -263,11 +264,14 @@ pub(super) fn named(
     control: &Control,
 ) -> anyhow::Result<Violation> {
     let violation = paging::named(name, history, findings, control);
-    violation.with_context(|| format!("{}: {}", path.display(), unknown(name, findings)))
+    violation.with_context(|| format!("{}: {}", path.display(), unknown(name, history, findings)))
 }
 
+/// Most findings that the message for a name that does not exist names.
+const MOST_NAMED: usize = 6;
+
 /// The message for a name that does not exist.
-fn unknown(name: &ViolationName, findings: &Findings) -> String {
+fn unknown(name: &ViolationName, history: &History, findings: &Findings) -> String {
     let counted = |pattern: Pattern| {
         findings
             .patterns
@@ -286,6 +290,10 @@ fn unknown(name: &ViolationName, findings: &Findings) -> String {
         .map(|v| v.id.pattern.id())
         .collect();
     patterns.dedup();
+    let ids = history
+        .workload()
+        .map_or_else(Vec::new, |workload| workload.ids());
+    patterns.extend(ids.iter().map(String::as_str).take(MOST_NAMED));
     match patterns.as_slice() {
         [] => format!("there is no violation {name}, nor any other"),
         some => format!(
@@ -341,15 +349,22 @@ fn also_in_the_log(
             });
         }
     }
-    let (heading, mark) = match arguments.plain {
-        true => ("\nAlso in the log\n", "  "),
-        false => ("\n### Also in the log\n\n", "- "),
-    };
-    let lines: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
-    match lines.is_empty() {
-        true => lines,
-        false => format!("{heading}{lines}"),
+    if lines.is_empty() {
+        return String::new();
     }
+    if arguments.plain {
+        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        return format!("\nAlso in the log\n{lines}");
+    }
+    let mut section = document::Document::default();
+    section.heading(3, "Also in the log");
+    let item = |line: String| vec![document::text(line)];
+    let items = lines.into_iter().map(item).collect();
+    section.blocks.push(document::Block::List(items));
+    format!(
+        "\n{}",
+        document::markdown(&section, document::Reader::Anyone)
+    )
 }
 
 /// A command as a user would type it.

@@ -298,7 +298,9 @@ fn of_object(object: &str, rng: &mut Rng) -> Vec<String> {
                 ("enqueue", _) => held.push(next),
                 _ => {}
             }
-            lines.push(format!("{client} invoke {word} {value}"));
+            if rng.u8(0..8) > 0 {
+                lines.push(format!("{client} invoke {word} {value}"));
+            }
             waiting[client] = Some((word.to_owned(), value));
             continue;
         };
@@ -349,6 +351,45 @@ fn nil_is_absent_or_not_known() {
     rules.vocabulary.nil = NilRule::Unknown;
     let history = read(&log(&lines), &rules).expect("a register");
     assert_eq!(verdicts(&history, &["LIN"]), "LIN+");
+}
+
+#[test]
+fn an_answer_follows_the_one_before_to_its_client() {
+    let late = opened(&["0 ok add 1", "0 ok read 0"]);
+    assert_eq!(verdicts(&late, &["SSER"]), "SSER-");
+    let overlap = |lines: &[&str]| {
+        let line = |line: &&str| {
+            format!(
+                "{{:type :{}}}\n",
+                line.replacen(' ', ", :f :", 1)
+                    .replacen(" =", ", :value ", 1)
+            )
+        };
+        let text: String = lines.iter().map(line).collect();
+        read(&text, &Rules::default())
+    };
+    let fits = overlap(&[
+        "invoke add =1",
+        "invoke add =2",
+        "ok add =1",
+        "ok add =2",
+        "invoke read =nil",
+        "ok read =3",
+    ]);
+    assert_eq!(
+        verdicts(&fits.expect("answers that fit"), &["SSER"]),
+        "SSER+"
+    );
+    let either = overlap(&[
+        "invoke read =nil",
+        "invoke add =1",
+        "ok add =1",
+        "invoke read =nil",
+        "ok read =0",
+        "ok read =1",
+    ]);
+    let message = "operations without a `process` overlap, and this answer fits several of them";
+    assert!(either.is_err_and(|error| error.contains(message)));
 }
 
 #[test]

@@ -37,6 +37,7 @@ pub fn decide_applicable(
         let findings = Findings {
             checker,
             levels: levels.into_iter().map(result).collect(),
+            assumptions: history.assumptions().to_vec(),
             ..Findings::default()
         };
         findings.levels.iter().for_each(observe);

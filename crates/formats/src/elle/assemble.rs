@@ -19,6 +19,11 @@ pub(crate) fn history(
     }
     log.take_vectors_as_values();
     let calls = log.around.calls(&log.events);
+    if log.around.lacks_pairs() {
+        let message =
+            "transactions without a `process` overlap: nothing says which answer belongs to which";
+        return Err(ReadError::whole(format, Problem::Other(message.to_owned())));
+    }
     let clock = log.around.clock(&log.events);
     let is_list = lists(&log, format)?;
     let key_ids = vec![None; log.keys.len()];

@@ -41,6 +41,8 @@ pub(crate) struct Around<'a> {
     pub(crate) client_names: Vec<String>,
     /// Remarks of the reader.
     pub(crate) remarks: Vec<String>,
+    /// The calls of operations without a process that overlap.
+    pub(crate) paired: Option<Vec<Call>>,
     /// The place among the names of clients of those that make one call each, if there are any.
     loners: Option<usize>,
     /// The calls, in the order in which they begin, where entries are whole calls.
@@ -85,9 +87,9 @@ impl<'a> Around<'a> {
 
     /// The calls that events are. Those without a process are of one client, unless they overlap: then each is of its own.
     pub(crate) fn calls<C>(&mut self, events: &[Event<C>]) -> Vec<Call> {
-        let known = self.calls.clone();
+        let known = self.calls.clone().or_else(|| self.paired.clone());
         let mut calls = known.unwrap_or_else(|| calls::pair(events));
-        if !calls::overlap_without_process(&calls) {
+        if self.paired.is_none() && !calls::overlap_without_process(&calls) {
             return calls;
         }
         let is_first_time = self.loners.is_none();
@@ -104,6 +106,11 @@ impl<'a> Around<'a> {
             self.remarks.push(remark.to_owned());
         }
         calls
+    }
+
+    /// Whether operations without a process overlap, and nothing says which answer belongs to which of them.
+    pub(crate) fn lacks_pairs(&self) -> bool {
+        self.loners.is_some() && self.paired.is_none()
     }
 
     /// Which times of the events count as real time.

@@ -9,6 +9,7 @@ pub(crate) mod calls;
 mod entries;
 mod maps;
 mod order;
+mod pairing;
 mod time;
 mod tree;
 
@@ -111,7 +112,10 @@ fn known_field(name: &str) -> Option<(usize, u8)> {
 
 /// Whether an error speaks of a time-out or of a lost connection.
 fn speaks_of_connection(error: &Tree<'_>) -> bool {
-    const SIGNS: [&str; 6] = [
+    const SIGNS: [&str; 9] = [
+        "broken pipe",
+        "eof",
+        "communications link",
         "timeout",
         "timed out",
         "timed-out",
@@ -231,8 +235,12 @@ impl<'a> Operations<'a> {
             field("time").and_then(|time| time.integer()),
             field("error"),
         );
+        let unquoted = |name: Cow<'a, str>| match name.contains('"') {
+            true => Cow::Owned(name.trim_matches('"').to_owned()),
+            false => name,
+        };
         let (node, part) = (
-            field("node").and_then(into_word),
+            field("node").and_then(into_word).map(unquoted),
             field("shard").and_then(into_word),
         );
         let process = match self.client(process)? {

@@ -28,7 +28,8 @@ pub(super) struct Exchange<'c, 'a> {
     pub(super) line: u32,
     /// The place of its invocation in the log, before all others without one, or where the order of the log is no real time.
     pub(super) begin: i64,
-    /// The place before which it did not begin: that of its invocation or, without one, of the answer before to its client.
+    /// The half place before which it did not begin: that of its invocation or, without one, right after that of the answer
+    /// before to its client.
     pub(super) since: i64,
     /// The place of its answer, if it had one that says how it ended, and the order of the log is real time.
     pub(super) end: Option<i64>,
@@ -109,7 +110,9 @@ pub(super) fn exchanges<'c, 'a>(
         let last = answered.or(asked)?;
         let ended = answered.filter(|_| some_have_no_request);
         let before = ended.and_then(|event| answers.insert(ends.process, i64::from(event.place)));
-        let since = asked.map(|event| i64::from(event.place)).or(before);
+        let since = asked
+            .map(|event| 2 * i64::from(event.place))
+            .or(before.map(|place| 2 * place + 1));
         let value = |event: Option<&'c Event<Operation<'a>>>| match event {
             None => Cow::Borrowed(&NIL as &Tree<'a>),
             Some(event) if keyed => without_key(&event.content),

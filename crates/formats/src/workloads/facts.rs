@@ -212,7 +212,8 @@ pub(super) fn order_among<M: Model>(
     tell: bool,
     facts: &mut Facts,
 ) {
-    let has_order = exchanges.iter().any(|exchange| exchange.end.is_some());
+    let mut sure = exchanges.iter().filter(|exchange| exchange.is_committed());
+    let has_order = sure.all(|exchange| exchange.end.is_some());
     facts.search.allow_for(all.len());
     let found = match has_order {
         true => linearity::<M>(all, &mut facts.search),
@@ -229,7 +230,7 @@ pub(super) fn order_among<M: Model>(
         }
         Linearity::Unknown => {
             facts.linear(Linear::Unknown);
-            if tell {
+            if tell && has_order {
                 facts.add(exchanges, Seen {
                     name: "order not decided",
                     about: Vec::new(),

@@ -164,7 +164,7 @@ pub(super) fn core<'e, 'c, 'a, M: Model>(
 ) -> Vec<&'e Exchange<'c, 'a>> {
     let end = exchanges[place].end.unwrap_or(i64::MAX);
     let is_before = |exchange: &&&Exchange<'_, '_>| {
-        exchange.since < end && exchange.outcome != Outcome::Aborted
+        exchange.since < end.saturating_mul(2) && exchange.outcome != Outcome::Aborted
     };
     let all: Vec<&'e Exchange<'c, 'a>> = exchanges.iter().filter(is_before).copied().collect();
     let may_go = |exchange: &&&Exchange<'_, '_>| !M::changes(exchange);
@@ -206,7 +206,7 @@ fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize
     for (place, exchange) in happened {
         moments.push((exchange.since, false, place));
         if let Some(end) = exchange.end.filter(|_| exchange.is_committed()) {
-            moments.push((end, true, place));
+            moments.push((2 * end, true, place));
         }
     }
     moments.sort_unstable();

@@ -401,8 +401,13 @@ fn wrong(keys: &Keys, pair: [&Message; 2], is_send: bool, calls: Vec<usize>) -> 
 fn within(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
     for step in steps {
         let log = step.exchange.operation.field("rebalance-log");
-        let log = log.map_or_else(String::new, |log| log.text().into_owned());
-        let may = |key: &String| !log.is_empty() && log.contains(key.as_str());
+        let entries = log.and_then(Tree::elements).into_iter().flatten();
+        let lists = entries.filter_map(|entry| entry.field("keys")?.elements());
+        let moved: BTreeSet<String> = lists
+            .flatten()
+            .map(|key| plain(key).text().into_owned())
+            .collect();
+        let may = |key: &String| moved.contains(key);
         for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
             let mut last: BTreeMap<&String, &Message> = BTreeMap::new();
             for message in messages {

@@ -124,6 +124,7 @@ pub(crate) fn history(
             line => ReadError::at(format, u64::from(line), 0, problem),
         }
     };
+    operations.pair_by_content().map_err(refuse)?;
     let calls = operations.around.calls(&operations.events);
     refuse_other_keys(&operations, &calls).map_err(refuse)?;
     let is_keyed = are_keyed(&operations, &calls).map_err(refuse)?;
@@ -359,7 +360,11 @@ pub(crate) fn number(number: i64) -> Tree<'static> {
 
 /// A name with the number that it is as text: keys of maps in JSON are strings.
 fn plain(name: &Tree<'_>) -> Tree<'static> {
-    let number = name.word().and_then(|word| word.parse().ok());
+    let number = |word: &str| {
+        let number: i64 = word.parse().ok()?;
+        (number.to_string() == word).then_some(number)
+    };
+    let number = name.word().and_then(number);
     number.map_or_else(|| name.clone().into_owned(), self::number)
 }
 

@@ -176,7 +176,7 @@ fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Fa
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
     // A drain takes several messages at once, which the model does not.
-    if exchanges.iter().any(|exchange| exchange.word == "drain") {
+    if exchanges.iter().any(|exchange| exchange.word == "drain") || is_in_order && has_open {
         facts.linear(Linear::Unknown);
     } else if is_in_order {
         order::<InOrder>(exchanges, "a queue", is_valid, facts);

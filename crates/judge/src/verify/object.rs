@@ -169,14 +169,30 @@ impl<'h> Object<'h> {
         Some(state)
     }
 
+    /// When a transaction began, in half ticks: right after the one before it in its session, if that ended at this time.
+    fn begin(&self, t: TransactionId) -> Option<i64> {
+        let began = self.history.interval(t)?.start;
+        let before = self.history.position_of(t).checked_sub(1);
+        let before = before.and_then(|at| {
+            let session = self.history.session_of(t);
+            self.history.transactions_of(session).nth(at)
+        });
+        let ended = before.and_then(|before| self.history.interval(before));
+        let follows = ended.is_some_and(|ran| ran.end == began);
+        Some(began.saturating_mul(2).saturating_add(i64::from(follows)))
+    }
+
+    /// When a transaction ended, in half ticks, if it is known to have taken effect.
+    fn end(&self, t: TransactionId) -> Option<i64> {
+        let is_sure = self.history.outcome(t) == Outcome::Committed;
+        let ran = self.history.interval(t).filter(|_| is_sure);
+        ran.map(|ran| ran.end.saturating_mul(2))
+    }
+
     /// Whether a transaction is known to have ended before another one began.
     fn precedes(&self, one: TransactionId, other: TransactionId) -> bool {
-        let (one_ran, other_ran) = (self.history.interval(one), self.history.interval(other));
-        let is_sure = self.history.outcome(one) == Outcome::Committed;
-        is_sure
-            && one_ran
-                .zip(other_ran)
-                .is_some_and(|(one, other)| one.end < other.start)
+        let times = self.end(one).zip(self.begin(other));
+        times.is_some_and(|(end, begin)| end < begin)
     }
 
     /// The transactions by the part that they are about.
@@ -229,9 +245,7 @@ impl<'h> Object<'h> {
                         name(other)
                     ));
                 }
-                let begin =
-                    |t: TransactionId| self.history.interval(t).map(|interval| interval.start);
-                if latest.is_none_or(|other| begin(other) < begin(t)) {
+                if latest.is_none_or(|other| self.begin(other) < self.begin(t)) {
                     latest = Some(t);
                 }
                 state = self.step(state, t).ok_or_else(|| {
@@ -265,8 +279,8 @@ impl<'h> Object<'h> {
 
     /// Depth first: next is any transaction that no other one precedes. States are remembered by what is left.
     fn group_has_order(&self, mut group: Vec<TransactionId>, budget: &mut usize) -> Option<bool> {
-        let begin = |t: &TransactionId| self.history.interval(*t).map(|interval| interval.start);
-        group.sort_by_key(begin);
+        group.sort_by_key(|t| self.begin(*t));
+        let begins: Vec<Option<i64>> = group.iter().map(|t| self.begin(*t)).collect();
         let is_sure = |t: TransactionId| self.history.outcome(t) == Outcome::Committed;
         // What is left: from a place on all, and before it these.
         type Left = (usize, BTreeSet<usize>);
@@ -280,16 +294,15 @@ impl<'h> Object<'h> {
             // Nothing that begins after this may be next.
             let mut first_end = i64::MAX;
             for at in rest() {
-                let ran = self.history.interval(group[at]);
-                match ran.filter(|ran| ran.start <= first_end) {
-                    Some(ran) if is_sure(group[at]) => first_end = first_end.min(ran.end),
-                    Some(_) => {}
-                    None => break,
+                if begins[at].is_none_or(|begin| begin > first_end) {
+                    break;
                 }
+                first_end = self
+                    .end(group[at])
+                    .map_or(first_end, |end| first_end.min(end));
             }
             for at in rest() {
-                let start = begin(&group[at]);
-                if start.is_some_and(|start| start > first_end) {
+                if begins[at].is_some_and(|begin| begin > first_end) {
                     break;
                 }
                 *budget = budget.checked_sub(1)?;

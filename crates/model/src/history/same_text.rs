@@ -3,7 +3,7 @@
 //! Some clients write numbers and are given text. In such a log no read returns what was written, which says nothing about the
 //! database.
 
-use super::{History, KeyId, Names, OperationId, OperationKind, Outcome, Value, ValueRule};
+use super::{History, KeyId, Linear, Names, OperationId, OperationKind, Outcome, Value, ValueRule};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -31,6 +31,10 @@ impl History {
             return Ok(());
         }
         if rule == ValueRule::Text {
+            // The order was looked for by values as they are written.
+            if let Some(workload) = &mut self.workload {
+                workload.linear = workload.linear.as_ref().map(|_| Linear::Unknown);
+            }
             self.map_values(|value| one_of.get(&value).copied().unwrap_or(value));
             self.assume(
                 "Values that are the same as text are taken as one value (--values text)."

@@ -38,8 +38,10 @@ fn some_order(all: &[&Exchange<'_, '_>], left: &[usize], sum: i64) -> bool {
         return true;
     }
     left.iter().enumerate().any(|(at, &place)| {
-        let is_before =
-            |other: &usize| all[*other].is_committed() && all[*other].end < Some(all[place].since);
+        let is_before = |other: &usize| {
+            all[*other].is_committed()
+                && all[*other].end.map(|end| 2 * end) < Some(all[place].since)
+        };
         let rest: Vec<usize> = left
             .iter()
             .enumerate()
@@ -62,7 +64,7 @@ fn is_run(all: &[&Exchange<'_, '_>], order: &[u32]) -> bool {
         later.any(|other| {
             other
                 .end
-                .is_some_and(|end| other.is_committed() && end < exchange.since)
+                .is_some_and(|end| other.is_committed() && 2 * end < exchange.since)
         })
     };
     let sure = all.iter().filter(|exchange| exchange.is_committed());
