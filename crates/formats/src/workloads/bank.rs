@@ -227,6 +227,8 @@ impl Model for Accounts {
     /// What transfers have changed, and what there was before them.
     type State = (Amounts, Option<Amounts>);
 
+    const COST: usize = 16;
+
     fn changes(exchange: &Exchange<'_, '_>) -> bool {
         exchange.word == "transfer"
     }

@@ -60,6 +60,9 @@ pub(super) trait Model {
     /// Most operations for which an order is looked for: the states of most types are as large as what they hold.
     const LONGEST: usize = 20_000;
 
+    /// What it costs to try an operation, as so many of a small type.
+    const COST: usize = 1;
+
     /// Whether an operation may change what it holds; without one that does not, there are more orders and no fewer.
     fn changes(exchange: &Exchange<'_, '_>) -> bool;
 
@@ -241,7 +244,7 @@ impl Step<'_, '_, '_, '_> {
                 kept.entry((without, state)).or_insert(last);
                 continue;
             }
-            search.spend(self.running.len())?;
+            search.spend(self.running.len() * M::COST)?;
             for other in self
                 .running
                 .iter()

@@ -8,8 +8,9 @@ use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Offsets order the messages of a key; a client that is assigned a key polls them one after the other.
 pub(super) const LOG: Workload = Workload {
@@ -52,11 +53,29 @@ fn word<'e>(part: &'e Tree<'_>) -> Option<&'e str> {
     part.elements()?.first()?.word()
 }
 
+/// A key or a value, which occur in many places.
+type Name = Rc<str>;
+
+/// Names that are known.
+#[derive(Default)]
+struct Names(FxHashSet<Name>);
+
+impl Names {
+    fn of(&mut self, text: &str) -> Name {
+        if let Some(known) = self.0.get(text) {
+            return Rc::clone(known);
+        }
+        let name = Name::from(text);
+        self.0.insert(Rc::clone(&name));
+        name
+    }
+}
+
 /// A message: its key, its offset if that is known, and its value.
 struct Message {
-    key: String,
+    key: Name,
     offset: Option<i64>,
-    value: String,
+    value: Name,
 }
 
 /// A call by what it sent and polled.
@@ -69,17 +88,17 @@ struct Step<'e, 'c, 'a> {
 }
 
 impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
-    fn of(exchange: &'e Exchange<'c, 'a>) -> Step<'e, 'c, 'a> {
+    fn of(exchange: &'e Exchange<'c, 'a>, names: &mut Names) -> Step<'e, 'c, 'a> {
         let mut step = Step {
             exchange,
             sent: Vec::new(),
             polled: Vec::new(),
             is_sure: exchange.is_committed(),
         };
-        let message = |key: &Tree<'_>, offset: Option<i64>, value: &Tree<'_>| Message {
-            key: plain(key).text().into_owned(),
+        let mut message = |key: &Tree<'_>, offset: Option<i64>, value: &Tree<'_>| Message {
+            key: names.of(&plain(key).text()),
             offset,
-            value: value.text().into_owned(),
+            value: names.of(&value.text()),
         };
         let all = parts(exchange).filter(|_| is_call(exchange));
         for part in all.into_iter().flatten().filter_map(Tree::elements) {
@@ -112,9 +131,10 @@ impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
 /// What a picture shows: messages that were sent and polled.
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let name = |text: &str| Tree::Name(text.to_owned().into());
+    let mut names = Names::default();
     for exchange in exchanges {
         items.begin(exchange);
-        let step = Step::of(exchange);
+        let step = Step::of(exchange, &mut names);
         let polled = step.polled.iter().filter(|_| exchange.is_committed());
         polled.for_each(|message| {
             items.read(&plain(&name(&message.key)), &plain(&name(&message.value)))
@@ -131,15 +151,15 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
 #[derive(Default)]
 struct Key {
     /// By offset: values, each with a call that says so.
-    offsets: BTreeMap<i64, BTreeMap<String, usize>>,
+    offsets: BTreeMap<i64, Vec<(Name, usize)>>,
     /// By value: who sent it, how that ended, and whether it is known to be there.
-    sent: BTreeMap<String, (usize, Outcome, bool)>,
+    sent: BTreeMap<Name, (usize, Outcome, bool)>,
     /// By value: the first call that polled it and committed.
-    polled: BTreeMap<String, usize>,
+    polled: BTreeMap<Name, usize>,
     /// The values in the order of their offsets, and their places by offset and by value.
-    order: Vec<String>,
+    order: Vec<Name>,
     by_offset: FxHashMap<i64, usize>,
-    by_value: FxHashMap<String, usize>,
+    by_value: FxHashMap<Name, usize>,
 }
 
 impl Key {
@@ -154,7 +174,7 @@ impl Key {
     }
 }
 
-type Keys = BTreeMap<String, Key>;
+type Keys = BTreeMap<Name, Key>;
 
 /// The keys of a log; says of each call whether its messages are there.
 fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
@@ -186,16 +206,17 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
                 continue;
             };
             let values = key.offsets.entry(offset).or_default();
-            values
-                .entry(message.value.clone())
-                .or_insert(step.exchange.call);
+            if !values.iter().any(|(value, _)| *value == message.value) {
+                values.push((message.value.clone(), step.exchange.call));
+            }
         }
     }
     for key in keys.values_mut() {
         for (place, (offset, values)) in key.offsets.iter().enumerate() {
             key.by_offset.insert(*offset, place);
-            key.order.extend(values.keys().next().cloned());
-            for value in values.keys() {
+            let least = values.iter().map(|(value, _)| value).min();
+            key.order.extend(least.cloned());
+            for (value, _) in values {
                 key.by_value.entry(value.clone()).or_insert(place);
             }
         }
@@ -204,7 +225,11 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
 }
 
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    let mut steps: Vec<Step<'_, '_, '_>> = exchanges.iter().map(Step::of).collect();
+    let mut names = Names::default();
+    let mut steps: Vec<Step<'_, '_, '_>> = exchanges
+        .iter()
+        .map(|exchange| Step::of(exchange, &mut names))
+        .collect();
     let keys = keys(&mut steps);
     facts.words = in_words;
     let mut found = Vec::new();
@@ -228,7 +253,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
 /// "send 2 to log 5 at offset 1, poll log 5: 0 at offset 0".
 fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     const MOST: usize = 4;
-    let step = Step::of(exchange);
+    let step = Step::of(exchange, &mut Names::default());
     let at = |message: &Message| {
         let offset = message.offset;
         offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
@@ -258,10 +283,10 @@ fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
 }
 
 /// Something that the rules call invalid.
-fn seen(name: &'static str, about: &[&String], statement: String, calls: Vec<usize>) -> Seen {
+fn seen(name: &'static str, about: &[&Name], statement: String, calls: Vec<usize>) -> Seen {
     Seen {
         name,
-        about: about.iter().map(|value| (*value).clone()).collect(),
+        about: about.iter().map(|value| value.to_string()).collect(),
         statement,
         calls,
         counts: true,
@@ -270,25 +295,32 @@ fn seen(name: &'static str, about: &[&String], statement: String, calls: Vec<usi
 
 /// Offsets with several values, and values at several offsets.
 fn places(name: &str, key: &Key, found: &mut Vec<Seen>) {
-    let mut at: BTreeMap<&String, Vec<i64>> = BTreeMap::new();
+    let mut first: FxHashMap<&Name, (i64, usize)> = FxHashMap::default();
+    let mut again: BTreeMap<&Name, Vec<(i64, usize)>> = BTreeMap::new();
     for (offset, values) in &key.offsets {
-        let all: Vec<&String> = values.keys().collect();
-        all.iter()
-            .for_each(|value| at.entry(value).or_default().push(*offset));
-        if all.len() > 1 {
+        for (value, call) in values {
+            let here = (*offset, *call);
+            match first.get(value) {
+                None => drop(first.insert(value, here)),
+                Some(before) => again
+                    .entry(value)
+                    .or_insert_with(|| vec![*before])
+                    .push(here),
+            }
+        }
+        if values.len() > 1 {
+            let mut all: Vec<&Name> = values.iter().map(|(value, _)| value).collect();
+            all.sort_unstable();
             let both = listed(&all, " and ");
             let statement = format!("offset {offset} of log {name} has the values {both}");
-            let calls = values.values().copied().collect();
+            let calls = values.iter().map(|(_, call)| *call).collect();
             found.push(seen("two values at one offset", &all, statement, calls));
         }
     }
-    for (value, offsets) in at.into_iter().filter(|(_, offsets)| offsets.len() > 1) {
-        let (one, other) = (offsets[0], offsets[1]);
+    for (value, places) in again {
+        let (one, other) = (places[0].0, places[1].0);
         let statement = format!("{value} is in log {name} at the offsets {one} and {other}");
-        let calls = offsets
-            .iter()
-            .map(|offset| key.offsets[offset][value])
-            .collect();
+        let calls = places.iter().map(|(_, call)| *call).collect();
         found.push(seen("at two offsets", &[value], statement, calls));
     }
 }
@@ -330,7 +362,7 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
         }
     }
     if let Some((_, send)) = never.first() {
-        let values: Vec<&String> = never.iter().map(|(value, _)| *value).collect();
+        let values: Vec<&Name> = never.iter().map(|(value, _)| *value).collect();
         let statement = format!(
             "acknowledged by log {name} and never polled: {}",
             listed(&values, ", ")
@@ -340,13 +372,9 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
 }
 
 /// Values in a sentence, at most ten.
-fn listed(values: &[&String], between: &str) -> String {
+fn listed(values: &[&Name], between: &str) -> String {
     const MOST: usize = 10;
-    let shown: Vec<&str> = values
-        .iter()
-        .take(MOST)
-        .map(|value| value.as_str())
-        .collect();
+    let shown: Vec<&str> = values.iter().take(MOST).map(|value| &***value).collect();
     let more = match values.len() > MOST {
         true => format!(", … ({} in all)", values.len()),
         false => String::new(),
@@ -355,7 +383,7 @@ fn listed(values: &[&String], between: &str) -> String {
 }
 
 /// Two messages of a key, one after the other: how the second relates to the first.
-fn jump<'k>(keys: &'k Keys, [one, other]: [&Message; 2]) -> Option<(bool, Vec<&'k String>)> {
+fn jump<'k>(keys: &'k Keys, [one, other]: [&Message; 2]) -> Option<(bool, Vec<&'k Name>)> {
     let key = &keys[&one.key];
     let (before, at) = (key.place(one)?, key.place(other)?);
     let between = key.order.get(before.min(at) + 1..before.max(at));
@@ -407,9 +435,9 @@ fn within(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
             .flatten()
             .map(|key| plain(key).text().into_owned())
             .collect();
-        let may = |key: &String| moved.contains(key);
+        let may = |key: &Name| moved.contains(&**key);
         for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
-            let mut last: BTreeMap<&String, &Message> = BTreeMap::new();
+            let mut last: BTreeMap<&Name, &Message> = BTreeMap::new();
             for message in messages {
                 let before = last.insert(&message.key, message);
                 let pair = before
@@ -425,13 +453,15 @@ fn within(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
 /// are only said.
 fn between(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
     let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
-    let mut last: BTreeMap<(bool, Option<i64>, &String), (&Message, usize)> = BTreeMap::new();
+    let mut last: BTreeMap<(bool, Option<i64>, &Name), (&Message, usize)> = BTreeMap::new();
     for step in steps {
         let (exchange, outcome) = (step.exchange, step.exchange.outcome);
         if matches!(exchange.word, "assign" | "subscribe") && outcome != Outcome::Aborted {
             let names = exchange.given().elements().into_iter().flatten();
             let kept: BTreeSet<String> = names.map(|key| plain(key).text().into_owned()).collect();
-            last.retain(|(_, process, key), _| *process != exchange.process || kept.contains(*key));
+            last.retain(|(_, process, key), _| {
+                *process != exchange.process || kept.contains(&***key)
+            });
         }
         for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
             let mut met = BTreeSet::new();
