@@ -212,7 +212,7 @@ pub(super) fn order_among<M: Model>(
     tell: bool,
     facts: &mut Facts,
 ) {
-    let mut sure = exchanges.iter().filter(|exchange| exchange.is_committed());
+    let mut sure = all.iter().filter(|exchange| exchange.is_committed());
     let has_order = sure.all(|exchange| exchange.end.is_some());
     facts.search.allow_for(all.len());
     let found = match has_order {

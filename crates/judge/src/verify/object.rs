@@ -12,7 +12,7 @@ use isoscope_model::levels::Level;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most states of the search for an order.
+/// Most operations that the search for an order tries.
 const MOST: usize = 300_000;
 
 /// A sequential data type.
@@ -305,7 +305,8 @@ impl<'h> Object<'h> {
                 if begins[at].is_some_and(|begin| begin > first_end) {
                     break;
                 }
-                *budget = budget.checked_sub(1)?;
+                let cost = 1 + self.history.operation_range(group[at]).len();
+                *budget = budget.checked_sub(cost)?;
                 let Some(next) = self.step(state.clone(), group[at]) else {
                     continue;
                 };
