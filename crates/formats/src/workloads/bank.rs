@@ -97,6 +97,9 @@ fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     Some(format!("read → {}{more}, total {total}", shown.join(", ")))
 }
 
+/// Most calls before a read among which transfers are shown.
+const MOST_TRANSFERS: usize = 10;
+
 /// Of each read the first that applies: an unknown account, one without a balance, a wrong total, a balance below zero.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     facts.words = in_words;
@@ -173,14 +176,16 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             before = read;
             continue;
         };
-        // The transfers that may have made the difference.
-        let range = before.call.min(read.call)..before.call.max(read.call);
-        let transfers = exchanges
+        // The last transfers before, which may have made the difference.
+        let (low, high) = (before.call.min(read.call), before.call.max(read.call));
+        let end = exchanges.partition_point(|exchange| exchange.call < high);
+        let between = exchanges[..end]
             .iter()
-            .filter(|exchange| exchange.word == "transfer");
-        let between = transfers
-            .map(|transfer| transfer.call)
-            .filter(move |call| range.contains(call));
+            .rev()
+            .take_while(|exchange| exchange.call > low)
+            .take(MOST_TRANSFERS)
+            .filter(|exchange| exchange.word == "transfer")
+            .map(|transfer| transfer.call);
         n_found += 1;
         has_wrong_total |= name == "wrong total";
         facts.add(
