@@ -418,7 +418,7 @@ impl Job<'_> {
     }
 }
 
-/// What the log says beside of the transactions of violations and findings.
+/// What else the log says of the transactions of violations and findings.
 fn fields_of(history: &History, findings: &Findings) -> BTreeMap<String, BTreeMap<String, String>> {
     let facts = history
         .workload()

@@ -322,7 +322,7 @@ pub(super) fn finding(history: &History, name: Option<&ViolationName>) -> Option
     history.workload()?.place_of(&name.name, name.ordinal)
 }
 
-/// What the log says of transactions beside what was read, and the commands that open the logs of their servers; empty if
+/// What else the log says of transactions, and the commands that open the logs of their servers; empty if
 /// there is neither.
 fn also_in_the_log(
     history: &History,

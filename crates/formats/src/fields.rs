@@ -1,4 +1,4 @@
-//! What operations of a log say beside what is read of them: node, error, latency, a statement. It is read from the text of
+//! What else operations of a log say: node, error, latency, a statement. It is read from the text of
 //! an operation when it is looked at, so that keeping it costs nothing. And the command that opens the log of a server at the
 //! moment of a transaction.
 

@@ -105,7 +105,7 @@ fn circumstances(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
     ))]);
 }
 
-/// What the log says of transactions beside what was read of them.
+/// What else the log says of transactions.
 pub(super) fn also_in_the_log(
     report: &mut Document,
     whole: &History,

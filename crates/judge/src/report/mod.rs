@@ -247,7 +247,7 @@ pub struct HistoryFacts {
     /// The faults that the file tells of, by their beginnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultEntry>,
-    /// What the log says beside of the transactions of violations and findings, by their ids: names and values of fields.
+    /// What else the log says of the transactions of violations and findings, by their ids: names and values of fields.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, BTreeMap<String, String>>,
     /// What its log is about, if its operations mean more than reads and writes of items.
