@@ -13,6 +13,9 @@ use egui::{Button, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType};
 /// Height of the findings before they scroll.
 const HIGHEST: f32 = 180.0;
 
+/// Most findings that are listed: all of them are laid out in each frame.
+const MOST: usize = 200;
+
 /// Whether levels say something about the history.
 pub(crate) fn decides_levels(document: &Document) -> bool {
     let history = document.history.as_ref();
@@ -49,10 +52,17 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
         .id_salt("workload")
         .max_height(HIGHEST);
     list.show(ui, |ui| {
-        for (place, fact) in facts {
+        let left_out = facts.len().saturating_sub(MOST);
+        for (place, fact) in facts.into_iter().take(MOST) {
             if fact_ui(ui, fact, shown == Some(place), &palette) {
                 requests.push(Request::ShowFinding(place));
             }
+        }
+        if left_out > 0 {
+            style::note(
+                ui,
+                format!("{left_out} more are in the output of isoscope check --json."),
+            );
         }
     });
     let answers = workload.like_jepsen.iter();
