@@ -381,7 +381,7 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
     };
     let control = Control::new();
     let run = (
-        arguments.workload.workload(),
+        arguments.workload.workload()?,
         arguments.time_limit.map(Duration::from_secs_f64),
     );
     if arguments.follow {

@@ -5,8 +5,8 @@ use super::output::{self, Output};
 use super::{ConvertArguments, ExitCode, complain, input};
 use crate::control::Control;
 use crate::files;
-use crate::formats::{self, Naming};
-use crate::history::{History, NameTable};
+use crate::formats::{self, Naming, Request};
+use crate::history::{History, NameTable, Rules};
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -16,8 +16,21 @@ pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Res
         rules: arguments.rules.clone(),
     };
     let control = arguments.limits.control();
+    let format = target(arguments)?;
     let (history, _) = input::open(&arguments.input, &reading, &control)?;
-    let format = input::target_format(arguments.to.as_deref(), &arguments.output, None)?;
+    if names.is_none() {
+        let (from, rules) = reading.or(&Rules::default());
+        let request = Request {
+            format: from,
+            rules: Some(&rules),
+        };
+        let copied = formats::copy(&arguments.input, request, &history, format, &control)?;
+        if let Some(copied) = copied {
+            tell_words(format, &copied.words);
+            output::write_file(&arguments.output, out, |file| Ok(copied.write(file)?))?;
+            return Ok(ExitCode::Satisfied);
+        }
+    }
     write(
         &history,
         format,
@@ -27,6 +40,23 @@ pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Res
         out,
     )?;
     Ok(ExitCode::Satisfied)
+}
+
+/// The format to write. Tables hold logs only, so that they are named here.
+fn target(arguments: &ConvertArguments) -> anyhow::Result<&'static str> {
+    let table = &formats::tables::TABLE;
+    let ending = arguments
+        .output
+        .extension()
+        .and_then(|ending| ending.to_str());
+    let is_table = match &arguments.to {
+        Some(to) => to == table.name || table.aliases.contains(&to.as_str()),
+        None => ending == Some(table.name),
+    };
+    match is_table {
+        true => Ok(table.name),
+        false => input::target_format(arguments.to.as_deref(), &arguments.output, None),
+    }
 }
 
 /// Where the table of names goes, if names become numbers.

@@ -9,10 +9,26 @@ use rayon::prelude::*;
 use std::path::Path;
 
 pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let seed = arguments.workload.seed;
+    if arguments.workload.object().is_some() {
+        let to = arguments.to.as_deref().unwrap_or("elle-edn");
+        let is_edn = formats::format(to).is_some_and(|row| row.name == "elle-edn");
+        anyhow::ensure!(
+            is_edn,
+            "logs are generated as elle-edn; `isoscope convert` has other notations"
+        );
+    }
     let Some(n) = arguments.histories else {
+        if let Some(log) = arguments.log(seed) {
+            let edn = log.edn();
+            output::write_file(&arguments.output, out, |file| {
+                Ok(file.write_all(edn.as_bytes())?)
+            })?;
+            return Ok(ExitCode::Satisfied);
+        }
         let format =
             input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
-        let generation = arguments.generation(arguments.workload.seed);
+        let generation = arguments.generation(seed)?;
         let history = generation.history(&Control::new())?;
         convert::write(
             &history,
@@ -34,7 +50,11 @@ fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::R
         output::is_folder_name(&arguments.output),
         "--histories needs a folder: -o runs/"
     );
-    let format = input::target_format(arguments.to.as_deref(), Path::new(""), Some("text"))?;
+    let otherwise = match arguments.workload.object() {
+        Some(_) => "elle-edn",
+        None => "text",
+    };
+    let format = input::target_format(arguments.to.as_deref(), Path::new(""), Some(otherwise))?;
     anyhow::ensure!(
         matches!(formats::writer(format)?, Writer::File(_)),
         "--histories writes a file for each history, and in the format {format} a history is a folder"
@@ -46,10 +66,14 @@ fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::R
     let first = arguments.workload.seed;
     let width = first.saturating_add(n).to_string().len();
     let file = |seed: u64| -> anyhow::Result<(String, Vec<u8>)> {
-        let history = arguments.generation(seed).history(&Control::new())?;
+        let name = format!("seed-{seed:0width$}.{ending}");
+        if let Some(log) = arguments.log(seed) {
+            return Ok((name, log.edn().into_bytes()));
+        }
+        let history = arguments.generation(seed)?.history(&Control::new())?;
         let mut bytes = Vec::new();
         formats::write(&history, format, &mut bytes)?;
-        Ok((format!("seed-{seed:0width$}.{ending}"), bytes))
+        Ok((name, bytes))
     };
     let histories: Vec<_> = pool.install(|| {
         (0..n)

@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut hunt = Hunt::new(Plan {
-        workload: arguments.workload.workload_or(defaults(&opened)),
+        workload: arguments.workload.workload_or(defaults(&opened))?,
         rounds: arguments.rounds.unwrap_or(if arguments.time.is_some() {
             u64::MAX
         } else {

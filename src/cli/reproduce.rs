@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::R
     };
     let (mut worst, mut violated) = (ExitCode::Satisfied, 0);
     for n in 1..=arguments.rounds {
-        let workload = again.workload.workload();
+        let workload = again.workload.workload()?;
         let mut hunt = Hunt::new(Plan {
             workload,
             rounds: 1,

@@ -1,16 +1,20 @@
 //! Workloads, store models and faults on the command line.
 
-use crate::generate::{Distribution, Generation, Injection, Kind, LAG, Length, Model, Workload};
+use crate::generate::{
+    Distribution, Generation, Injection, Kind, LAG, Length, Model, Object, ObjectLog, Workload,
+};
 use clap::{Args, value_parser};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// What clients do.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Workload")]
 pub(super) struct WorkloadArguments {
-    /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c [default: general]
+    /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c [default: general]; for
+    /// `generate` also set, bank, counter, mutex or queue
     #[arg(long, value_name = "KIND")]
-    workload: Option<Kind>,
+    workload: Option<Work>,
     /// Random seed: the same seed gives the same workload
     #[arg(long, value_name = "N", default_value_t = Workload::default().seed)]
     pub(super) seed: u64,
@@ -37,14 +41,48 @@ pub(super) struct WorkloadArguments {
     update_share: f64,
 }
 
+/// Transactions, or operations on a data type.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Transactions(Kind),
+    Object(Object),
+}
+
+impl FromStr for Work {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Work, String> {
+        let object = || text.parse().map(Work::Object);
+        let kind = text.parse().map(Work::Transactions);
+        kind.or_else(|error: String| {
+            let objects: Vec<&str> = Object::ALL.map(Object::name).to_vec();
+            object().map_err(|_: String| format!("{error}, {}", objects.join(", ")))
+        })
+    }
+}
+
 impl WorkloadArguments {
     /// The requested workload.
-    pub(super) fn workload(&self) -> Workload {
+    ///
+    /// # Errors
+    /// A workload that has no transactions was requested.
+    pub(super) fn workload(&self) -> anyhow::Result<Workload> {
         self.workload_or(Workload::default())
     }
 
+    /// The data type that operations are about, if they are no transactions.
+    pub(super) fn object(&self) -> Option<Object> {
+        match self.workload? {
+            Work::Object(object) => Some(object),
+            Work::Transactions(_) => None,
+        }
+    }
+
     /// The requested workload, with other defaults for its kind and size.
-    pub(super) fn workload_or(&self, default: Workload) -> Workload {
+    ///
+    /// # Errors
+    /// As [`WorkloadArguments::workload`].
+    pub(super) fn workload_or(&self, default: Workload) -> anyhow::Result<Workload> {
         let &WorkloadArguments {
             seed,
             sessions,
@@ -53,11 +91,17 @@ impl WorkloadArguments {
             update_share,
             ..
         } = self;
-        let kind = self.workload.unwrap_or(default.kind);
+        let kind = match self.workload {
+            Some(Work::Object(object)) => {
+                anyhow::bail!("the workload {object} can be generated only: it has no transactions")
+            }
+            Some(Work::Transactions(kind)) => kind,
+            None => default.kind,
+        };
         let transactions = self.transactions.unwrap_or(default.transactions);
         let operations = self.operations.unwrap_or(default.operations);
         let keys = self.keys.unwrap_or(default.keys);
-        Workload {
+        Ok(Workload {
             kind,
             seed,
             sessions,
@@ -67,7 +111,7 @@ impl WorkloadArguments {
             distribution,
             read_share,
             update_share,
-        }
+        })
     }
 }
 
@@ -84,7 +128,8 @@ fn share(text: &str) -> Result<f64, String> {
     isoscope generate --store si -o history.txt\n  \
     isoscope generate --store si --fault lost-update=3 --fault TAP-k --seed 7 -o history.txt\n  \
     isoscope generate --workload mini --keys 20 --distribution zipf --store rc -o history.json\n  \
-    isoscope generate --workload tpc-c --keys 2 --store serial --histories 100 -o runs/\n\n\
+    isoscope generate --workload tpc-c --keys 2 --store serial --histories 100 -o runs/\n  \
+    isoscope generate --workload queue --planted -o history.edn\n\n\
     Stores, strongest first:\n  \
     strict  strict serializability             serial  serializability\n  \
     si      snapshot isolation                 pc      prefix consistency\n  \
@@ -124,6 +169,9 @@ pub struct GenerateArguments {
         help_heading = "Store"
     )]
     fault: Vec<Injection>,
+    /// Let one thing go wrong in a set, bank, counter, mutex or queue
+    #[arg(long, help_heading = "Store", conflicts_with = "fault")]
+    planted: bool,
     /// Where to write the history; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(super) output: PathBuf,
@@ -140,18 +188,34 @@ pub struct GenerateArguments {
 
 impl GenerateArguments {
     /// The requested generation, with another seed.
-    pub(super) fn generation(&self, seed: u64) -> Generation {
-        Generation {
-            workload: Workload {
-                seed,
-                ..self.workload.workload()
-            },
+    pub(super) fn generation(&self, seed: u64) -> anyhow::Result<Generation> {
+        let workload = self.workload.workload()?;
+        Ok(Generation {
+            workload: Workload { seed, ..workload },
             lag: self.lag,
             aborted: self.aborted,
             unknown: self.unknown,
             times: self.times || self.store == Model::Strict,
             faults: self.fault.clone(),
-            ..Generation::new(self.workload.workload(), self.store)
-        }
+            ..Generation::new(workload, self.store)
+        })
+    }
+
+    /// The log of a data type with another seed, if one is requested.
+    pub(super) fn log(&self, seed: u64) -> Option<ObjectLog> {
+        let object = self.workload.object()?;
+        let WorkloadArguments {
+            sessions,
+            transactions,
+            ..
+        } = self.workload;
+        let each = transactions.unwrap_or(Workload::default().transactions);
+        Some(ObjectLog {
+            object,
+            seed,
+            clients: sessions,
+            operations: each.saturating_mul(u64::from(sessions)),
+            is_faulty: self.planted,
+        })
     }
 }

@@ -5,10 +5,15 @@
 //! compared ([`losses`]); nothing that changes a verdict leaves this module. Where the format is narrower than the
 //! history, the history is rewritten first ([`Fit`]), as little as possible, and the result says so.
 
-use super::{FilePart, Input, Request, WriteError, Writer, container, losses, read, writer};
+use super::operations::{Notation, Transcript};
+use super::{
+    FilePart, Input, OpenError, Request, WriteError, Writer, container, fields, has_known_size,
+    losses, open_copied, read, writer,
+};
 use isoscope_model::control::Control;
-use isoscope_model::history::{History, NameTable, Rules, ValueRule};
+use isoscope_model::history::{History, NameTable, Rules, TransactionId, ValueRule};
 use std::io;
+use std::path::Path;
 
 /// How sessions, transactions, keys and values are named in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,6 +203,79 @@ pub fn convert(
             failed(why, helps)
         }),
     }
+}
+
+/// Why a log cannot be copied.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// It cannot be read again.
+    #[error(transparent)]
+    Unreadable(#[from] OpenError),
+    /// Another notation cannot say the same.
+    #[error(transparent)]
+    Obstacle(#[from] Obstacle),
+}
+
+/// Copies the log that a history was read from into another notation of logs, entry by entry, with fields that mean nothing to the
+/// verdict. `None` where that says no more than [`convert`] does, or the file or the format is no log.
+///
+/// # Errors
+/// The copy would mean something else.
+pub fn copy(
+    path: &Path,
+    request: Request<'_>,
+    history: &History,
+    format: &str,
+    control: &Control,
+) -> Result<Option<Converted>, CopyError> {
+    const LOOKED_AT: usize = 100;
+    let all = [Notation::Edn, Notation::Json, Notation::Table];
+    let Some(notation) = all.into_iter().find(|one| one.format() == format) else {
+        return Ok(None);
+    };
+    let first: Vec<TransactionId> = history.transactions().take(LOOKED_AT).collect();
+    let has_fields = || {
+        let all = fields::of(history, &first, control);
+        let mut names = all.values().flatten().map(|(name, _)| name);
+        names.any(|name| name != fields::WALL_CLOCK)
+    };
+    let says_more = notation == Notation::Table || history.workload().is_some() || has_fields();
+    if !has_known_size(path) || !says_more {
+        return Ok(None);
+    }
+    let transcript = Transcript::default();
+    open_copied(path, request, Some(&transcript), control)?;
+    let Some(text) = transcript.written(notation) else {
+        return Ok(None);
+    };
+    let changed = |what: String| Obstacle::Changed {
+        format: notation.format(),
+        what,
+    };
+    let request = Request {
+        format: Some(notation.format()),
+        ..request
+    };
+    let again = read(&Input::new("", text.as_bytes()), request, control);
+    let again = again.map_err(|error| Obstacle::Unreadable {
+        format: notation.format(),
+        message: error.to_string(),
+    })?;
+    let words = losses(history, &again).map_err(changed)?;
+    let said = |history: &History| {
+        let workload = history.workload()?;
+        Some((workload.name, workload.like_jepsen.clone(), workload.ids()))
+    };
+    if said(history) != said(&again) {
+        let what = "what the rules of its workload say becomes something else".to_owned();
+        return Err(changed(what).into());
+    }
+    Ok(Some(Converted {
+        files: vec![(String::new(), text.into_bytes())],
+        history: again,
+        words,
+        names: None,
+    }))
 }
 
 fn is_interrupted(control: &Control) -> bool {

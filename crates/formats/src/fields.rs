@@ -59,6 +59,9 @@ fn whole<const JSON: bool>(text: &str) -> Option<Tree<'_>> {
     is_last.then_some(tree)
 }
 
+/// The name of the moment by the clock of the machine, which is no field of the log.
+pub const WALL_CLOCK: &str = "wall clock";
+
 /// Maximum number of fields of a transaction.
 const MOST: usize = 10;
 
@@ -84,7 +87,7 @@ pub fn of(
         let wall = wall.and_then(|interval| history.origin().wall(interval.start));
         all.entry(t)
             .or_default()
-            .extend(wall.map(|wall| ("wall clock".to_owned(), wall)));
+            .extend(wall.map(|wall| (WALL_CLOCK.to_owned(), wall)));
     }
     let path = Path::new(&history.origin().path);
     let texts = raw_spots(path, history.origin(), &spots, control).unwrap_or_default();

@@ -47,7 +47,7 @@ pub mod viper;
 mod watch;
 mod workloads;
 
-pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
+pub use conversion::{ConversionError, Converted, CopyError, Naming, Obstacle, convert, copy};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{ListedFile, histories, is_one_history};
 pub use losses::losses;
@@ -56,6 +56,7 @@ pub use raw::{raw_spots, raw_spots_in};
 use error::excerpt;
 use isoscope_model::control::Control;
 use isoscope_model::history::{Builder, History, Origin, Rules, TimeRule, Vocabulary, Workload};
+use operations::Transcript;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
@@ -86,6 +87,8 @@ pub struct Input<'a> {
     vocabulary: Option<&'a Vocabulary>,
     /// Whether times do not count.
     ignores_times: bool,
+    /// Where the entries of a log are copied to.
+    transcript: Option<&'a Transcript>,
 }
 
 impl<'a> Input<'a> {
@@ -97,6 +100,7 @@ impl<'a> Input<'a> {
             content: Content::One(bytes),
             vocabulary: None,
             ignores_times: false,
+            transcript: None,
         }
     }
 
@@ -108,6 +112,7 @@ impl<'a> Input<'a> {
             content: Content::Folder(parts),
             vocabulary: None,
             ignores_times: false,
+            transcript: None,
         }
     }
 
@@ -571,15 +576,28 @@ pub fn open<'a>(
     request: impl Into<Request<'a>>,
     control: &Control,
 ) -> Result<History, OpenError> {
+    open_copied(path, request.into(), None, control)
+}
+
+/// The same; the entries of a log are copied.
+fn open_copied(
+    path: &Path,
+    request: Request<'_>,
+    transcript: Option<&Transcript>,
+    control: &Control,
+) -> Result<History, OpenError> {
     let path = jepsen_run::opened(path);
     let fail = |cause: OpenCause| OpenError::new(path, cause);
-    let request = request.into();
     control.phase("opening", 0);
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
     let annotated = |input: &Input<'_>| {
-        let history = read(input, request, control)?;
+        let copied = Input {
+            transcript,
+            ..*input
+        };
+        let history = read(&copied, request, control)?;
         Ok(match recording::about(input) {
             about if about.is_empty() => history,
             about => history.annotated(about),

@@ -186,7 +186,11 @@ fn history(input: &Input<'_>, control: &Control) -> Result<History> {
             .to_owned()
     });
     let pieces = kept.pieces()?;
-    let history = match transactions(input, &pieces, control) {
+    let as_transactions = match input.transcript {
+        Some(_) => None,
+        None => transactions(input, &pieces, control),
+    };
+    let history = match as_transactions {
         Some(mut log) => {
             log.around.remarks.extend(remark);
             let mut builder = Builder::new(input.origin(FORMAT.name));

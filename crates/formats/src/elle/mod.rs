@@ -59,6 +59,7 @@ mod write;
 pub(super) use assemble::history;
 pub(super) use atom::{Atom, Atoms, Called};
 pub(super) use log::Log;
+pub(crate) use notation::token;
 pub(super) use parts::together;
 pub(super) use scan::{Scanner, Token, content_of};
 pub(super) use trees::{RowOperation, are_transactions, log_of, log_of_rows};
@@ -219,9 +220,12 @@ fn read_bytes<'a, const JSON: bool>(
     remark: Option<String>,
     control: &Control,
 ) -> Result<History, ReadError> {
+    if let Some(transcript) = input.transcript {
+        transcript.begin();
+    }
     // Errors are read with whole operations only.
     let needs_errors = input.vocabulary().failed_timeouts != TimeoutRule::Failed;
-    let log = match needs_errors {
+    let log = match needs_errors || input.transcript.is_some() {
         true => Err(Stop::NoTransaction),
         false => read_log::<JSON>(bytes, format, control),
     };
@@ -235,7 +239,7 @@ fn read_bytes<'a, const JSON: bool>(
         Err(Stop::Error(error)) => Err(error),
         Ok((true, _)) | Err(Stop::NoTransaction) => {
             control.phase("reading", bytes.len() as u64);
-            let in_parts = if JSON {
+            let in_parts = if JSON || input.transcript.is_some() {
                 None
             } else {
                 parts::operations(input, format, bytes, control)

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// The token for a key or a value of this name.
 ///
 /// Names that came from this notation become what they were. Others become strings where they cannot be bare.
-pub(super) fn token<const JSON: bool>(name: &str) -> String {
+pub(crate) fn token<const JSON: bool>(name: &str) -> String {
     match JSON {
         true if is_json_number(name) => name.to_owned(),
         true if is_wrapped(name) => quoted(&name[1..name.len() - 1]),

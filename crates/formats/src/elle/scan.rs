@@ -51,6 +51,8 @@ pub(crate) struct Scanner<'a, const JSON: bool> {
     line: u64,
     line_start: usize,
     depth: u32,
+    /// The elements so far of the collections that are open, so that each gets as much memory as it has.
+    elements: Vec<Tree<'a>>,
 }
 
 impl<'a, const JSON: bool> Scanner<'a, JSON> {
@@ -62,6 +64,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
             line: 1,
             line_start: 0,
             depth: 0,
+            elements: Vec::new(),
         }
     }
 
@@ -74,6 +77,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
             line,
             line_start,
             depth: 0,
+            elements: Vec::new(),
         };
     }
 
@@ -333,10 +337,12 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
             None => Tree::of_token::<JSON>(self.token("a value")?),
             Some(close) if first_byte == Some(b'{') => Tree::Map(self.fields(close)?),
             Some(close) => {
-                let (mut trees, mut first) = (Vec::new(), true);
+                let (begin, mut first) = (self.elements.len(), true);
                 while self.more(close, &mut first)? {
-                    trees.push(self.tree()?);
+                    let element = self.tree()?;
+                    self.elements.push(element);
                 }
+                let trees = self.elements.drain(begin..).collect();
                 if close == b'}' {
                     Tree::Set(trees)
                 } else {
@@ -350,14 +356,22 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
 
     /// The fields of a map up to its end.
     fn fields(&mut self, close: u8) -> Result<Vec<(Tree<'a>, Tree<'a>)>, ReadError> {
-        let (mut fields, mut first) = (Vec::new(), true);
+        let (begin, mut first) = (self.elements.len(), true);
         while self.more(close, &mut first)? {
             let name = self.tree()?;
+            self.elements.push(name);
             if JSON {
                 self.close(b':')?;
             }
-            fields.push((name, self.tree()?));
+            let value = self.tree()?;
+            self.elements.push(value);
         }
+        let mut fields = Vec::with_capacity((self.elements.len() - begin) / 2);
+        let mut rest = self.elements.drain(begin..);
+        while let (Some(name), Some(value)) = (rest.next(), rest.next()) {
+            fields.push((name, value));
+        }
+        drop(rest);
         Ok(fields)
     }
 

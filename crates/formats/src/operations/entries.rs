@@ -59,7 +59,18 @@ fn word(name: &'static str) -> Tree<'static> {
 
 impl<'a> Operations<'a> {
     /// Takes an entry that is a whole call. [`Operations::settle`] has to follow the last.
-    pub(crate) fn take_call(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
+    pub(crate) fn take_call(&mut self, fields: Fields<'a>, line: u32) -> Result<(), String> {
+        // It is copied as it is, not as the two events that it becomes.
+        let transcript = self.transcript.take();
+        if let Some(transcript) = transcript {
+            transcript.take(&fields, line);
+        }
+        let taken = self.take_both(fields, line);
+        self.transcript = transcript;
+        taken
+    }
+
+    fn take_both(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
         self.has_named_clients = true;
         let moment = self.remove(&mut fields, "start");
         let start = Time::of(moment.clone())?;

@@ -11,6 +11,7 @@ mod maps;
 mod order;
 mod pairing;
 mod time;
+mod transcript;
 mod tree;
 
 pub(crate) use around::{Around, Incident, is_nemesis};
@@ -18,6 +19,7 @@ pub(crate) use calls::{Call, Clock, Event, Stage, intervals, pair, session};
 pub(crate) use entries::{shown, stage_of};
 pub(crate) use maps::{Fields, Taker, read, read_by, take_all};
 pub(crate) use time::Time;
+pub(crate) use transcript::{Notation, Transcript};
 pub(crate) use tree::Tree;
 
 use crate::Input;
@@ -69,6 +71,8 @@ pub(crate) struct Operations<'a> {
     vocabulary: Cow<'a, Vocabulary>,
     /// Whether the user has said that times do not count.
     ignores_times: bool,
+    /// Where entries are copied to.
+    transcript: Option<&'a Transcript>,
 }
 
 /// What fields are about, each by the first of its names.
@@ -151,6 +155,7 @@ impl<'a> Operations<'a> {
         Operations {
             vocabulary: input.vocabulary(),
             ignores_times: input.ignores_times,
+            transcript: input.transcript,
             ..Operations::default()
         }
     }
@@ -220,6 +225,9 @@ impl<'a> Operations<'a> {
 
     /// Takes an entry of the log: its fields, and the line on which its value is. An error says what is wrong with it.
     pub(crate) fn take(&mut self, mut fields: Fields<'a>, line: u32) -> Result<(), String> {
+        if let Some(transcript) = self.transcript {
+            transcript.take(&fields, line);
+        }
         let places = self.places(&fields);
         let mut field = |what: &str| {
             let what = FIELDS.iter().position(|field| *field == what)?;

@@ -98,11 +98,6 @@ impl Facts {
         });
     }
 
-    /// Whether the calls of some key have no order.
-    pub(super) fn is_broken(&self) -> bool {
-        matches!(self.linear, Some(Linear::Broken(_)))
-    }
-
     /// The workload of this name, for transactions by call.
     pub(super) fn workload(
         self,
@@ -113,7 +108,7 @@ impl Facts {
         let by_call = Workload {
             name,
             no_levels,
-            linear: self.linear,
+            linear: self.linear.filter(|_| no_levels.is_some()),
             like_jepsen: self.answers,
             facts: self.facts,
         };
@@ -192,6 +187,12 @@ pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> Stri
     }
 }
 
+/// Whether it is known when each call that succeeded had ended.
+pub(super) fn has_ends(all: &[&Exchange<'_, '_>]) -> bool {
+    let mut sure = all.iter().filter(|exchange| exchange.is_committed());
+    sure.all(|exchange| exchange.end.is_some())
+}
+
 /// Says whether an order of the operations explains all answers; in words, what the type is. Where something else is found,
 /// that there is none needs not be told.
 pub(super) fn order<M: Model>(
@@ -201,22 +202,10 @@ pub(super) fn order<M: Model>(
     facts: &mut Facts,
 ) {
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
-    order_among::<M>(exchanges, &all, what, tell, facts);
-}
-
-/// The same, of some of the calls.
-pub(super) fn order_among<M: Model>(
-    exchanges: &[Exchange<'_, '_>],
-    all: &[&Exchange<'_, '_>],
-    what: &str,
-    tell: bool,
-    facts: &mut Facts,
-) {
-    let mut sure = all.iter().filter(|exchange| exchange.is_committed());
-    let has_order = sure.all(|exchange| exchange.end.is_some());
+    let has_order = has_ends(&all);
     facts.search.allow_for(all.len());
     let found = match has_order {
-        true => linearity::<M>(all, &mut facts.search),
+        true => linearity::<M>(&all, &mut facts.search),
         false => Linearity::Unknown,
     };
     let place = match found {
@@ -245,7 +234,7 @@ pub(super) fn order_among<M: Model>(
     if !tell {
         return;
     }
-    let core = core::<M>(all, place, &mut facts.search);
+    let core = core::<M>(&all, place, &mut facts.search);
     let answers: Vec<&Exchange<'_, '_>> = core
         .iter()
         .filter(|exchange| !M::changes(exchange))

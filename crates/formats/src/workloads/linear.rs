@@ -68,6 +68,11 @@ pub(super) trait Model {
 
     /// What it holds after an operation; none if the operation cannot have been answered like that.
     fn step(state: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State>;
+
+    /// The answer of a rule that needs no search, where the type has one.
+    fn decide(_: &[&Exchange<'_, '_>]) -> Option<Linearity> {
+        None
+    }
 }
 
 /// Whether an order explains all answers.
@@ -118,6 +123,12 @@ pub(super) fn linearity<M: Model>(
     exchanges: &[&Exchange<'_, '_>],
     search: &mut Search,
 ) -> Linearity {
+    if search.spend(exchanges.len()).is_none() {
+        return Linearity::Unknown;
+    }
+    if let Some(found) = M::decide(exchanges) {
+        return found;
+    }
     let mut configurations: FxHashMap<Configuration<M>, u32> = FxHashMap::default();
     configurations.insert((Vec::new(), M::State::default()), 0);
     // Running operations, in the order in which they began.
@@ -200,7 +211,7 @@ pub(super) fn core<'e, 'c, 'a, M: Model>(
 }
 
 /// Beginnings and ends in the order of the log, beginnings first. What failed did not happen.
-fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)> {
+pub(super) fn moments(exchanges: &[&Exchange<'_, '_>]) -> impl Iterator<Item = (bool, usize)> {
     let happened = exchanges
         .iter()
         .enumerate()

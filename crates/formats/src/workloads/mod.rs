@@ -10,6 +10,7 @@
 mod balance;
 mod bank;
 mod causal;
+mod chain;
 mod counter;
 mod exchange;
 mod facts;
@@ -21,6 +22,7 @@ mod linear;
 mod log;
 mod monotonic;
 mod mutex;
+mod ones;
 mod queue;
 mod register;
 mod rows;

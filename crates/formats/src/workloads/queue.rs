@@ -1,13 +1,14 @@
 //! A queue: messages go in and come out.
 
 use super::exchange::{answers, requests};
-use super::facts::{Facts, Seen, listed, order, order_among};
-use super::linear::Model;
+use super::facts::{Facts, Seen, has_ends, listed, order};
+use super::linear::{Model, moments};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Linear, Outcome};
+use isoscope_model::levels::Level;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 /// Each message that went in comes out, once. `drain` is as many `dequeue`s as it returned messages.
 pub(super) const QUEUE: Workload = Workload {
@@ -131,7 +132,7 @@ fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Fa
             &|m| sure(m) == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
         ),
     ];
-    let (mut is_valid, mut is_told) = (true, false);
+    let mut is_valid = true;
     // What has no answer may have taken a message.
     let is_open = |exchange: &Exchange<'_, '_>| {
         exchange.word != "enqueue" && exchange.outcome == Outcome::Unknown
@@ -175,50 +176,65 @@ fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Fa
         );
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
-    // A drain takes several messages at once, which the model does not.
-    if exchanges.iter().any(|exchange| exchange.word == "drain") || is_in_order && has_open {
-        facts.linear(Linear::Unknown);
-    } else if is_in_order {
-        order::<InOrder>(exchanges, "a queue", is_valid, facts);
-    } else {
-        // What happens to one message is nothing to the others: each is a bag by itself.
-        for (_, message) in &messages {
-            let mut calls = [&message.sent[..], &message.taken[..]].concat();
-            calls.sort_by_key(|exchange| exchange.call);
-            let tell = is_valid && !is_told;
-            order_among::<Bag>(exchanges, &calls, "a bag of messages", tell, facts);
-            is_told |= facts.is_broken();
-        }
+    let has_drain = exchanges.iter().any(|exchange| exchange.word == "drain");
+    match is_in_order {
+        // Its messages may have come out at several moments, which the model does not try.
+        true if has_drain => facts.linear(Linear::Unknown),
+        true => order::<InOrder>(exchanges, "a queue", is_valid, facts),
+        false => as_bag(exchanges, is_valid, facts),
     }
 }
 
-/// A queue as a data type, whatever the order in which messages come out.
-struct Bag;
-
-impl Model for Bag {
-    type State = BTreeMap<String, usize>;
-
-    fn changes(_: &Exchange<'_, '_>) -> bool {
-        true
+/// Whether an order explains what came out, whatever went in first: where there is one, there is also the one in which
+/// each message goes in as soon as it can, and comes out as late as it can.
+fn as_bag(exchanges: &[Exchange<'_, '_>], tell: bool, facts: &mut Facts) {
+    let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
+    if !has_ends(&all) {
+        return facts.linear(Linear::Unknown);
     }
+    let mut there: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
+    let mut order = Vec::with_capacity(all.len());
+    for (is_end, place) in moments(&all) {
+        let exchange = all[place];
+        if is_end == (exchange.word == "enqueue") {
+            continue;
+        }
+        order.push(exchange.call);
+        if !is_end {
+            *there.entry(exchange.given().text()).or_default() += 1;
+        }
+        for message in taken(exchange) {
+            match there.get_mut(&message.text()).filter(|n| **n > 0) {
+                Some(n) => *n -= 1,
+                None => {
+                    facts.linear(Linear::Broken(Level::StrictSerializability));
+                    if tell {
+                        facts.add(exchanges, too_early(exchanges, exchange, message));
+                    }
+                    return;
+                }
+            }
+        }
+    }
+    facts.linear(Linear::Holds(order));
+}
 
-    fn step(bag: &Self::State, exchange: &Exchange<'_, '_>) -> Option<Self::State> {
-        let mut after = bag.clone();
-        if exchange.word == "enqueue" {
-            *after
-                .entry(exchange.given().text().into_owned())
-                .or_default() += 1;
-            return Some(after);
-        }
-        let Some(message) = taken(exchange).first() else {
-            return Some(after);
-        };
-        let left = after.get_mut(&*message.text())?;
-        *left -= 1;
-        if *left == 0 {
-            after.remove(&*message.text());
-        }
-        Some(after)
+/// A message came out before it had gone in as often.
+fn too_early(exchanges: &[Exchange<'_, '_>], last: &Exchange<'_, '_>, message: &Tree<'_>) -> Seen {
+    let is_about = |exchange: &&Exchange<'_, '_>| match exchange.word {
+        "enqueue" => exchange.given() == message,
+        _ => taken(exchange).contains(message) && exchange.end <= last.end,
+    };
+    let calls = exchanges.iter().filter(is_about);
+    Seen {
+        name: "too early",
+        about: vec![message.text().into_owned()],
+        statement: format!(
+            "{} was dequeued before it can have been enqueued",
+            message.in_words()
+        ),
+        calls: calls.map(|exchange| exchange.call).collect(),
+        counts: true,
     }
 }
 
@@ -238,6 +254,9 @@ impl Model for InOrder {
         let mut after = queue.clone();
         if exchange.word == "enqueue" {
             after.push(exchange.given().text().into_owned());
+        } else if exchange.outcome == Outcome::Unknown {
+            // It took whatever was first.
+            (!after.is_empty()).then(|| after.remove(0))?;
         } else if let Some(message) = taken(exchange).first() {
             let is_first = after.first().is_some_and(|first| *first == message.text());
             is_first.then(|| after.remove(0))?;

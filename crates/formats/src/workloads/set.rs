@@ -110,6 +110,14 @@ fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refus
             Some(read) if is_complete && read.elements().is_some() => {
                 elements.read(read, &keys, items);
             }
+            // What it misses is not said, but that it misses all.
+            Some(read) => match read.elements() {
+                Some([]) => items.read(&keys[0], &Tree::Nil),
+                Some(all) => all
+                    .iter()
+                    .for_each(|element| items.read(&keys[elements.place(element)], &IN)),
+                None => {}
+            },
             _ => {}
         }
     }

@@ -5,11 +5,11 @@
 //! later one saw it. Jepsen has three checkers: `set` looks at the last read, `set-full` at every element, `comments` at
 //! what a read should have seen besides.
 
-use super::Exchange;
 use super::facts::{Facts, Seen, listed};
 use super::set::is_addition;
+use super::{Exchange, chain};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Outcome};
+use isoscope_model::history::{Answer, Linear, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What reads say about an element.
@@ -70,6 +70,12 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     if is_written {
         comments(exchanges, &reads, facts);
     }
+    // Where reads see and miss too many elements for items, this says what it can about levels.
+    let has_keys = exchanges.iter().any(|exchange| exchange.key.is_some());
+    facts.linear(match has_keys {
+        true => Linear::Unknown,
+        false => chain::order(exchanges),
+    });
     facts.answer("set", of_set);
     facts.answer("set-full", of_full);
 }

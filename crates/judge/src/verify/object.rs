@@ -1,9 +1,12 @@
-//! Linearizability of counters, banks and queues, whose operations are no reads and writes of items.
+//! Linearizability of counters, banks, queues and large sets, whose operations are no reads and writes of items.
 //!
 //! Decided here from what the history has of their operations: amounts that were added and sums that were read, amounts that
 //! were moved and balances, messages that went in and came out. An order that a report names is replayed. Where a report
 //! says that there is none, one is looked for, key by key (Wing and Gong, "Testing and verifying concurrent objects", 1993,
-//! with the memory of Lowe, 2017).
+//! with the memory of Lowe, 2017); some types have a rule that needs no search.
+
+mod ones;
+mod set;
 
 use super::SessionNames;
 use crate::report::{LevelEntry, VerdictWord};
@@ -26,6 +29,8 @@ enum Type {
     Bag,
     /// Messages, which come out in the order in which they went in.
     Queue,
+    /// Elements, all of which a read returns.
+    Set,
 }
 
 /// What a data type holds: amounts by key or message. Of a bank: what was moved, and what is known of the beginning.
@@ -36,9 +41,6 @@ struct State {
     /// Of a queue.
     messages: Vec<Value>,
 }
-
-/// What is linearizable by itself: a key or, in a bag, each of its messages; a bank is one, whatever its accounts.
-type Part = (Option<KeyId>, Option<Value>);
 
 /// A history of such a type.
 pub(super) struct Object<'h> {
@@ -57,6 +59,7 @@ impl<'h> Object<'h> {
             "bank" => Type::Bank,
             "queue" => Type::Bag,
             "fifo-queue" => Type::Queue,
+            "set" => Type::Set,
             _ => return None,
         };
         Some(Object { history, of })
@@ -92,18 +95,32 @@ impl<'h> Object<'h> {
         Ok(is_shown.then_some(verdict))
     }
 
-    /// Whether a level is violated, as far as that is known: there is no order in real time, or a bank lost money.
+    /// Whether a level is violated, as far as that is known: there is no order in real time, a bank lost money, or of two
+    /// reads of a set each has what the other has not.
     pub(super) fn breaks(&self, level: Level) -> Option<bool> {
         let is_strict =
             level == Level::Linearizability || level.implies(Level::StrictSerializability);
         let keeps_totals =
             level == Level::Linearizability || level.implies(Level::PlainParallelSnapshotIsolation);
-        match self.of == Type::Bank && keeps_totals && self.totals_differ() {
+        let is_in_order =
+            level == Level::Linearizability || level.implies(Level::PlainPrefixConsistency);
+        let is_broken = match self.of {
+            Type::Bank => keeps_totals && self.totals_differ(),
+            Type::Set => is_in_order && self.is_no_chain(),
+            _ => false,
+        };
+        match is_broken {
             true => Some(true),
             false if self.has_order() == Some(true) => Some(false),
             false if is_strict => self.has_order().map(|has_order| !has_order),
             false => None,
         }
+    }
+
+    /// Whether two reads of a set each have an element that the other has not.
+    fn is_no_chain(&self) -> bool {
+        let mut groups = self.groups().into_values();
+        groups.any(|group| self.reads_as_chain(&group).is_none())
     }
 
     /// Whether reads of the same accounts, between which all transfers are, have different sums.
@@ -135,6 +152,11 @@ impl<'h> Object<'h> {
     /// The state after a transaction; none if it cannot have been answered like that.
     fn step(&self, mut state: State, t: TransactionId) -> Option<State> {
         let history = self.history;
+        if let Some(seen) = self.elements(t).filter(|_| self.of == Type::Set) {
+            let is_there = |element: &KeyId| state.amounts.contains_key(&(*element, None));
+            let is_all = seen.len() == state.amounts.len() && seen.iter().all(is_there);
+            return is_all.then_some(state);
+        }
         for operation in history.operations_of(t) {
             let is_write = history.operation(operation).kind == OperationKind::Write;
             let (key, value) = (
@@ -142,10 +164,8 @@ impl<'h> Object<'h> {
                 history.operation(operation).value,
             );
             let number = || history.exact_value_name(value).parse::<i128>().ok();
-            let amount = match self.of {
-                Type::Bag => state.amounts.entry((key, Some(value))).or_default(),
-                _ => state.amounts.entry((key, None)).or_default(),
-            };
+            let slot = (key, Some(value).filter(|_| self.of == Type::Bag));
+            let amount = state.amounts.entry(slot).or_default();
             match (self.of, is_write) {
                 (Type::Queue, true) => state.messages.push(value),
                 (Type::Queue, false) => {
@@ -158,14 +178,17 @@ impl<'h> Object<'h> {
                     let first = number()? - *amount;
                     (*state.first.entry(key).or_insert(first) == first).then_some(())?;
                 }
-                (Type::Bag, true) => *amount += 1,
+                (Type::Bag | Type::Set, true) => *amount += 1,
+                (Type::Set, false) => {}
                 (Type::Bag, false) => {
                     *amount -= 1;
                     (*amount >= 0).then_some(())?;
                 }
             }
+            if state.amounts.get(&slot) == Some(&0) {
+                state.amounts.remove(&slot);
+            }
         }
-        state.amounts.retain(|_, amount| *amount != 0);
         Some(state)
     }
 
@@ -195,19 +218,16 @@ impl<'h> Object<'h> {
         times.is_some_and(|(end, begin)| end < begin)
     }
 
-    /// The transactions by the part that they are about.
-    fn groups(&self) -> BTreeMap<Part, Vec<TransactionId>> {
-        let mut groups: BTreeMap<Part, Vec<TransactionId>> = BTreeMap::new();
+    /// The transactions by key; a bank is one, whatever its accounts, and a set, whatever its elements.
+    fn groups(&self) -> BTreeMap<Option<KeyId>, Vec<TransactionId>> {
+        let mut groups: BTreeMap<Option<KeyId>, Vec<TransactionId>> = BTreeMap::new();
         let did_happen = |t: &TransactionId| self.history.outcome(*t) != Outcome::Aborted;
         for t in self.history.transactions().filter(did_happen) {
-            let key = match (self.of, self.history.operations_of(t).next()) {
+            let first = self.history.operations_of(t).next();
+            let key = match (self.of, first) {
                 (_, None) => continue,
-                (Type::Bank, _) => (None, None),
-                (Type::Bag, Some(first)) => {
-                    let message = self.history.operation(first);
-                    (Some(message.key), Some(message.value))
-                }
-                (_, Some(first)) => (Some(self.history.operation(first).key), None),
+                (Type::Bank | Type::Set, _) => None,
+                (_, Some(first)) => Some(self.history.operation(first).key),
             };
             groups.entry(key).or_default().push(t);
         }
@@ -266,15 +286,40 @@ impl<'h> Object<'h> {
             return None;
         }
         let mut budget = MOST;
-        let answers = self
-            .groups()
-            .into_values()
-            .map(|group| self.group_has_order(group, &mut budget));
+        let groups = self.groups().into_values();
+        let answers = groups.map(|group| match self.of {
+            Type::Bag => Some(self.bag_has_order(group)),
+            Type::Set => self.set_has_order(&group),
+            Type::Counter => {
+                let found = self.group_has_order(group.clone(), &mut budget);
+                found.or_else(|| self.ones_have_order(&group))
+            }
+            Type::Bank | Type::Queue => self.group_has_order(group, &mut budget),
+        });
         let answers: Vec<Option<bool>> = answers.collect();
         if answers.contains(&Some(false)) {
             return Some(false);
         }
         answers.iter().all(Option::is_some).then_some(true)
+    }
+
+    /// Whether each message goes in before it comes out, where it goes in as soon and comes out as late as it can.
+    fn bag_has_order(&self, mut group: Vec<TransactionId>) -> bool {
+        let moment = |t: TransactionId| {
+            let mut operations = self.history.operations_of(t);
+            let goes_in =
+                operations.any(|o| self.history.operation(o).kind == OperationKind::Write);
+            match goes_in {
+                true => (self.begin(t), 0),
+                false => (self.end(t), 1),
+            }
+        };
+        group.retain(|t| moment(*t).0.is_some());
+        group.sort_by_key(|t| moment(*t));
+        let mut order = group.into_iter();
+        order
+            .try_fold(State::default(), |state, t| self.step(state, t))
+            .is_some()
     }
 
     /// Depth first: next is any transaction that no other one precedes. States are remembered by what is left.

@@ -1,4 +1,4 @@
-//! A counter against all orders.
+//! Counters against all orders.
 
 use super::*;
 use crate::operations::{Operations, Tree, pair};
@@ -77,13 +77,22 @@ fn is_run(all: &[&Exchange<'_, '_>], order: &[u32]) -> bool {
 
 #[test]
 fn all_orders_agree_on_counters() {
+    agree_on_counters(3, |rng| rng.u64(1..3));
+}
+
+#[test]
+fn all_orders_agree_on_counters_of_ones() {
+    agree_on_counters(5, |_| 1);
+}
+
+fn agree_on_counters(n_clients: usize, amount: impl Fn(&mut Rng) -> u64) {
     let mut rng = Rng::with_seed(61);
     let mut n_broken = 0;
     for _ in 0..3000 {
         let mut operations = Operations::default();
-        let mut waiting: Vec<Option<(bool, u64)>> = vec![None; 3];
+        let mut waiting: Vec<Option<(bool, u64)>> = vec![None; n_clients];
         for _ in 0..rng.usize(4..13) {
-            let process = rng.usize(0..3);
+            let process = rng.usize(0..n_clients);
             let field = |name: &'static str, value: Tree<'static>| (Tree::Name(name.into()), value);
             let mut take = |stage: &'static str, is_add: bool, value: Tree<'static>| {
                 let word = if is_add { ":add" } else { ":read" };
@@ -97,7 +106,7 @@ fn all_orders_agree_on_counters() {
             };
             match waiting[process].take() {
                 None => {
-                    let asked = (rng.bool(), rng.u64(1..3));
+                    let asked = (rng.bool(), amount(&mut rng));
                     take(
                         ":invoke",
                         asked.0,
@@ -124,6 +133,18 @@ fn all_orders_agree_on_counters() {
         let all: Vec<&Exchange<'_, '_>> = all.iter().collect();
         let mut search = Search::new(&Control::new());
         let found = linearity::<Sum>(&all, &mut search);
+        if let Some(at_once) = crate::workloads::ones::decide(&all) {
+            assert_eq!(
+                std::mem::discriminant(&at_once),
+                std::mem::discriminant(&found)
+            );
+            if let Linearity::Holds(order) = &at_once {
+                assert!(is_run(&all, order), "the order is a run");
+            }
+            if let (Linearity::Broken(one), Linearity::Broken(other)) = (&at_once, &found) {
+                assert_eq!(one, other, "the first end without an order");
+            }
+        }
         assert_ne!(found, Linearity::Unknown);
         let has_order = matches!(found, Linearity::Holds(_));
         assert_eq!(has_order, some_order(&all, &happened, 0));
