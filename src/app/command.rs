@@ -212,7 +212,7 @@ commands! {
         Follow = View, "Follow", [with_control(Key::T)], without_history => "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history";
         HoldLanes = View, "Pause live lanes", [plain(Key::Space)], without_history => "Pause the lanes of what is recorded or followed, or go on at their right edge; nothing else is paused";
         OpenFound = Go, "Open the first live anomaly", [with_control_and_shift(Key::F)], without_history => "Draw the first anomaly of what is recorded or followed, which goes on meanwhile";
-        SwitchTime = View, "True or compressed time", [plain(Key::T)] => "Draw lanes by the clock, or with idle stretches cut short";
+        SwitchTime = View, "Next time axis", [plain(Key::T)] => "Draw lanes by the clock, with idle stretches cut short, or by a number that the log has for each transaction";
         SwitchTheme = View, "Dark or light", [plain(Key::D)], without_history => "Change between the dark and the light theme";
         LargerText = View, "Larger text", [with_control(Key::Plus), with_control(Key::Equals)], without_history => "Make all text and controls larger, as far as the window has room for them";
         SmallerText = View, "Smaller text", [with_control(Key::Minus)], without_history => "Make all text and controls smaller again";
@@ -363,6 +363,8 @@ pub enum Request {
     Marks(super::marks::Ask),
     /// An action of the table.
     Run(Command),
+    /// Draw all lanes by this axis.
+    Axis(super::axis::LanesAxis),
     /// Read and check this file.
     OpenFile(PathBuf),
     /// Compare the open history with this file.

@@ -53,6 +53,7 @@ impl App {
     pub(super) fn handle(&mut self, ctx: &egui::Context, request: Request) {
         match request {
             Request::Run(command) => self.run(ctx, command),
+            Request::Axis(axis) => self.choose_axis(axis),
             Request::Stop => drop(self.stop_work()),
             Request::OpenFile(path) => self.open_path(path),
             Request::CompareWith(path) => self.compare_with(path),
@@ -378,9 +379,7 @@ impl App {
             Command::CompareLevels => self.start_collecting(Collect::Compare),
             Command::OpenCollected => self.open_collected(None),
             Command::WriteRounds => self.write_rounds(),
-            Command::SwitchTime => {
-                self.state.preferences.true_time = !self.state.preferences.true_time
-            }
+            Command::SwitchTime => self.next_axis(),
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark {
                     egui::Theme::Light

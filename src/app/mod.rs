@@ -9,6 +9,7 @@
 //! requests imports the state; only the window knows all of them.
 
 pub mod arrangement;
+mod axis;
 pub mod batch;
 pub mod canvas;
 pub mod catalogue;

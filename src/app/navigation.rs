@@ -59,6 +59,9 @@ impl App {
         };
         let ready = document.results.resolution.is_some()
             || document.history.as_ref().is_some_and(|h| h.has_times());
+        if document.timeline.is_some() && document.numbers.is_none() {
+            return self.prepare_numbers();
+        }
         let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
         if is_there || self.tasks.has(&TIME) || (!ready && document.is_busy()) {
             return;

@@ -249,6 +249,10 @@ pub struct Document {
     pub order: Option<OrderView>,
     /// When every transaction ran, once requested.
     pub timeline: Option<Arc<Timeline>>,
+    /// Other axes for lanes: fields that are numbers, once they are known.
+    pub numbers: Option<Arc<Vec<Timeline>>>,
+    /// The one of these that is chosen.
+    pub by_number: Option<usize>,
     /// The map of the history.
     pub overview: Overview,
     /// The key whose versions are shown, if one was requested.

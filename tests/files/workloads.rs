@@ -8,6 +8,7 @@ use isoscope::audit;
 use isoscope::checkers::lattice::named;
 use isoscope::checkers::{Options, Verdict};
 use isoscope::control::Control;
+use isoscope::diagram::timeline::Timeline;
 use isoscope::formats::{self, Input, Request};
 use isoscope::generate::{Object, ObjectLog};
 use isoscope::history::{Answer, Fact, History, NilRule, Rules, TimeoutRule, Vocabulary};
@@ -351,6 +352,46 @@ fn what_failed_for_want_of_time_may_have_happened_if_that_is_said() {
     rules.vocabulary.failed_timeouts = TimeoutRule::Unknown;
     assert_eq!(said(&late, &rules), "PL2+");
     assert_eq!(said(&refused, &rules), "PL2-");
+}
+
+#[test]
+fn what_only_readers_show_has_writers_outside_of_the_log() {
+    let read = |process: u8, one: &str, other: &str| {
+        let value = format!("[[:r 1 {one}] [:r 2 {other}]]");
+        format!("{{:process {process}, :type :ok, :f :read, :value {value}}}\n")
+    };
+    let fork = read(0, "1", "nil") + &read(1, "nil", "1");
+    let opened = |input: Input<'_>| {
+        let history = formats::read(&input, None, &Control::new());
+        verdicts(&history.expect("reads"), &["PL2", "P-PSI", "P-PC"])
+    };
+    let input = Input::new("", fork.as_bytes());
+    assert_eq!(opened(input), "PL2+ P-PSI+ P-PC-");
+    assert_eq!(opened(input.as_part()), "PL2- P-PSI- P-PC-");
+}
+
+#[test]
+fn numbers_of_a_log_can_be_axes() {
+    let line = |n: usize, lsn: &str| {
+        format!(
+            "{{:process {n}, :type :ok, :f :txn, :value [[:w {n} 1]], :lsn {lsn}, :node \"n1\"}}\n"
+        )
+    };
+    let text = line(0, "5") + &line(1, "2.25") + &line(2, "40");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("history.edn");
+    std::fs::write(&path, text).expect("a file");
+    let history = formats::open(&path, None, &Control::new()).expect("a history");
+    let numbers = formats::fields::numbers(&history, &Control::new());
+    assert_eq!(numbers.keys().collect::<Vec<_>>(), ["lsn"]);
+    let axis = Timeline::of_numbers(&history, "lsn", &numbers["lsn"], &Control::new());
+    let clock = axis.expect("an axis").clock.expect("numbers");
+    let numbers = clock.numbers.clone().expect("numbers");
+    let at: Vec<String> = history
+        .transactions()
+        .filter_map(|t| Some(numbers.text(clock.time(clock.real.span(t)?.from, true))))
+        .collect();
+    assert_eq!(at, ["5.00", "2.25", "40.00"]);
 }
 
 #[test]

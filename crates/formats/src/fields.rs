@@ -6,7 +6,7 @@ use crate::elle::Scanner;
 use crate::operations::{Tree, is_shown_elsewhere, says_what_was_done};
 use crate::raw::raw_spots;
 use isoscope_model::control::Control;
-use isoscope_model::history::{History, Spot, TransactionId, cut, visible};
+use isoscope_model::history::{History, Outcome, Spot, TransactionId, cut, visible};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -99,6 +99,37 @@ pub fn of(
     }
     all.retain(|_, fields| !fields.is_empty());
     all
+}
+
+/// Most transactions whose fields are all read at once.
+const MOST_FOR_NUMBERS: usize = 200_000;
+
+/// The fields that are a number on every transaction that committed, with their numbers by place; none of a history with too
+/// many transactions. One pass over the file.
+pub fn numbers(history: &History, control: &Control) -> BTreeMap<String, Vec<Option<f64>>> {
+    let n = history.n_transactions();
+    let mut numbers: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
+    if n > MOST_FOR_NUMBERS {
+        return numbers;
+    }
+    let all: Vec<TransactionId> = history.transactions().collect();
+    for (t, fields) in of(history, &all, control) {
+        for (name, value) in fields {
+            let value = value.parse().ok().filter(|value: &f64| value.is_finite());
+            let of_all = numbers.entry(name).or_insert_with(|| vec![None; n]);
+            of_all[t.index()] = value;
+        }
+    }
+    let did_commit = |t: &TransactionId| history.outcome(*t) == Outcome::Committed;
+    let committed: Vec<usize> = all
+        .into_iter()
+        .filter(did_commit)
+        .map(TransactionId::index)
+        .collect();
+    let is_on_all =
+        |values: &mut Vec<Option<f64>>| committed.iter().all(|at| values[*at].is_some());
+    numbers.retain(|_, values| !committed.is_empty() && is_on_all(values));
+    numbers
 }
 
 /// A line of fields: `node n1 · error timeout`.

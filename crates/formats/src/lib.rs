@@ -89,6 +89,8 @@ pub struct Input<'a> {
     ignores_times: bool,
     /// Where the entries of a log are copied to.
     transcript: Option<&'a Transcript>,
+    /// Whether there is more of the history than this.
+    is_part: bool,
 }
 
 impl<'a> Input<'a> {
@@ -101,6 +103,7 @@ impl<'a> Input<'a> {
             vocabulary: None,
             ignores_times: false,
             transcript: None,
+            is_part: false,
         }
     }
 
@@ -113,6 +116,7 @@ impl<'a> Input<'a> {
             vocabulary: None,
             ignores_times: false,
             transcript: None,
+            is_part: false,
         }
     }
 
@@ -120,6 +124,14 @@ impl<'a> Input<'a> {
     pub fn looking_like(self, inner: &'a str) -> Input<'a> {
         Input {
             ending_of: inner,
+            ..self
+        }
+    }
+
+    /// The same bytes as a part of a history, the rest of which is read by itself.
+    pub fn as_part(self) -> Input<'a> {
+        Input {
+            is_part: true,
             ..self
         }
     }

@@ -4,6 +4,7 @@ use super::graph::about_decisive;
 use super::on_command;
 use super::scene::{anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
+use crate::app::axis::LanesAxis;
 use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
@@ -31,8 +32,8 @@ const ROOM_FOR_ALL: f32 = 280.0;
 #[derive(Clone, Debug)]
 pub(crate) struct LanesView {
     view: View,
-    /// What it was fitted to: the anomaly and true time.
-    fitted: Option<(Option<ViolationId>, bool)>,
+    /// What it was fitted to: the anomaly and the axis.
+    fitted: Option<(Option<ViolationId>, LanesAxis)>,
     /// The stretch in view in the last frame.
     visible: Option<(f64, f64)>,
     /// The place to be shown in the next frame.
@@ -102,10 +103,8 @@ pub(crate) fn lanes_ui(
                 requests.push(Request::AllLanes(is_all));
             }
         }
-        let has_clock = document.timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some());
-        if all && has_clock {
-            let button = egui::Button::selectable(state.preferences.true_time, "True time");
-            on_command(ui.add(button), Command::SwitchTime, requests);
+        if all {
+            axis_ui(ui, state, document, requests);
         }
         let hint = if all { "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction" } else { "Ctrl+wheel zooms, a double-click opens a transaction in the history" };
         let about = document.current_picture().filter(|_| !all).and_then(|picture| about_decisive(picture));
@@ -124,6 +123,36 @@ pub(crate) fn lanes_ui(
         }
         None => all_ui(ui, state, document, kept, requests),
     }
+}
+
+/// Which axis: a switch where there are two, a menu where the log has numbers of its own.
+fn axis_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    let axes = document.axes();
+    if axes.len() < 2 {
+        return;
+    }
+    let now = document.axis(state.preferences.true_time);
+    if axes.len() == 2
+        && document
+            .numbers
+            .as_ref()
+            .is_none_or(|numbers| numbers.is_empty())
+    {
+        let button = egui::Button::selectable(now == LanesAxis::Time, "True time");
+        on_command(ui.add(button), Command::SwitchTime, requests);
+        return;
+    }
+    let name = |axis| document.axis_name(axis);
+    let menu = egui::ComboBox::from_id_salt("axis").selected_text(format!("By {}", name(now)));
+    let menu = menu.show_ui(ui, |ui| {
+        for axis in axes {
+            if ui.selectable_label(axis == now, name(axis)).clicked() {
+                requests.push(Request::Axis(axis));
+            }
+        }
+    });
+    menu.response
+        .on_hover_text("What left and right mean: T goes to the next");
 }
 
 /// The anomaly over time, below it the versions of its key, and below these all sessions, as far as there is room.
@@ -259,14 +288,28 @@ pub(super) fn all_ui(
         }
         return;
     };
-    let map = super::minimap::minimap_ui(ui, document, kept.visible, requests);
-    super::marks::marks_ui(ui, document, requests);
+    let axis = document.axis(state.preferences.true_time);
+    let by_number = document.number_axis();
+    let timeline = by_number.unwrap_or(timeline);
+    // The map and marks are places in time.
+    let map = match by_number {
+        Some(_) => None,
+        None => {
+            let map = super::minimap::minimap_ui(ui, document, kept.visible, requests);
+            super::marks::marks_ui(ui, document, requests);
+            map
+        }
+    };
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response
         .widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
     let true_time = state.preferences.true_time;
-    let (anomaly, annotations) = (anomaly(document, &state.hidden), &document.marks.all[..]);
+    let marks = &document.marks.all[..];
+    let (anomaly, annotations) = (
+        anomaly(document, &state.hidden),
+        if by_number.is_some() { &[] } else { marks },
+    );
     let mut lanes = Lanes::new(
         LaneContent {
             history,
@@ -285,7 +328,7 @@ pub(super) fn all_ui(
         document
             .current_picture()
             .map(|picture| picture.argument.id),
-        true_time,
+        axis,
     );
     if kept.fitted.replace(now) != Some(now) {
         lanes.fit();
@@ -311,7 +354,7 @@ pub(super) fn all_ui(
         lanes.reveal((middle - visible / 2.0, middle + visible / 2.0), session);
     }
     let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
-    if pressed {
+    if pressed && by_number.is_none() {
         mark_stretch(
             ui,
             &lanes,
@@ -325,7 +368,7 @@ pub(super) fn all_ui(
     }
     lanes.keep_in_bounds();
     kept.view = lanes.view;
-    kept.visible = Some((lanes.view.left, lanes.end()));
+    kept.visible = Some((lanes.view.left, lanes.end())).filter(|_| by_number.is_none());
     let plot = lanes.plot.translate(area.min.to_vec2());
     let place = DrawnAt {
         origin: area.min,

@@ -4,8 +4,9 @@ use super::log::{Content, Log, MicroOperation, Payload, Verb};
 use crate::operations::{self, Call, Clock, Event};
 use crate::{Problem, ReadError};
 use isoscope_model::history::{
-    Builder, Draft, History, KeyId, OperationKind, Outcome, Prefix, Value,
+    Builder, Draft, History, Interval, KeyId, OperationKind, Outcome, Prefix, Value,
 };
+use std::collections::BTreeSet;
 
 /// Assembles the history of a file.
 pub(crate) fn history(
@@ -31,6 +32,11 @@ pub(crate) fn history(
         vec![None; log.lists.n_stems()],
     );
     log.around.remark(&mut builder, &calls, &clock);
+    let is_register_read = |operation: &MicroOperation| {
+        operation.verb == Verb::Read && !matches!(operation.payload, Payload::List(_))
+    };
+    // In a part of a file, writes may be in the others.
+    let has_only_reads = !log.is_part && log.operations.iter().all(is_register_read);
     let mut assembly = Assembly {
         log,
         builder,
@@ -39,11 +45,16 @@ pub(crate) fn history(
         values,
         kept,
         are_names: false,
+        unwritten: has_only_reads.then(BTreeSet::new),
     };
     assembly
         .builder
         .reserve_operations(assembly.log.operations.len());
     let intervals = operations::intervals(&assembly.log.events, &calls, &clock);
+    let whole = intervals.iter().copied().reduce(|one, other| Interval {
+        start: one.start.min(other.start),
+        end: one.end.max(other.end),
+    });
     for (call, interval) in calls.iter().zip(intervals) {
         let outcome = call.outcome(&assembly.log.events);
         let names = &assembly.log.around.client_names;
@@ -54,6 +65,7 @@ pub(crate) fn history(
         }
         assembly.call(draft, call, outcome);
     }
+    assembly.add_writers(whole.filter(|_| clock != Clock::Unknown));
     assembly.log.around.add_nodes(&mut assembly.builder);
     drop(assembly.log);
     assembly.builder.sort_sessions();
@@ -110,9 +122,33 @@ struct Assembly<'a> {
     kept: Vec<Option<Prefix>>,
     /// Whether these are values of a history in which some are not numbers.
     are_names: bool,
+    /// What was read, where the log has reads of registers only.
+    unwritten: Option<BTreeSet<(KeyId, Value)>>,
 }
 
 impl Assembly<'_> {
+    /// Gives each value that was read a writer of its own, at any time, if the log has reads only: so what readers disagree
+    /// on shows.
+    fn add_writers(&mut self, whole: Option<Interval>) {
+        let values = self.unwritten.take().unwrap_or_default();
+        if values.is_empty() {
+            return;
+        }
+        self.builder.assume(
+            "There are reads and no write: each value that was read has a writer that is not in the log.",
+        );
+        for (n, (key, value)) in values.into_iter().enumerate() {
+            let name = format!("not in the log {}", n + 1);
+            let session = self.builder.session_name(&name);
+            let draft = self.builder.transaction(session, Outcome::Unknown);
+            if let Some(interval) = whole {
+                self.builder.set_interval(draft, interval);
+            }
+            let kind = OperationKind::Write;
+            self.builder.operation(draft, kind, key, value, 0);
+        }
+    }
+
     fn call(&mut self, draft: Draft, call: &Call, outcome: Outcome) {
         let (invocation, completion) = call.ends(&self.log.events);
         let range = |event: Option<&Event<Content>>| match event.map(|event| event.content) {
@@ -177,6 +213,9 @@ impl Assembly<'_> {
             Payload::One(atom) => {
                 let value = self.log.atoms.value(&mut self.builder, atom);
                 self.builder.operation(draft, kind, key, value, line);
+                if let Some(values) = &mut self.unwritten {
+                    values.insert((key, value));
+                }
             }
             Payload::List(list) => {
                 self.make_values(list);

@@ -53,6 +53,8 @@ pub(crate) struct Log<'a> {
     pub(super) atoms: Atoms<'a>,
     pub(super) key_places: NumberTable,
     pub(super) keys: Vec<Atom>,
+    /// Whether there is more of the history than this.
+    pub(super) is_part: bool,
     /// Whether a read returned a set.
     pub(super) reads_sets: bool,
     pub(crate) around: Around<'a>,

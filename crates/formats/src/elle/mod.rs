@@ -232,6 +232,7 @@ fn read_bytes<'a, const JSON: bool>(
     match log.map(|log| (log.has_growing_sets(), log)) {
         Ok((false, mut log)) => {
             log.around.remarks.extend(remark);
+            log.is_part = input.is_part;
             let mut builder = Builder::new(input.origin(format));
             builder.suggest(suggestions());
             history(log, builder, format)

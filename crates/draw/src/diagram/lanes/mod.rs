@@ -112,7 +112,7 @@ impl<'a> Lanes<'a> {
             .map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
         let rows = Rows::new(shown.history, transactions);
         let cluster = shown.history.cluster();
-        let has_few = shown.timeline.clock.is_some() && cluster.incidents().len() <= INCIDENTS;
+        let has_few = shown.timeline.has_times() && cluster.incidents().len() <= INCIDENTS;
         let faults = if has_few {
             cluster.faults()
         } else {
@@ -566,6 +566,7 @@ impl<'a> Lanes<'a> {
         let title = match (&self.shown.timeline.clock, self.shown.true_time) {
             (None, _) if self.shown.timeline.is_order => "order",
             (None, _) => "causal depth",
+            (Some(clock), _) if let Some(numbers) = &clock.numbers => &numbers.name,
             (Some(_), true) if self.shown.history.origin().times_are_events => "events",
             (Some(_), true) => "true time",
             (Some(_), false) => "time (gaps compressed)",
@@ -635,9 +636,11 @@ impl<'a> Lanes<'a> {
             .clock
             .as_ref()
             .filter(|_| self.shown.true_time);
-        let ahead = clock.map_or(0.0, |clock| {
-            (clock.first - self.shown.history.origin().zero) as f64
-        });
+        let zero = match self.shown.timeline.has_times() {
+            true => self.shown.history.origin().zero,
+            false => 0,
+        };
+        let ahead = clock.map_or(0.0, |clock| clock.first.saturating_sub(zero) as f64);
         let first = ((self.view.left.max(0.0) + ahead) / step).ceil() * step - ahead;
         // An order has no places but its own.
         let has_place = |at: &f64| !self.shown.timeline.is_order || self.axis().covers(*at);
@@ -650,11 +653,14 @@ impl<'a> Lanes<'a> {
     fn tick(&self, at: f64) -> String {
         match &self.shown.timeline.clock {
             None => grouped(at as u64),
-            Some(clock) => self
-                .shown
-                .history
-                .origin()
-                .time(clock.time(at, self.shown.true_time)),
+            Some(clock) => {
+                let time = clock.time(at, self.shown.true_time);
+                let numbers = clock.numbers.as_ref();
+                numbers.map_or_else(
+                    || self.shown.history.origin().time(time),
+                    |numbers| numbers.text(time),
+                )
+            }
         }
     }
 

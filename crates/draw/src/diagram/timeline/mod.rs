@@ -24,6 +24,25 @@ pub struct Clock {
     stamps: Vec<(f64, f64)>,
     /// The first stamp.
     pub first: i64,
+    /// What is counted, if it is not time.
+    pub numbers: Option<Numbers>,
+}
+
+/// Numbers that the log has for transactions, such as positions in the log of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The name of the field.
+    pub name: String,
+    /// How many of the last digits of a stamp are behind the point.
+    pub decimals: u32,
+}
+
+impl Numbers {
+    /// A stamp as the log has it.
+    pub fn text(&self, stamp: i64) -> String {
+        let number = stamp as f64 / 10_f64.powi(self.decimals as i32);
+        format!("{number:.*}", self.decimals as usize)
+    }
 }
 
 impl Clock {
@@ -103,6 +122,12 @@ impl Timeline {
             .map_or(&self.steps, |clock| &clock.real)
     }
 
+    /// Whether it has a clock, not other numbers.
+    pub fn has_times(&self) -> bool {
+        let clock = self.clock.as_ref();
+        clock.is_some_and(|clock| clock.numbers.is_none())
+    }
+
     /// Where a marked place is on an axis; none if the history has no such place.
     pub fn extent(&self, place: &MarkPlace, history: &History, true_time: bool) -> Option<Span> {
         let of = |t: Option<TransactionId>| self.axis(true_time).span(t?);
@@ -127,6 +152,8 @@ impl Timeline {
     }
 }
 
+/// Most digits behind the point that numbers are told apart by.
+const MOST_DECIMALS: u32 = 6;
 /// Maximum number of visible stamps among which cuts are shown.
 const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
@@ -140,7 +167,7 @@ impl Timeline {
         control: &Control,
     ) -> Result<Timeline, Interrupt> {
         if history.has_times() {
-            return Timeline::by_clock(history, control);
+            return Timeline::by_clock(history, intervals(history, control)?, None, control);
         }
         let spans = logical(history, resolution, control)?;
         Ok(Timeline {
@@ -163,8 +190,46 @@ impl Timeline {
         })
     }
 
-    fn by_clock(history: &History, control: &Control) -> Result<Timeline, Interrupt> {
-        let times = intervals(history, control)?;
+    /// By a number of each transaction, by place; those without one follow the one before them in their session.
+    /// O(transactions · log transactions).
+    pub fn of_numbers(
+        history: &History,
+        name: &str,
+        values: &[Option<f64>],
+        control: &Control,
+    ) -> Result<Timeline, Interrupt> {
+        let is_whole = |decimals: &u32| {
+            let scale = 10_f64.powi(*decimals as i32);
+            let mut known = values.iter().flatten();
+            known.all(|value| (value * scale).fract() == 0.0)
+        };
+        let decimals = (0..MOST_DECIMALS).find(is_whole).unwrap_or(MOST_DECIMALS);
+        let stamp = |value: f64| (value * 10_f64.powi(decimals as i32)).round() as i64;
+        let first = values.iter().flatten().copied().map(stamp).min();
+        let mut times = Vec::with_capacity(values.len());
+        for session in history.sessions() {
+            let mut last = first.unwrap_or_default();
+            for t in going(control, history.transactions_of(session)) {
+                let value = values.get(t.index()).copied().flatten();
+                last = value.map_or(last, stamp);
+                times.push((last, last));
+            }
+            control.check()?;
+        }
+        let numbers = Numbers {
+            name: name.to_owned(),
+            decimals,
+        };
+        Timeline::by_clock(history, times, Some(numbers), control)
+    }
+
+    /// By the start and the end of every transaction.
+    fn by_clock(
+        history: &History,
+        times: Vec<(i64, i64)>,
+        numbers: Option<Numbers>,
+        control: &Control,
+    ) -> Result<Timeline, Interrupt> {
         let mut stamps: Vec<i64> = going(control, &times)
             .flat_map(|(start, end)| [*start, *end])
             .collect();
@@ -222,6 +287,7 @@ impl Timeline {
                 real,
                 stamps: warped,
                 first,
+                numbers,
             }),
         })
     }

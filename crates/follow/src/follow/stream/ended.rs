@@ -155,7 +155,7 @@ impl Stream {
             rules: Some(&rules),
         };
         let read = formats::read(
-            &Input::new(&self.name, &lines.bytes),
+            &Input::new(&self.name, &lines.bytes).as_part(),
             request,
             &Control::new(),
         );
