@@ -6,6 +6,7 @@ use super::state::Document;
 use super::tasks::{Failure, Task};
 use crate::diagram::timeline::Timeline;
 use crate::formats::fields;
+use crate::history::TransactionId;
 use crate::jobs;
 use std::sync::Arc;
 
@@ -51,6 +52,11 @@ impl Document {
     /// The field that is chosen as axis.
     pub(crate) fn number_axis(&self) -> Option<&Timeline> {
         self.numbers.as_ref()?.get(self.by_number?)
+    }
+
+    /// The number of a transaction on that axis: `lsn 17`.
+    pub(crate) fn number_of(&self, transaction: TransactionId) -> Option<String> {
+        self.number_axis()?.number_of(transaction)
     }
 
     /// The name of an axis.

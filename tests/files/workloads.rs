@@ -368,6 +368,12 @@ fn what_only_readers_show_has_writers_outside_of_the_log() {
     let input = Input::new("", fork.as_bytes());
     assert_eq!(opened(input), "PL2+ P-PSI+ P-PC-");
     assert_eq!(opened(input.as_part()), "PL2- P-PSI- P-PC-");
+    // A name after numbers.
+    let named = read(0, "10", "nil") + &read(1, "0", ":x");
+    assert_eq!(
+        opened(Input::new("", named.as_bytes())),
+        "PL2+ P-PSI+ P-PC+"
+    );
 }
 
 #[test]
@@ -385,13 +391,12 @@ fn numbers_of_a_log_can_be_axes() {
     let numbers = formats::fields::numbers(&history, &Control::new());
     assert_eq!(numbers.keys().collect::<Vec<_>>(), ["lsn"]);
     let axis = Timeline::of_numbers(&history, "lsn", &numbers["lsn"], &Control::new());
-    let clock = axis.expect("an axis").clock.expect("numbers");
-    let numbers = clock.numbers.clone().expect("numbers");
+    let axis = axis.expect("an axis");
     let at: Vec<String> = history
         .transactions()
-        .filter_map(|t| Some(numbers.text(clock.time(clock.real.span(t)?.from, true))))
+        .filter_map(|t| axis.number_of(t))
         .collect();
-    assert_eq!(at, ["5.00", "2.25", "40.00"]);
+    assert_eq!(at, ["lsn 5.00", "lsn 2.25", "lsn 40.00"]);
 }
 
 #[test]
@@ -600,6 +605,7 @@ fn what_testers_bring_is_understood() {
     let expected = std::fs::read_to_string(folder.join("expected.json")).expect("expected.json");
     let expected: serde_json::Map<String, Json> = serde_json::from_str(&expected).expect("JSON");
     assert!(expected.len() > 50);
+    let mut n_copies = 0;
     for (file, wanted) in &expected {
         let opened = formats::open(&folder.join(file), None, &Control::new());
         if let Some(refused) = wanted["refused"].as_str() {
@@ -662,5 +668,18 @@ fn what_testers_bring_is_understood() {
                 assert_eq!(answer, Answer::valid_if(valid), "{file}: {rule}");
             }
         }
+        // A copy means the same, or there is none: some notations cannot say it.
+        for notation in ["elle-edn", "elle-json", "csv"] {
+            let path = folder.join(file);
+            let copied = formats::copy(
+                &path,
+                Request::from(None),
+                &history,
+                notation,
+                &Control::new(),
+            );
+            n_copies += usize::from(matches!(copied, Ok(Some(_))));
+        }
     }
+    assert!(n_copies > 100, "{n_copies}");
 }

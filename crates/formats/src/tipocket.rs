@@ -252,9 +252,9 @@ fn micro<'a>(tree: &Tree<'a>) -> Result<Tree<'a>, String> {
     };
     let has_more = inside.fields().is_some_and(|fields| fields.len() > 2);
     match key {
-        Some(key) if is_known && is_value && !has_more => {
-            Ok(Tree::List(vec![word.clone(), number(key), value.clone()]))
-        }
+        Some(key) if is_known && is_value && !has_more => Ok(Tree::List(
+            [word.clone(), number(key), value.clone()].into(),
+        )),
         Some(_) if is_known && !is_value => Err(expected_micro(value)),
         Some(_) if is_known => Err(expected_micro(inside)),
         _ => Err(expected_micro(tree)),

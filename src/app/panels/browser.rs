@@ -440,8 +440,10 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
             } else {
                 String::new()
             };
+            let number = document.number_of(transaction);
+            let number = number.map_or_else(String::new, |number| format!("{number} · "));
             let end = format!(
-                "{whose}{outcome}{}",
+                "{whose}{outcome}{number}{}",
                 counted(history.operation_range(transaction).len(), "operation")
             );
             let colour = if outcome.is_empty() {

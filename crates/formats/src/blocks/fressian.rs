@@ -177,7 +177,7 @@ impl<'a> Fressian<'a> {
                 Tree::Name(Cow::Owned(format!("#bytes \"{digits}\"")))
             }
             0xDA..=0xE3 => text(&self.string(code)?),
-            0xE4..=0xEE => Tree::List(self.list(code)?),
+            0xE4..=0xEE => Tree::List(self.list(code)?.into()),
             0xF5 => Tree::Name(Cow::Borrowed("true")),
             0xF6 => Tree::Name(Cow::Borrowed("false")),
             0xF7 => Tree::Nil,

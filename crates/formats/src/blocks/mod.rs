@@ -103,10 +103,11 @@ impl<'a> Test<'a> {
     /// The test of a file; nothing if the run ended before its first checkpoint.
     fn of(bytes: &'a [u8], control: &'a Control) -> Result<Option<Test<'a>>> {
         if !bytes.starts_with(MAGIC) {
-            let Tree::Map(mut fields) = Fressian::new(bytes, 0, control).value()? else {
+            let Tree::Map(fields) = Fressian::new(bytes, 0, control).value()? else {
                 let message = "expected a test: a map with a `:history`".to_owned();
                 return Err(ReadError::at_byte(FORMAT.name, 0, Problem::Other(message)).into());
             };
+            let mut fields = fields.into_vec();
             let mut take = |name: &str| {
                 let place = fields
                     .iter()
@@ -115,7 +116,7 @@ impl<'a> Test<'a> {
             };
             let (history, results) = (take("history"), take("results"));
             let history = history.and_then(|history| match history {
-                Tree::List(operations) => Some(Kept::Trees(operations)),
+                Tree::List(operations) => Some(Kept::Trees(operations.into_vec())),
                 _ => None,
             });
             return Ok(Some(Test {
@@ -131,13 +132,13 @@ impl<'a> Test<'a> {
         let results = field(&fields, "results").filter(|results| !results.is_nil());
         let results = results.map(|results| match reference(results) {
             // They are only told: where they cannot be read, nothing is.
-            Some(id) => Tree::Map(blocks.map(id, LOOKED_AT).unwrap_or_default()),
+            Some(id) => Tree::Map(blocks.map(id, LOOKED_AT).unwrap_or_default().into()),
             None => results.clone(),
         });
         let history = match field(&fields, "history") {
             None | Some(Tree::Nil) => None,
             Some(history) => match (reference(history), history) {
-                (None, Tree::List(operations)) => Some(Kept::Trees(operations.clone())),
+                (None, Tree::List(operations)) => Some(Kept::Trees(operations.to_vec())),
                 (Some(id), _) => Some(Kept::Blocks(blocks, id)),
                 (None, _) => None,
             },
@@ -154,7 +155,10 @@ impl<'a> Test<'a> {
 pub(super) fn described(bytes: &[u8]) -> Option<(Tree<'static>, Tree<'static>)> {
     let control = Control::new();
     let test = Test::of(bytes, &control).ok()??;
-    Some((Tree::Map(test.fields), test.results.unwrap_or(Tree::Nil)))
+    Some((
+        Tree::Map(test.fields.into()),
+        test.results.unwrap_or(Tree::Nil),
+    ))
 }
 
 /// Whether there is a history in a file, or something wrong with it.
@@ -203,7 +207,10 @@ fn history(input: &Input<'_>, control: &Control) -> Result<History> {
             workloads::history(operations, input, FORMAT.name, elle::suggestions(), control)
         }
     };
-    let (test, results) = (Tree::Map(test.fields), test.results.unwrap_or(Tree::Nil));
+    let (test, results) = (
+        Tree::Map(test.fields.into()),
+        test.results.unwrap_or(Tree::Nil),
+    );
     Ok(history?.annotated(jepsen_run::said_by(&test, &results)))
 }
 
@@ -290,7 +297,7 @@ fn operations<'a>(
 /// Takes the operation with this number.
 fn take(operations: &mut Operations<'_>, tree: Tree<'static>, n: u32) -> Result<()> {
     let taken = match tree {
-        Tree::Map(fields) => operations.take(fields, n),
+        Tree::Map(fields) => operations.take(fields.into_vec(), n),
         other => Err(format!("expected an operation, found {}", other.text())),
     };
     taken.map_err(|message| {

@@ -1,11 +1,13 @@
 //! [`Log`] → [`History`].
 
+use super::atom::Atom;
 use super::log::{Content, Log, MicroOperation, Payload, Verb};
 use crate::operations::{self, Call, Clock, Event};
 use crate::{Problem, ReadError};
 use isoscope_model::history::{
     Builder, Draft, History, Interval, KeyId, OperationKind, Outcome, Prefix, Value,
 };
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// Assembles the history of a file.
@@ -45,7 +47,7 @@ pub(crate) fn history(
         values,
         kept,
         are_names: false,
-        unwritten: has_only_reads.then(BTreeSet::new),
+        unwritten: has_only_reads.then(FxHashSet::default),
     };
     assembly
         .builder
@@ -123,7 +125,7 @@ struct Assembly<'a> {
     /// Whether these are values of a history in which some are not numbers.
     are_names: bool,
     /// What was read, where the log has reads of registers only.
-    unwritten: Option<BTreeSet<(KeyId, Value)>>,
+    unwritten: Option<FxHashSet<(KeyId, Atom)>>,
 }
 
 impl Assembly<'_> {
@@ -131,6 +133,9 @@ impl Assembly<'_> {
     /// on shows.
     fn add_writers(&mut self, whole: Option<Interval>) {
         let values = self.unwritten.take().unwrap_or_default();
+        // A first name turns the numbers before it into names, so that values are made last.
+        let value = |(key, atom)| (key, self.log.atoms.value(&mut self.builder, atom));
+        let values: BTreeSet<(KeyId, Value)> = values.into_iter().map(value).collect();
         if values.is_empty() {
             return;
         }
@@ -214,7 +219,7 @@ impl Assembly<'_> {
                 let value = self.log.atoms.value(&mut self.builder, atom);
                 self.builder.operation(draft, kind, key, value, line);
                 if let Some(values) = &mut self.unwritten {
-                    values.insert((key, value));
+                    values.insert((key, atom));
                 }
             }
             Payload::List(list) => {

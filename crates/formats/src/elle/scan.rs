@@ -335,7 +335,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         let first_byte = self.peek();
         let tree = match self.open() {
             None => Tree::of_token::<JSON>(self.token("a value")?),
-            Some(close) if first_byte == Some(b'{') => Tree::Map(self.fields(close)?),
+            Some(close) if first_byte == Some(b'{') => Tree::Map(self.fields(close)?.into()),
             Some(close) => {
                 let (begin, mut first) = (self.elements.len(), true);
                 while self.more(close, &mut first)? {

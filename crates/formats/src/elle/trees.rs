@@ -138,7 +138,7 @@ impl Log<'_> {
         let key = match outer {
             Some(outer) => self
                 .atoms
-                .of_tree(&Tree::List(vec![outer.clone(), key.clone()])),
+                .of_tree(&Tree::List([outer.clone(), key.clone()].into())),
             None => self.atoms.of_tree(key),
         };
         let key = self.key_place(key);

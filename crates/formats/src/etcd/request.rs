@@ -90,7 +90,7 @@ impl Request {
         place: (usize, u32),
         left_out: &mut LeftOut,
     ) -> Result<Option<Request>, String> {
-        let entry = Tree::Map(fields);
+        let entry = Tree::Map(fields.into());
         let (input, output) = (part(&entry, "Input")?, part(&entry, "Output")?);
         let client = int(&entry, "ClientId")?.ok_or("expected a `ClientId`, found none")?;
         let start = int(&entry, "Call")?.ok_or("expected a `Call`, found none")?;

@@ -189,14 +189,6 @@ impl<'a> Operations<'a> {
         self.vocabulary.nil
     }
 
-    /// Frees what operations asked for and were answered.
-    pub(crate) fn forget_values(&mut self) {
-        for event in &mut self.events {
-            event.content.value = Tree::Nil;
-            event.content.fields = Box::default();
-        }
-    }
-
     /// Notes the fields that say nothing to a workload.
     pub(crate) fn note_unread_fields(&mut self) {
         for event in &self.events {

@@ -13,11 +13,11 @@ pub(crate) enum Tree<'a> {
     /// Anything else that is no collection, as keys and values are named: `:x`, `"x"`, `-3`, `true`.
     Name(Cow<'a, str>),
     /// A vector or a list.
-    List(Vec<Tree<'a>>),
+    List(Box<[Tree<'a>]>),
     /// A set, in the order of the file.
-    Set(Vec<Tree<'a>>),
+    Set(Box<[Tree<'a>]>),
     /// A map, in the order of the file.
-    Map(Vec<(Tree<'a>, Tree<'a>)>),
+    Map(Box<[(Tree<'a>, Tree<'a>)]>),
     /// A key and the value that belongs to it, where a syntax tells such pairs from lists of two.
     Pair(Box<(Tree<'a>, Tree<'a>)>),
 }
@@ -34,7 +34,7 @@ impl<'a> Tree<'a> {
 
     /// The tree without what it borrows.
     pub(crate) fn into_owned(self) -> Tree<'static> {
-        let all = |trees: Vec<Tree<'a>>| trees.into_iter().map(Tree::into_owned).collect();
+        let all = |trees: Box<[Tree<'a>]>| trees.into_iter().map(Tree::into_owned).collect();
         let pair = |(key, value): (Tree<'a>, Tree<'a>)| (key.into_owned(), value.into_owned());
         match self {
             Tree::Nil => Tree::Nil,

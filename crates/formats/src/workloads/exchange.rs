@@ -89,7 +89,7 @@ impl<'a> Exchange<'_, 'a> {
     /// A name of something that belongs to the key of this call.
     pub(super) fn named(&self, inside: &Tree<'_>) -> Tree<'static> {
         match self.key {
-            Some(key) => Tree::List(vec![key.clone().into_owned(), inside.clone().into_owned()]),
+            Some(key) => Tree::List([key.clone(), inside.clone()].map(Tree::into_owned).into()),
             None => inside.clone().into_owned(),
         }
     }
@@ -152,7 +152,7 @@ pub(super) fn exchanges<'c, 'a>(
 fn without_key<'c, 'a>(operation: &'c Operation<'a>) -> Cow<'c, Tree<'a>> {
     match operation.value.pair_or_more() {
         Some((_, [value])) => Cow::Borrowed(value),
-        Some((_, values)) => Cow::Owned(Tree::List(values.to_vec())),
+        Some((_, values)) => Cow::Owned(Tree::List(values.into())),
         None => Cow::Borrowed(&operation.value),
     }
 }

@@ -16,6 +16,24 @@ pub(super) struct Seen {
     pub(super) counts: bool,
 }
 
+impl Seen {
+    /// Something that the rules call invalid.
+    pub(super) fn new(
+        name: &'static str,
+        about: Vec<String>,
+        statement: String,
+        calls: Vec<usize>,
+    ) -> Seen {
+        Seen {
+            name,
+            about,
+            statement,
+            calls,
+            counts: true,
+        }
+    }
+}
+
 /// What the rules see of all keys.
 pub(super) struct Facts {
     facts: Vec<Fact<usize>>,
@@ -168,21 +186,23 @@ fn among(elements: &[Tree<'_>], about: &[String]) -> String {
     text
 }
 
-/// Values in a sentence: `1, 2 and 3`, at most ten of them.
+/// Values in a sentence.
 pub(super) fn listed<'v>(values: impl IntoIterator<Item = &'v Tree<'v>>) -> String {
+    let texts = values.into_iter().map(|value| value.text().into_owned());
+    names(texts.collect())
+}
+
+/// Names in a sentence: `1, 2 and 3`, at most ten of them.
+pub(super) fn names(names: Vec<String>) -> String {
     const MOST: usize = 10;
-    let texts: Vec<String> = values
-        .into_iter()
-        .map(|value| value.text().into_owned())
-        .collect();
-    match &texts[..] {
+    match &names[..] {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
-        [first @ .., last] if texts.len() <= MOST => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] if names.len() <= MOST => format!("{} and {last}", first.join(", ")),
         _ => format!(
             "{}, … ({} in all)",
-            texts[..MOST].join(", "),
-            counted(texts.len(), "value")
+            names[..MOST].join(", "),
+            counted(names.len(), "value")
         ),
     }
 }

@@ -1,7 +1,7 @@
 //! Identifiers that are generated.
 
 use super::exchange::some_answer;
-use super::facts::{Facts, Seen, listed};
+use super::facts::{Facts, Seen, names};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use isoscope_model::history::Answer;
 use std::collections::BTreeMap;
@@ -45,19 +45,11 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     calls.retain(|_, calls| calls.len() > 1);
     facts.answer("unique-ids", Answer::valid_if(calls.is_empty()));
     if let Some(first) = calls.values().next() {
-        let ids = calls.values().filter_map(|calls| calls[0].got());
-        facts.add(
-            exchanges,
-            Seen {
-                name: "twice",
-                about: calls.keys().cloned().collect(),
-                statement: match calls.len() {
-                    1 => format!("{} was generated more than once", listed(ids)),
-                    _ => format!("{} were generated more than once", listed(ids)),
-                },
-                calls: first.iter().map(|exchange| exchange.call).collect(),
-                counts: true,
-            },
-        );
+        let were = if calls.len() > 1 { "were" } else { "was" };
+        let ids = names(calls.keys().cloned().collect());
+        let statement = format!("{ids} {were} generated more than once");
+        let first = first.iter().map(|exchange| exchange.call).collect();
+        let about = calls.keys().cloned().collect();
+        facts.add(exchanges, Seen::new("twice", about, statement, first));
     }
 }

@@ -142,6 +142,10 @@ impl Items {
             Clock::Unknown => Vec::new(),
             _ => operations::intervals(&operations.events, calls, &clock),
         };
+        let outcome = |call: &Call| call.outcome(&operations.events);
+        let outcomes: Vec<Outcome> = calls.iter().map(outcome).collect();
+        // They are larger than the file.
+        operations.events = Vec::new();
         let ends = self.steps.iter().skip(1).map(|step| step.begin);
         let ends: Vec<usize> = ends.chain([self.items.len()]).collect();
         let mut order: Vec<usize> = (0..self.steps.len()).collect();
@@ -165,8 +169,7 @@ impl Items {
                     &mut builder,
                 ),
             };
-            let outcome = calls[call].outcome(&operations.events);
-            let draft = builder.transaction(session, outcome);
+            let draft = builder.transaction(session, outcomes[call]);
             drafts[call].get_or_insert(draft);
             if let Some(interval) = intervals.get(call) {
                 builder.set_interval(draft, *interval);

@@ -4,10 +4,12 @@
 //! see should be there whatever becomes of the transaction. A send without an answer counts once one of its messages was
 //! polled by a transaction that committed.
 
-use super::facts::{Facts, Seen};
+use super::facts::{Facts, Seen, names};
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -71,48 +73,46 @@ impl Names {
     }
 }
 
-/// A message: its key, its offset if that is known, and its value.
+/// A message that a call sent or polled: its key, its offset if that is known, and its value.
 struct Message {
+    is_sent: bool,
     key: Name,
     offset: Option<i64>,
     value: Name,
 }
 
-/// A call by what it sent and polled.
+/// A call by its messages.
 struct Step<'e, 'c, 'a> {
     exchange: &'e Exchange<'c, 'a>,
-    sent: Vec<Message>,
-    polled: Vec<Message>,
-    /// Whether its messages are known to be there.
+    messages: Vec<Message>,
+    /// Whether what it sent is known to be there.
     is_sure: bool,
 }
 
 impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
     fn of(exchange: &'e Exchange<'c, 'a>, names: &mut Names) -> Step<'e, 'c, 'a> {
-        let mut step = Step {
-            exchange,
-            sent: Vec::new(),
-            polled: Vec::new(),
-            is_sure: exchange.is_committed(),
-        };
-        let mut message = |key: &Tree<'_>, offset: Option<i64>, value: &Tree<'_>| Message {
-            key: names.of(&plain(key).text()),
-            offset,
-            value: names.of(&value.text()),
+        let mut messages = Vec::new();
+        let mut take = |is_sent, key: &Tree<'_>, offset: Option<&Tree<'_>>, value: &Tree<'_>| {
+            messages.push(Message {
+                is_sent,
+                key: names.of(&plain(key).text()),
+                offset: offset.and_then(Tree::integer),
+                value: names.of(&value.text()),
+            });
         };
         let all = parts(exchange).filter(|_| is_call(exchange));
         for part in all.into_iter().flatten().filter_map(Tree::elements) {
             match part {
-                [_, key, sent] => step.sent.push(match sent.elements() {
-                    Some([offset, value]) => message(key, offset.integer(), value),
-                    _ => message(key, None, sent),
-                }),
+                [_, key, sent] => match sent.elements() {
+                    Some([offset, value]) => take(true, key, Some(offset), value),
+                    _ => take(true, key, None, sent),
+                },
                 [_, polled] => {
                     for (key, all) in polled.fields().unwrap_or_default() {
                         let pairs = all.elements().into_iter().flatten();
                         for pair in pairs.filter_map(Tree::elements) {
                             if let [offset, value] = pair {
-                                step.polled.push(message(key, offset.integer(), value));
+                                take(false, key, Some(offset), value);
                             }
                         }
                     }
@@ -120,29 +120,38 @@ impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
                 _ => {}
             }
         }
-        step
+        Step {
+            exchange,
+            messages,
+            is_sure: exchange.is_committed(),
+        }
     }
 
     fn call(&self) -> usize {
         self.exchange.call
     }
+
+    fn sent(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| message.is_sent)
+    }
+
+    fn polled(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| !message.is_sent)
+    }
 }
 
 /// What a picture shows: messages that were sent and polled.
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
-    let name = |text: &str| Tree::Name(text.to_owned().into());
+    let name = |text: &str| plain(&Tree::Name(text.to_owned().into())).into_owned();
     let mut names = Names::default();
     for exchange in exchanges {
         items.begin(exchange);
         let step = Step::of(exchange, &mut names);
-        let polled = step.polled.iter().filter(|_| exchange.is_committed());
-        polled.for_each(|message| {
-            items.read(&plain(&name(&message.key)), &plain(&name(&message.value)))
-        });
-        let sent = step.sent.iter();
-        sent.for_each(|message| {
-            items.write(&plain(&name(&message.key)), &plain(&name(&message.value)))
-        });
+        for polled in step.polled().filter(|_| exchange.is_committed()) {
+            items.read(&name(&polled.key), &name(&polled.value));
+        }
+        step.sent()
+            .for_each(|sent| items.write(&name(&sent.key), &name(&sent.value)));
     }
     Ok(())
 }
@@ -165,12 +174,23 @@ struct Key {
 impl Key {
     /// The place of a message among those of the key.
     fn place(&self, message: &Message) -> Option<usize> {
-        let by_offset = message
-            .offset
-            .and_then(|offset| self.by_offset.get(&offset));
+        let offset = message.offset.as_ref();
+        let by_offset = offset.and_then(|offset| self.by_offset.get(offset));
         by_offset
             .or_else(|| self.by_value.get(&message.value))
             .copied()
+    }
+
+    /// Numbers the messages in the order of their offsets.
+    fn number(&mut self) {
+        for (place, (offset, values)) in self.offsets.iter().enumerate() {
+            self.by_offset.insert(*offset, place);
+            self.order
+                .extend(values.iter().map(|(value, _)| value).min().cloned());
+            for (value, _) in values {
+                self.by_value.entry(value.clone()).or_insert(place);
+            }
+        }
     }
 }
 
@@ -180,11 +200,9 @@ type Keys = BTreeMap<Name, Key>;
 fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
     let mut keys = Keys::new();
     for step in steps.iter().filter(|step| step.exchange.is_committed()) {
-        for message in &step.polled {
-            let key = keys.entry(message.key.clone()).or_default();
-            key.polled
-                .entry(message.value.clone())
-                .or_insert(step.call());
+        for Message { key, value, .. } in step.polled() {
+            let key = keys.entry(key.clone()).or_default();
+            key.polled.entry(value.clone()).or_insert(step.call());
         }
     }
     for step in steps {
@@ -193,43 +211,33 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
             key.is_some_and(|key| key.polled.contains_key(&message.value))
         };
         let is_open = step.exchange.outcome == Outcome::Unknown;
-        step.is_sure |= is_open && step.sent.iter().any(was_polled);
-        for message in &step.sent {
+        step.is_sure |= is_open && step.sent().any(was_polled);
+        for message in &step.messages {
+            let (value, call) = (&message.value, step.call());
             let key = keys.entry(message.key.clone()).or_default();
-            let sent = (step.call(), step.exchange.outcome, step.is_sure);
-            key.sent.entry(message.value.clone()).or_insert(sent);
-        }
-        let sure = step.sent.iter().filter(|_| step.is_sure);
-        for message in step.polled.iter().chain(sure) {
-            let key = keys.entry(message.key.clone()).or_default();
-            let Some(offset) = message.offset else {
+            if message.is_sent {
+                let sent = (call, step.exchange.outcome, step.is_sure);
+                key.sent.entry(value.clone()).or_insert(sent);
+            }
+            let Some(offset) = message.offset.filter(|_| !message.is_sent || step.is_sure) else {
                 continue;
             };
             let values = key.offsets.entry(offset).or_default();
-            if !values.iter().any(|(value, _)| *value == message.value) {
-                values.push((message.value.clone(), step.exchange.call));
+            if !values.iter().any(|(known, _)| known == value) {
+                values.push((value.clone(), call));
             }
         }
     }
-    for key in keys.values_mut() {
-        for (place, (offset, values)) in key.offsets.iter().enumerate() {
-            key.by_offset.insert(*offset, place);
-            let least = values.iter().map(|(value, _)| value).min();
-            key.order.extend(least.cloned());
-            for (value, _) in values {
-                key.by_value.entry(value.clone()).or_insert(place);
-            }
-        }
-    }
+    keys.values_mut().for_each(Key::number);
     keys
 }
 
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut names = Names::default();
-    let mut steps: Vec<Step<'_, '_, '_>> = exchanges
+    let steps = exchanges
         .iter()
-        .map(|exchange| Step::of(exchange, &mut names))
-        .collect();
+        .map(|exchange| Step::of(exchange, &mut names));
+    let mut steps: Vec<Step<'_, '_, '_>> = steps.collect();
     let keys = keys(&mut steps);
     facts.words = in_words;
     let mut found = Vec::new();
@@ -237,14 +245,11 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         places(name, key, &mut found);
         missing(name, key, &mut found);
     }
-    within(&steps, &keys, &mut found);
-    between(&steps, &keys, &mut found);
-    own(&steps, &mut found);
-    if let Some(seen) = cycle(&steps, &keys) {
-        found.push(seen);
-    }
-    let answer = Answer::valid_if(!found.iter().any(|seen| seen.counts));
-    facts.answer("kafka", answer);
+    in_order(&steps, &keys, &mut found);
+    found.extend(steps.iter().filter_map(own));
+    found.extend(cycle(&steps, &keys));
+    let is_broken = found.iter().any(|seen| seen.counts);
+    facts.answer("kafka", Answer::valid_if(!is_broken));
     found
         .into_iter()
         .for_each(|seen| facts.add(exchanges, seen));
@@ -254,74 +259,59 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
 fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     const MOST: usize = 4;
     let step = Step::of(exchange, &mut Names::default());
-    let at = |message: &Message| {
-        let offset = message.offset;
-        offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
+    let said = |message: &Message| {
+        let (key, value) = (&message.key, &message.value);
+        let at = message.offset.map(|offset| format!(" at offset {offset}"));
+        let at = at.unwrap_or_default();
+        match message.is_sent {
+            true => format!("send {value} to log {key}{at}"),
+            false => format!("poll log {key}: {value}{at}"),
+        }
     };
-    let sent = |message: &Message| {
-        format!(
-            "send {} to log {}{}",
-            message.value,
-            message.key,
-            at(message)
-        )
-    };
-    let polled =
-        |message: &Message| format!("poll log {}: {}{}", message.key, message.value, at(message));
-    let all = step
-        .sent
-        .iter()
-        .map(sent)
-        .chain(step.polled.iter().map(polled));
-    let mut all: Vec<String> = all.collect();
+    let mut all: Vec<String> = step.sent().chain(step.polled()).map(said).collect();
     if all.len() > MOST {
         let rest = all.len() - MOST + 1;
-        all.drain(MOST - 1..);
+        all.truncate(MOST - 1);
         all.push(format!("… {rest} more"));
     }
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Something that the rules call invalid.
+/// Values in a sentence.
+fn listed(values: &[&Name]) -> String {
+    names(values.iter().map(|value| value.to_string()).collect())
+}
+
+/// Something about these values.
 fn seen(name: &'static str, about: &[&Name], statement: String, calls: Vec<usize>) -> Seen {
-    Seen {
-        name,
-        about: about.iter().map(|value| value.to_string()).collect(),
-        statement,
-        calls,
-        counts: true,
-    }
+    let about = about.iter().map(|value| value.to_string());
+    Seen::new(name, about.collect(), statement, calls)
 }
 
 /// Offsets with several values, and values at several offsets.
 fn places(name: &str, key: &Key, found: &mut Vec<Seen>) {
-    let mut first: FxHashMap<&Name, (i64, usize)> = FxHashMap::default();
-    let mut again: BTreeMap<&Name, Vec<(i64, usize)>> = BTreeMap::new();
+    let mut places: BTreeMap<&Name, Vec<(i64, usize)>> = BTreeMap::new();
     for (offset, values) in &key.offsets {
         for (value, call) in values {
-            let here = (*offset, *call);
-            match first.get(value) {
-                None => drop(first.insert(value, here)),
-                Some(before) => again
-                    .entry(value)
-                    .or_insert_with(|| vec![*before])
-                    .push(here),
-            }
+            places.entry(value).or_default().push((*offset, *call));
         }
         if values.len() > 1 {
             let mut all: Vec<&Name> = values.iter().map(|(value, _)| value).collect();
             all.sort_unstable();
-            let both = listed(&all, " and ");
-            let statement = format!("offset {offset} of log {name} has the values {both}");
+            let statement = format!(
+                "offset {offset} of log {name} has the values {}",
+                listed(&all)
+            );
             let calls = values.iter().map(|(_, call)| *call).collect();
             found.push(seen("two values at one offset", &all, statement, calls));
         }
     }
-    for (value, places) in again {
-        let (one, other) = (places[0].0, places[1].0);
-        let statement = format!("{value} is in log {name} at the offsets {one} and {other}");
-        let calls = places.iter().map(|(_, call)| *call).collect();
-        found.push(seen("at two offsets", &[value], statement, calls));
+    for (value, places) in places {
+        if let [(one, _), (other, _), ..] = places[..] {
+            let statement = format!("{value} is in log {name} at the offsets {one} and {other}");
+            let calls = places.iter().map(|(_, call)| *call).collect();
+            found.push(seen("at two offsets", &[value], statement, calls));
+        }
     }
 }
 
@@ -339,12 +329,11 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
             ));
         }
     }
-    let polled = key
-        .polled
-        .iter()
-        .filter_map(|(value, poll)| Some((*key.by_value.get(value)?, *poll)));
-    let last = polled.max();
-    let mut never = Vec::new();
+    let polled = key.polled.iter();
+    let last = polled
+        .filter_map(|(value, poll)| Some((*key.by_value.get(value)?, *poll)))
+        .max();
+    let mut never: Vec<(&Name, usize)> = Vec::new();
     for (value, (send, outcome, is_sure)) in &key.sent {
         if key.polled.contains_key(value) || !is_sure {
             continue;
@@ -365,180 +354,119 @@ fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
         let values: Vec<&Name> = never.iter().map(|(value, _)| *value).collect();
         let statement = format!(
             "acknowledged by log {name} and never polled: {}",
-            listed(&values, ", ")
+            listed(&values)
         );
         found.push(seen("never polled", &values, statement, vec![*send]));
     }
 }
 
-/// Values in a sentence, at most ten.
-fn listed(values: &[&Name], between: &str) -> String {
-    const MOST: usize = 10;
-    let shown: Vec<&str> = values.iter().take(MOST).map(|value| &***value).collect();
-    let more = match values.len() > MOST {
-        true => format!(", … ({} in all)", values.len()),
-        false => String::new(),
-    };
-    shown.join(between) + &more
-}
-
-/// Two messages of a key, one after the other: how the second relates to the first.
-fn jump<'k>(keys: &'k Keys, [one, other]: [&Message; 2]) -> Option<(bool, Vec<&'k Name>)> {
-    let key = &keys[&one.key];
+/// What is wrong with two messages of a key, one after the other, if the second does not follow the first in the log; sends
+/// may leave others out.
+fn wrong(keys: &Keys, [one, other]: [&Message; 2], calls: Vec<usize>) -> Option<Seen> {
+    let (name, key) = (&one.key, &keys[&one.key]);
     let (before, at) = (key.place(one)?, key.place(other)?);
-    let between = key.order.get(before.min(at) + 1..before.max(at));
-    let left_out = between.into_iter().flatten().collect();
-    (at != before + 1).then_some((at > before, left_out))
-}
-
-/// What is wrong with two messages one after the other; sends may leave others out.
-fn wrong(keys: &Keys, pair: [&Message; 2], is_send: bool, calls: Vec<usize>) -> Option<Seen> {
-    let (is_ahead, between) = jump(keys, pair)?;
-    let [one, other] = pair;
-    let key = &one.key;
-    let (name, statement) = match (is_send, is_ahead) {
-        (true, true) => return None,
-        (true, false) => (
-            "sent out of order",
-            format!(
-                "{} was sent to log {key} after {}, and comes before it there",
-                other.value, one.value
-            ),
-        ),
-        (false, true) => (
-            "skipped",
-            format!("polls of log {key} skipped {}", listed(&between, ", ")),
-        ),
-        (false, false) => (
-            "went back",
-            format!(
-                "polls of log {key} went back from {} to {}",
-                one.value, other.value
-            ),
-        ),
-    };
-    let about = if is_ahead {
-        between
-    } else {
-        vec![&other.value]
-    };
-    Some(seen(name, &about, statement, calls))
-}
-
-/// Where one call leaves messages of a key out, or goes back; where its keys were given to others meanwhile, it may.
-fn within(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
-    for step in steps {
-        let log = step.exchange.operation.field("rebalance-log");
-        let entries = log.and_then(Tree::elements).into_iter().flatten();
-        let lists = entries.filter_map(|entry| entry.field("keys")?.elements());
-        let moved: BTreeSet<String> = lists
-            .flatten()
-            .map(|key| plain(key).text().into_owned())
-            .collect();
-        let may = |key: &Name| moved.contains(&**key);
-        for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
-            let mut last: BTreeMap<&Name, &Message> = BTreeMap::new();
-            for message in messages {
-                let before = last.insert(&message.key, message);
-                let pair = before
-                    .filter(|_| is_send || !may(&message.key))
-                    .map(|before| [before, message]);
-                found.extend(pair.and_then(|pair| wrong(keys, pair, is_send, vec![step.call()])));
-            }
-        }
+    let (value, first) = (&other.value, &one.value);
+    if at == before + 1 || other.is_sent && at > before {
+        return None;
     }
+    if other.is_sent {
+        let statement =
+            format!("{value} was sent to log {name} after {first}, and comes before it there");
+        return Some(seen("sent out of order", &[value], statement, calls));
+    }
+    if at > before {
+        let between: Vec<&Name> = key.order[before + 1..at].iter().collect();
+        let statement = format!("polls of log {name} skipped {}", listed(&between));
+        return Some(seen("skipped", &between, statement, calls));
+    }
+    let statement = format!("polls of log {name} went back from {first} to {value}");
+    Some(seen("went back", &[value], statement, calls))
 }
 
-/// The same between the calls of a client. An assignment begins again for keys that it adds; where clients subscribe, polls
-/// are only said.
-fn between(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
+/// The keys of a list.
+fn keys_in<'e>(list: &'e Tree<'_>) -> impl Iterator<Item = String> + 'e {
+    let keys = list.elements().into_iter().flatten();
+    keys.map(|key| plain(key).text().into_owned())
+}
+
+/// Where messages of a key leave others out or go back, in one call or between those of a client. In a call, keys that were
+/// given to others meanwhile may. Between calls, an assignment begins again for keys that it adds; where clients subscribe,
+/// polls are only said.
+fn in_order(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
     let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
     let mut last: BTreeMap<(bool, Option<i64>, &Name), (&Message, usize)> = BTreeMap::new();
     for step in steps {
-        let (exchange, outcome) = (step.exchange, step.exchange.outcome);
-        if matches!(exchange.word, "assign" | "subscribe") && outcome != Outcome::Aborted {
-            let names = exchange.given().elements().into_iter().flatten();
-            let kept: BTreeSet<String> = names.map(|key| plain(key).text().into_owned()).collect();
-            last.retain(|(_, process, key), _| {
-                *process != exchange.process || kept.contains(&***key)
-            });
+        let (exchange, process) = (step.exchange, step.exchange.process);
+        let did_happen = exchange.outcome != Outcome::Aborted;
+        if matches!(exchange.word, "assign" | "subscribe") && did_happen {
+            let kept: BTreeSet<String> = keys_in(exchange.given()).collect();
+            last.retain(|(_, other, key), _| *other != process || kept.contains(&***key));
         }
-        for (messages, is_send) in [(&step.polled, false), (&step.sent, true)] {
-            let mut met = BTreeSet::new();
-            for message in messages
-                .iter()
-                .filter(|_| !is_send || outcome != Outcome::Aborted)
-            {
-                let place = (is_send, exchange.process, &message.key);
-                if met.insert(&message.key)
-                    && let Some((before, call)) = last.get(&place)
-                    && let Some(seen) =
-                        wrong(keys, [before, message], is_send, vec![*call, exchange.call])
-                {
-                    let counts = is_send || !subscribes;
-                    found.push(Seen { counts, ..seen });
+        let log = exchange.operation.field("rebalance-log");
+        let entries = log.and_then(Tree::elements).into_iter().flatten();
+        let moved = entries.filter_map(|entry| entry.field("keys"));
+        let moved: BTreeSet<String> = moved.flat_map(keys_in).collect();
+        let mut here: BTreeMap<(bool, &Name), &Message> = BTreeMap::new();
+        for message in &step.messages {
+            let (is_sent, key) = (message.is_sent, &message.key);
+            let before = match here.insert((is_sent, key), message) {
+                Some(before) => {
+                    (is_sent || !moved.contains(&**key)).then_some((before, step.call(), true))
                 }
-            }
-            let moves = is_send && outcome != Outcome::Aborted || exchange.is_committed();
-            for message in messages.iter().filter(|_| moves) {
-                last.insert(
-                    (is_send, exchange.process, &message.key),
-                    (message, exchange.call),
-                );
+                None if is_sent && !did_happen => None,
+                None => {
+                    let before = last.get(&(is_sent, process, key));
+                    before.map(|(before, call)| (*before, *call, is_sent || !subscribes))
+                }
+            };
+            found.extend(before.and_then(|(before, call, counts)| {
+                let seen = wrong(keys, [before, message], vec![call, step.call()])?;
+                Some(Seen { counts, ..seen })
+            }));
+        }
+        for ((is_sent, key), message) in here {
+            if is_sent && did_happen || exchange.is_committed() {
+                last.insert((is_sent, process, key), (message, step.call()));
             }
         }
     }
 }
 
-/// Calls that polled what they sent themselves, which is to be invisible until they commit.
-fn own(steps: &[Step<'_, '_, '_>], found: &mut Vec<Seen>) {
-    for step in steps {
-        let is_own = |polled: &&Message| {
-            step.sent
-                .iter()
-                .any(|sent| (&sent.key, &sent.value) == (&polled.key, &polled.value))
-        };
-        if let Some(message) = step.polled.iter().find(is_own) {
-            let Message { key, value, .. } = message;
-            let statement = format!(
-                "{value} of log {key} was polled by the transaction that sent it, before it committed"
-            );
-            found.push(seen(
-                "polled before commit",
-                &[value],
-                statement,
-                vec![step.call()],
-            ));
-        }
-    }
+/// A call that polled what it sent itself, which is to be invisible until it commits.
+fn own(step: &Step<'_, '_, '_>) -> Option<Seen> {
+    let is_own = |polled: &&Message| {
+        let mut sent = step.sent();
+        sent.any(|sent| (&sent.key, &sent.value) == (&polled.key, &polled.value))
+    };
+    let Message { key, value, .. } = step.polled().find(is_own)?;
+    let statement = format!(
+        "{value} of log {key} was polled by the transaction that sent it, before it committed"
+    );
+    Some(seen(
+        "polled before commit",
+        &[value],
+        statement,
+        vec![step.call()],
+    ))
 }
 
 /// Transactions that polled each other's messages in a cycle.
 fn cycle(steps: &[Step<'_, '_, '_>], keys: &Keys) -> Option<Seen> {
-    // Whose messages a call polled.
-    let mut reads: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut reads: DiGraphMap<usize, ()> = DiGraphMap::new();
     for step in steps.iter().filter(|step| step.is_sure) {
-        for message in &step.polled {
-            let sent = keys[&message.key].sent.get(&message.value);
-            if let Some((send, _, true)) = sent.filter(|(send, ..)| *send != step.call()) {
-                reads.entry(step.call()).or_default().insert(*send);
+        for message in step.polled() {
+            if let Some((send, _, true)) = keys[&message.key].sent.get(&message.value) {
+                reads.add_edge(step.call(), *send, ());
             }
         }
     }
-    // Those who read only from calls outside of all cycles go, until none is left or each reads from another one.
-    let mut left: BTreeMap<usize, BTreeSet<usize>> = reads;
+    let parts = tarjan_scc(&reads).into_iter();
+    let part: BTreeSet<usize> = parts.map(BTreeSet::from_iter).find(|part| part.len() > 1)?;
+    let mut path = vec![*part.first()?];
     loop {
-        let there: BTreeSet<usize> = left.keys().copied().collect();
-        left.values_mut()
-            .for_each(|from| from.retain(|call| there.contains(call)));
-        left.retain(|_, from| !from.is_empty());
-        if left.len() == there.len() {
-            break;
-        }
-    }
-    let mut path = vec![*left.keys().next()?];
-    loop {
-        let next = *left[path.last()?].first()?;
+        let next = reads
+            .neighbors(*path.last()?)
+            .find(|next| part.contains(next) && path.last() != Some(next))?;
         if let Some(begin) = path.iter().position(|call| *call == next) {
             let calls = path.split_off(begin);
             let statement = format!(

@@ -180,8 +180,6 @@ pub(crate) fn history(
                 (workload.facts)(of_one, &mut facts);
             }
             drop(keys);
-            // What they say is in the items and the facts by now.
-            operations.forget_values();
             let no_levels = workload.no_levels.or(items.is_incomplete);
             items.history(operations, &calls, builder, format, |drafts| {
                 facts.workload(workload.name, no_levels, drafts)

@@ -61,7 +61,7 @@ fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusa
     let all: BTreeSet<(i64, String)> = exchanges.iter().flat_map(rows).collect();
     let key = |(value, process): &(i64, String)| {
         let process = Tree::Name(process.clone().into());
-        Tree::List(vec![super::name("row"), super::number(*value), process])
+        Tree::List([super::name("row"), super::number(*value), process].into())
     };
     // The first value has none before it.
     let least = all.first().map_or(0, |row| row.0);

@@ -65,59 +65,69 @@ struct Message<'e, 'c, 'a> {
     taken: Vec<&'e Exchange<'c, 'a>>,
 }
 
+impl Message<'_, '_, '_> {
+    /// How many additions of it were acknowledged.
+    fn n_sure(&self) -> usize {
+        self.sent.iter().filter(|sent| sent.is_committed()).count()
+    }
+}
+
+/// The messages of a queue, in the order of the log.
+fn messages<'e, 'c, 'a>(
+    exchanges: &'e [Exchange<'c, 'a>],
+) -> Vec<(&'e Tree<'e>, Message<'e, 'c, 'a>)> {
+    let mut places: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
+    let mut messages: Vec<(&Tree<'_>, Message<'_, '_, '_>)> = Vec::new();
+    for exchange in exchanges {
+        let is_sent = exchange.word == "enqueue";
+        let sent = is_sent.then(|| exchange.given());
+        for message in sent.into_iter().chain(taken(exchange)) {
+            let at = *places.entry(message.text()).or_insert_with(|| {
+                messages.push((message, Message::default()));
+                messages.len() - 1
+            });
+            let found = &mut messages[at].1;
+            match is_sent {
+                true => found.sent.push(exchange),
+                false => found.taken.push(exchange),
+            }
+        }
+    }
+    messages
+}
+
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    what_became(exchanges, false, facts);
+    if let Some(is_valid) = what_became(exchanges, facts) {
+        as_bag(exchanges, is_valid, facts);
+    }
 }
 
 fn facts_in_order(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
-    what_became(exchanges, true, facts);
+    let has_drain = exchanges.iter().any(|exchange| exchange.word == "drain");
+    match what_became(exchanges, facts) {
+        // Its messages may have come out at several moments, which the model does not try.
+        Some(_) if has_drain => facts.linear(Linear::Unknown),
+        Some(is_valid) => order::<InOrder>(exchanges, "a queue", is_valid, facts),
+        None => {}
+    }
 }
 
-fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Facts) {
-    if exchanges.iter().all(|exchange| exchange.word == "enqueue") {
+/// Says what became of messages, and returns whether all is well; none where nothing could come out.
+fn what_became(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) -> Option<bool> {
+    let takes = |exchange: &&Exchange<'_, '_>| exchange.word != "enqueue";
+    let Some(last) = exchanges.iter().rfind(takes) else {
         facts.answer("total-queue", Answer::Unknown);
         facts.linear(Linear::Unknown);
-        return;
-    }
-    let mut places: FxHashMap<String, usize> = FxHashMap::default();
-    let mut messages: Vec<(&Tree<'_>, Message<'_, '_, '_>)> = Vec::new();
-    for exchange in exchanges {
-        let sent = (exchange.word == "enqueue").then(|| exchange.given());
-        for (message, is_sent) in sent
-            .map(|m| (m, true))
-            .into_iter()
-            .chain(taken(exchange).iter().map(|m| (m, false)))
-        {
-            let next = messages.len();
-            let at = *places.entry(message.text().into_owned()).or_insert(next);
-            if at == next {
-                messages.push((message, Message::default()));
-            }
-            let found = &mut messages[at].1;
-            if is_sent {
-                &mut found.sent
-            } else {
-                &mut found.taken
-            }
-            .push(exchange);
-        }
-    }
-    let sure = |message: &Message<'_, '_, '_>| {
-        message
-            .sent
-            .iter()
-            .filter(|sent| sent.is_committed())
-            .count()
+        return None;
     };
-    type Group<'g> = (
-        &'static str,
-        bool,
-        &'static str,
-        &'g dyn Fn(&Message<'_, '_, '_>) -> bool,
-    );
-    let groups: [Group<'_>; 4] = [
+    // What has no answer may have taken a message.
+    let mut open = exchanges.iter().filter(takes);
+    let has_open = open.any(|exchange| exchange.outcome == Outcome::Unknown);
+    let messages = messages(exchanges);
+    type Is<'g> = &'g dyn Fn(&Message<'_, '_, '_>) -> bool;
+    let groups: [(&'static str, bool, &'static str, Is<'_>); 4] = [
         ("lost", true, "enqueued and not dequeued", &|m| {
-            sure(m) > m.taken.len()
+            m.n_sure() > m.taken.len()
         }),
         ("unexpected", true, "dequeued and never enqueued", &|m| {
             m.sent.is_empty()
@@ -129,60 +139,34 @@ fn what_became(exchanges: &[Exchange<'_, '_>], is_in_order: bool, facts: &mut Fa
             "recovered",
             false,
             "dequeued, though no answer said that it was enqueued",
-            &|m| sure(m) == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
+            &|m| m.n_sure() == 0 && !m.sent.is_empty() && !m.taken.is_empty(),
         ),
     ];
     let mut is_valid = true;
-    // What has no answer may have taken a message.
-    let is_open = |exchange: &Exchange<'_, '_>| {
-        exchange.word != "enqueue" && exchange.outcome == Outcome::Unknown
-    };
-    let has_open = exchanges.iter().any(is_open);
-    let last = exchanges
-        .iter()
-        .rfind(|exchange| exchange.word != "enqueue");
     for (name, counts, what, is_one) in groups {
-        let found: Vec<&(&Tree<'_>, Message<'_, '_, '_>)> = messages
-            .iter()
-            .filter(|(_, message)| is_one(message))
-            .collect();
-        let Some((_, first)) = found.first() else {
+        let of_group = messages.iter().filter(|(_, message)| is_one(message));
+        let (names, found): (Vec<&Tree<'_>>, Vec<_>) =
+            of_group.map(|(name, it)| (*name, it)).unzip();
+        let Some(first) = found.first() else {
             continue;
         };
         is_valid &= !counts;
-        facts.add(
-            exchanges,
-            Seen {
-                name,
-                about: found
-                    .iter()
-                    .map(|(message, _)| message.text().into_owned())
-                    .collect(),
-                statement: format!(
-                    "{} {} {what}",
-                    listed(found.iter().map(|(message, _)| *message)),
-                    if found.len() > 1 { "were" } else { "was" }
-                ),
-                calls: first
-                    .sent
-                    .iter()
-                    .chain(&first.taken)
-                    .copied()
-                    .chain(last.filter(|_| name == "lost"))
-                    .map(|exchange| exchange.call)
-                    .collect(),
-                counts: counts && !(has_open && name == "lost"),
-            },
+        let were = if found.len() > 1 { "were" } else { "was" };
+        let statement = format!("{} {were} {what}", listed(names.iter().copied()));
+        let calls = first.sent.iter().chain(&first.taken).copied();
+        let calls = calls.chain(Some(last).filter(|_| name == "lost"));
+        let about = names.iter().map(|name| name.text().into_owned()).collect();
+        let seen = Seen::new(
+            name,
+            about,
+            statement,
+            calls.map(|exchange| exchange.call).collect(),
         );
+        let counts = counts && !(has_open && name == "lost");
+        facts.add(exchanges, Seen { counts, ..seen });
     }
     facts.answer("total-queue", Answer::valid_if(is_valid));
-    let has_drain = exchanges.iter().any(|exchange| exchange.word == "drain");
-    match is_in_order {
-        // Its messages may have come out at several moments, which the model does not try.
-        true if has_drain => facts.linear(Linear::Unknown),
-        true => order::<InOrder>(exchanges, "a queue", is_valid, facts),
-        false => as_bag(exchanges, is_valid, facts),
-    }
+    Some(is_valid)
 }
 
 /// Whether an order explains what came out, whatever went in first: where there is one, there is also the one in which
@@ -225,17 +209,16 @@ fn too_early(exchanges: &[Exchange<'_, '_>], last: &Exchange<'_, '_>, message: &
         "enqueue" => exchange.given() == message,
         _ => taken(exchange).contains(message) && exchange.end <= last.end,
     };
-    let calls = exchanges.iter().filter(is_about);
-    Seen {
-        name: "too early",
-        about: vec![message.text().into_owned()],
-        statement: format!(
-            "{} was dequeued before it can have been enqueued",
-            message.in_words()
-        ),
-        calls: calls.map(|exchange| exchange.call).collect(),
-        counts: true,
-    }
+    let calls = exchanges
+        .iter()
+        .filter(is_about)
+        .map(|exchange| exchange.call);
+    let statement = format!(
+        "{} was dequeued before it can have been enqueued",
+        message.in_words()
+    );
+    let about = vec![message.text().into_owned()];
+    Seen::new("too early", about, statement, calls.collect())
 }
 
 /// A queue as a data type: first in, first out.

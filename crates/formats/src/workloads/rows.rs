@@ -48,7 +48,7 @@ fn rows(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal
         _ => 0,
     };
     let n = exchanges.iter().map(elements).max().unwrap_or_default();
-    let row = |n: usize| Tree::List(vec![super::name("row"), super::number(n as i64)]);
+    let row = |n: usize| Tree::List([super::name("row"), super::number(n as i64)].into());
     for exchange in exchanges {
         items.begin(exchange);
         match exchange.got().and_then(Tree::elements) {

@@ -327,7 +327,7 @@ fn of_transactions(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<
                 .zip(&elements.all)
                 .filter(|(name, _)| name.is_nil())
             {
-                *name = Tree::List(vec![key.clone().into_owned(), element.clone()]);
+                *name = Tree::List([key.clone().into_owned(), element.clone()].into());
             }
             if !is_read {
                 items.write(&keys[elements.place(value)], &IN);

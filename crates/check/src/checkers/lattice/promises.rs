@@ -210,6 +210,7 @@ pub const PROMISES: &[Promise] = &[
     promise("redis", "multi watch", "SSER", "on one node"),
     Promise { product: "redis", setting: "replicas", claim: Claim::Nothing, note: "nor across a failover" },
     promise("etcd", "default", "SSER", "for all calls on keys"),
+    promise("etcd", "lock", "LIN", "one holder at a time, while no lease runs out"),
     promise("etcd", "serializable reads", "P-SER", "with --consistency=s reads may be stale"),
     promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; R-SI only with wsrep_sync_wait"),
 ];

@@ -122,6 +122,14 @@ impl Timeline {
             .map_or(&self.steps, |clock| &clock.real)
     }
 
+    /// What the log has for a transaction, if this is about other numbers than time: `lsn 17`.
+    pub fn number_of(&self, transaction: TransactionId) -> Option<String> {
+        let clock = self.clock.as_ref()?;
+        let numbers = clock.numbers.as_ref()?;
+        let stamp = clock.time(clock.real.span(transaction)?.from, true);
+        Some(format!("{} {}", numbers.name, numbers.text(stamp)))
+    }
+
     /// Whether it has a clock, not other numbers.
     pub fn has_times(&self) -> bool {
         let clock = self.clock.as_ref();

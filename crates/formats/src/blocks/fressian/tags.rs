@@ -59,7 +59,7 @@ impl Fressian<'_> {
                         return self.fail("the other fields of an operation: a map or nil");
                     }
                 }
-                Tree::Map(fields)
+                Tree::Map(fields.into())
             }
             ("map", 1) => {
                 let begin = self.at;
@@ -73,12 +73,12 @@ impl Fressian<'_> {
                 while let (Some(name), Some(value)) = (all.next(), all.next()) {
                     fields.push((name, value));
                 }
-                Tree::Map(fields)
+                Tree::Map(fields.into())
             }
             ("set" | "persistent-hash-set" | "persistent-sorted-set", 1) => {
-                Tree::Set(self.sequence()?)
+                Tree::Set(self.sequence()?.into())
             }
-            ("vec" | "list", 1) => Tree::List(self.sequence()?),
+            ("vec" | "list", 1) => Tree::List(self.sequence()?.into()),
             ("map-entry", 2) => Tree::Pair(Box::new((self.value()?, self.value()?))),
             ("key", 2) => self.keyword()?,
             ("sym", 2) => self.named("")?,
@@ -101,7 +101,7 @@ impl Fressian<'_> {
                     fields.push(self.value()?);
                 }
                 let tag = Tree::Name(Cow::Owned(format!("#{}", escape(tag))));
-                Tree::Map(vec![(tag, Tree::List(fields))])
+                Tree::Map([(tag, Tree::List(fields.into()))].into())
             }
         })
     }
@@ -113,7 +113,7 @@ impl Fressian<'_> {
         for _ in 0..n {
             elements.push(self.value()?);
         }
-        Ok(Tree::List(elements))
+        Ok(Tree::List(elements.into()))
     }
 
     fn bytes_of(&mut self, expected: &'static str) -> Result<Vec<u8>> {
@@ -132,7 +132,7 @@ impl Fressian<'_> {
         // Whatever else it is counts as being within this value.
         self.at -= 1;
         match self.value()? {
-            Tree::List(elements) => Ok(elements),
+            Tree::List(elements) => Ok(elements.into_vec()),
             Tree::Nil => Ok(Vec::new()),
             _ => self.fail_before("a list"),
         }

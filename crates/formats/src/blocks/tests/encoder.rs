@@ -194,7 +194,7 @@ impl Encoder {
         }
         match others.is_empty() {
             true => self.bytes.push(0xF7),
-            false => self.value(&Tree::Map(others)),
+            false => self.value(&Tree::Map(others.into())),
         }
     }
 }
