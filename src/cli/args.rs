@@ -75,6 +75,7 @@ pub enum Command {
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
     /// Check histories with the arguments, words and exit codes of elle-cli
+    #[command(version, arg_required_else_help = true)]
     Elle(ElleArguments),
     /// Print the JSON Schema of reports, histories or driver programs
     Schema(SchemaArguments),

@@ -9,12 +9,12 @@ use super::output::Output;
 use super::{ElleArguments, ExitCode, complain};
 use crate::audit::{self, Examples};
 use crate::checkers::lattice::named;
-use crate::checkers::{Findings, Level, Options, Verdict, Violation};
+use crate::checkers::{Findings, Level, LevelResult, Options, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::narrate;
 use crate::export::{self, ComposeOptions, ExportKind};
 use crate::formats::{self, Request};
-use crate::history::{Answer, Fact, History, OperationKind, Rules, TransactionId};
+use crate::history::{Answer, Fact, History, OperationId, OperationKind, Rules, TransactionId};
 use crate::report::{self, Settings};
 use anyhow::Context;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,9 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What elle-cli calls a workload, the name here, and the rule of Jepsen that decides; none where levels do.
-const MODELS: &[(&str, &str, Option<&str>)] = &[
+type Model = (&'static str, &'static str, Option<&'static str>);
+
+const MODELS: &[Model] = &[
     ("list-append", "transactions", None),
     ("rw-register", "transactions", None),
     ("long-fork", "transactions", None),
@@ -68,7 +70,7 @@ const ANOMALIES: &[(&[&str], Level)] = &[
         Level::PlainParallelSnapshotIsolation,
     ),
     (
-        &["G-nonadjacent", "G-nonadjacent-item"],
+        &["G-nonadjacent", "G-nonadjacent-item", "GSIa", "GSIb"],
         Level::PlainSnapshotIsolation,
     ),
     (
@@ -84,18 +86,14 @@ const STRICT: Level = Level::StrictSerializability;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let levels = levels(arguments)?;
-    let model = match &arguments.model {
-        None => None,
-        Some(name) => Some(
-            MODELS
-                .iter()
-                .find(|(model, ..)| model == name)
-                .with_context(|| {
-                    let known: Vec<&str> = MODELS.iter().map(|(model, ..)| *model).collect();
-                    format!("there is no model `{name}`: known are {}", known.join(", "))
-                })?,
-        ),
+    let asked = levels(arguments).and_then(|levels| Ok((levels, model(arguments)?)));
+    let (levels, model) = match asked {
+        Ok(asked) => asked,
+        // Bad arguments end elle-cli like that.
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            return Ok(ExitCode::Violated);
+        }
     };
     let (mut worst, mut is_unread) = (Answer::Valid, false);
     for path in &arguments.files {
@@ -112,11 +110,27 @@ pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result
             }
             Err(error) => {
                 complain(&format!("{}: {error:#}", path.display()));
-                is_unread = true;
+                match error.is::<Another>() {
+                    true => worst = Answer::Invalid,
+                    false => is_unread = true,
+                }
             }
         }
     }
     Ok(code(arguments.exit, worst, is_unread))
+}
+
+/// The model that is asked for, if one is.
+fn model(arguments: &ElleArguments) -> anyhow::Result<Option<&'static Model>> {
+    let Some(name) = &arguments.model else {
+        return Ok(None);
+    };
+    let row = MODELS.iter().find(|(model, ..)| model == name);
+    let known = || {
+        let known: Vec<&str> = MODELS.iter().map(|(model, ..)| *model).collect();
+        format!("there is no model `{name}`: known are {}", known.join(", "))
+    };
+    row.map(Some).with_context(known)
 }
 
 /// The exit code that a caller expects.
@@ -141,13 +155,14 @@ fn word(answer: Answer) -> &'static str {
 /// The levels that are asked for, by Elle's keywords, and those whose violation the anomalies show.
 fn levels(arguments: &ElleArguments) -> anyhow::Result<Vec<Level>> {
     let mut levels = Vec::new();
-    for name in &arguments.consistency_models {
+    let is_said = |name: &&String| !name.trim().is_empty();
+    for name in arguments.consistency_models.iter().filter(is_said) {
         levels.push(elle_level(name.trim_start_matches(':'))?);
     }
     if levels.is_empty() {
         levels.push(STRICT);
     }
-    for name in &arguments.anomalies {
+    for name in arguments.anomalies.iter().filter(is_said) {
         let bare = name.trim_start_matches(':');
         let (plain, suffix) = match (
             bare.strip_suffix("-process"),
@@ -186,7 +201,7 @@ fn elle_level(name: &str) -> anyhow::Result<Level> {
 /// The answer for one file, and all about it where JSON is asked for.
 fn file(
     path: &Path,
-    model: Option<&(&str, &str, Option<&str>)>,
+    model: Option<&Model>,
     levels: &[Level],
     arguments: &ElleArguments,
 ) -> anyhow::Result<(Answer, Option<Json>)> {
@@ -283,7 +298,7 @@ fn workload_of(history: &History) -> &'static str {
 fn read(
     path: &Path,
     format: Option<&str>,
-    model: Option<&(&str, &str, Option<&str>)>,
+    model: Option<&Model>,
     control: &Control,
 ) -> anyhow::Result<History> {
     let open = |rules: Option<&Rules>| {
@@ -297,7 +312,11 @@ fn read(
         None => true,
     };
     if by_itself.as_ref().is_ok_and(is_wanted) {
-        return Ok(by_itself?);
+        let history = by_itself?;
+        return match model.and_then(|(name, ..)| other_keys(&history, name)) {
+            Some(other) => Err(Another::of(model, other).into()),
+            None => Ok(history),
+        };
     }
     if let Some((_, wanted, _)) = model {
         let mut rules = Rules::default();
@@ -309,11 +328,51 @@ fn read(
         }
     }
     let history = by_itself.map_err(|error| anyhow::anyhow!("{}", error.message()))?;
-    let name = model.map_or("", |(name, ..)| *name);
-    anyhow::bail!(
-        "this is no history of `{name}`: it is one of `{}`",
-        workload_of(&history)
-    )
+    Err(Another::of(model, workload_of(&history)).into())
+}
+
+/// A history is about something else than was said.
+#[derive(Debug)]
+struct Another {
+    wanted: &'static str,
+    found: &'static str,
+}
+
+impl std::error::Error for Another {}
+
+impl std::fmt::Display for Another {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Another { wanted, found } = self;
+        write!(
+            f,
+            "this is no history of `{wanted}`: it is one of `{found}`"
+        )
+    }
+}
+
+impl Another {
+    fn of(model: Option<&Model>, found: &'static str) -> Another {
+        let wanted = model.map_or("", |(name, ..)| *name);
+        Another { wanted, found }
+    }
+}
+
+/// The model of transactions on keys of the other kind, if there are such keys: lists or registers.
+fn other_keys(history: &History, model: &str) -> Option<&'static str> {
+    let wants_lists = match model {
+        "list-append" => true,
+        "rw-register" | "long-fork" => false,
+        _ => return None,
+    };
+    let mut writes = (0..history.n_operations())
+        .map(|n| history.operation(OperationId::new(n)))
+        .filter(|operation| operation.kind == OperationKind::Write);
+    let is_wrong = writes.any(|write| history.lists().is_list(write.key) != wants_lists);
+    is_wrong.then_some(if wants_lists {
+        "rw-register"
+    } else {
+        "list-append"
+    })
 }
 
 /// The answer of the rule that is asked for, or of the first of the workload; none where levels decide.
@@ -342,10 +401,11 @@ fn by_levels(history: &History, findings: &Findings) -> Answer {
     }
 }
 
-/// Elle's name of what a violation shows.
+/// Elle's name of what a violation shows: the first of several.
 fn anomaly(violation: &Violation) -> &'static str {
     let row = violation.id.pattern.row();
-    row.adya.unwrap_or(row.name)
+    let names = row.adya.unwrap_or(row.name);
+    names.split_once(", ").map_or(names, |(first, _)| first)
 }
 
 /// All about a file, with the fields of Elle.
@@ -358,12 +418,21 @@ fn whole(history: &History, findings: &Findings, answer: Answer) -> Json {
             .or_default()
             .push(Json::from(id));
     }
-    let violated: BTreeSet<&str> = findings
-        .levels
-        .iter()
-        .filter(|result| result.verdict == Verdict::Violated)
-        .flat_map(|result| result.level.row().elle.first().copied())
-        .collect();
+    let is_violated = |result: &&LevelResult| result.verdict == Verdict::Violated;
+    let violated = findings.levels.iter().filter(is_violated);
+    let violated: Vec<Level> = violated.map(|result| result.level).collect();
+    let is_too = |level: &&Level| {
+        let implies = |other: &Level| level.implies(*other) && *level != other;
+        violated.iter().any(implies)
+    };
+    let names = |levels: &mut dyn Iterator<Item = Level>| -> BTreeSet<&str> {
+        let names = levels.flat_map(|level| level.row().elle.first().copied());
+        names.collect()
+    };
+    let (not, also_not) = (
+        names(&mut violated.iter().copied()),
+        names(&mut Level::ALL.iter().filter(is_too).copied()),
+    );
     let valid = match answer {
         Answer::Valid => Json::Bool(true),
         Answer::Invalid => Json::Bool(false),
@@ -375,8 +444,8 @@ fn whole(history: &History, findings: &Findings, answer: Answer) -> Json {
         "valid?": valid,
         "anomaly-types": anomalies.keys().collect::<Vec<_>>(),
         "anomalies": anomalies,
-        "not": violated,
-        "also-not": [],
+        "not": not,
+        "also-not": also_not,
         "isoscope": report::of_findings(history, findings, settings),
     })
 }
@@ -391,7 +460,7 @@ fn draw(
     let examples = Examples::new(history, findings);
     let mut drawn = BTreeSet::new();
     for violation in &findings.violations {
-        let name = anomaly(violation).replace([' ', ','], "");
+        let name = anomaly(violation).replace(' ', "-");
         if !drawn.insert(name.clone()) {
             continue;
         }

@@ -78,9 +78,14 @@ pub enum Invocation {
     Done(ExitCode),
 }
 
+/// Help because nothing else was said.
+const HELP: clap::error::ErrorKind =
+    clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+
 /// Parses the arguments; the first one is the program's name. Prints help, or a usage error in one line.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
     let arguments = elle::plain_arguments(arguments.into_iter().collect());
+    let is_elle = arguments.get(1).is_some_and(|command| command == "elle");
     match args::Arguments::try_parse_from(arguments) {
         Ok(args::Arguments {
             command: Some(command),
@@ -96,9 +101,13 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
             }
             None => Invocation::Window(files),
         },
-        Err(error) if error.use_stderr() => {
+        Err(error) if error.use_stderr() && error.kind() != HELP => {
             complain(&usage_error(&error.render().to_string()));
-            Invocation::Done(ExitCode::Unusable)
+            Invocation::Done(match is_elle {
+                // As elle-cli.
+                true => ExitCode::Violated,
+                false => ExitCode::Unusable,
+            })
         }
         Err(help) => {
             let mut out = Output::new();

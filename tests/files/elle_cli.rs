@@ -465,13 +465,16 @@ fn word(file: &Path, model: Model, level: &str) -> &'static str {
         List => "list-append",
         Register => "rw-register",
     };
-    let arguments = [
-        "isoscope", "elle", "--exit", "isoscope", "-m", model, "-c", level,
-    ];
-    let arguments = arguments
-        .into_iter()
-        .map(OsString::from)
-        .chain([file.into()]);
+    word_with(file, &["-m", model, "-c", level])
+}
+
+/// The word for a file with these arguments.
+fn word_with(file: &Path, arguments: &[&str]) -> &'static str {
+    let arguments = ["isoscope", "elle", "--exit", "isoscope"]
+        .iter()
+        .chain(arguments)
+        .copied();
+    let arguments = arguments.map(OsString::from).chain([file.into()]);
     let Invocation::Command(command) = cli::parse(arguments) else {
         panic!("elle is a command");
     };
@@ -504,4 +507,47 @@ fn the_words_are_those_of_elle_cli_but_for_the_rows_that_the_page_explains() {
     assert_eq!(different, explained);
     let same = format!("{} of {} cases", CASES.len() - different.len(), CASES.len());
     assert!(page.contains(&same), "the page does not say {same}");
+}
+
+/// A model that is named says what a log means that could be of another one.
+#[test]
+fn a_model_that_is_named_is_what_a_log_is_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("history.edn");
+    let both = |word: &str, asked: &str, answered: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :f :{word}, :value {asked}}}\n\
+             {{:process 0, :type :ok, :f :{word}, :value {answered}}}\n"
+        )
+    };
+    let subkey = r#"[0 "0_0"]"#;
+    let rows = [
+        ("counter", both("add", "1", "1"), "unknown"),
+        ("comments", both("read", "nil", "#{7}"), "true"),
+        (
+            "sequential",
+            both("add", subkey, subkey) + &both("read", "[0 nil]", r#"[0 ["0_0"]]"#),
+            "true",
+        ),
+        (
+            "set-full",
+            both("add", "[0 0]", "[0 0]") + &both("read", "[0 nil]", "[0 1]"),
+            "false",
+        ),
+        (
+            "rw-register",
+            both("txn", "[[:append 1 1]]", "[[:append 1 1]]"),
+            "false",
+        ),
+        ("bank", both("txn", "[[:w 1 1]]", "[[:w 1 1]]"), "false"),
+    ];
+    for (model, log, wanted) in rows {
+        std::fs::write(&path, log).expect("a file");
+        assert_eq!(word_with(&path, &["-m", model]), wanted, "{model}");
+    }
+    // No level and no anomaly is asked for.
+    std::fs::write(&path, both("txn", "[[:w 1 1]]", "[[:w 1 1]]").repeat(2)).expect("a file");
+    assert_eq!(word_with(&path, &["-c", "", "-a", ""]), "true");
+    assert_eq!(word_with(&path, &["-a", "GSIa"]), "true");
+    assert_eq!(word_with(&path, &["-m", "no-model"]), "false");
 }

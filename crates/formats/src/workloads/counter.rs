@@ -35,6 +35,15 @@ pub(super) const PN_COUNTER: Workload = Workload {
     assumes: "A counter is 0 at first.",
 };
 
+/// The same without a read that says anything: a set, unless that is said.
+pub(super) const WITHOUT_READS: Workload = Workload {
+    fits: |exchanges| {
+        requests(exchanges, "add", |value| value.integer().is_some())
+            && answers(exchanges, "read", |value| value.is_nil())
+    },
+    ..COUNTER
+};
+
 fn are_numbers(exchanges: &[Exchange<'_, '_>]) -> bool {
     requests(exchanges, "add", |value| value.integer().is_some())
         && some_answer(exchanges, "read", |value| value.integer().is_some())
@@ -148,7 +157,14 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             },
         );
     }
-    facts.answer("counter", Answer::valid_if(is_valid));
+    let is_read = some_answer(exchanges, "read", |value| !value.is_nil());
+    facts.answer(
+        "counter",
+        match is_read {
+            true => Answer::valid_if(is_valid),
+            false => Answer::Unknown,
+        },
+    );
     order::<Sum>(exchanges, "a counter", is_valid, facts);
 }
 

@@ -213,6 +213,7 @@ pub(super) fn are_keyed(operations: &Operations<'_>, calls: &[Call]) -> Result<b
             (Some(one), Some(other)) if one == other => {}
             // Two values without a key, such as the elements of a read.
             (None, Some(_)) => return Ok(false),
+            (Some(_), Some(_)) if operations.workload().is_some() => return Ok(false),
             (Some(_), Some(_)) => {
                 let is_addition = |event: &&Event<Operation<'_>>| {
                     operations.word(&event.content) == "add" && pair(&event.content).is_some()

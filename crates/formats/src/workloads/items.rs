@@ -44,6 +44,8 @@ pub(super) struct Items {
     first: Vec<(Atom, Atom)>,
     /// What a register holds that was read as nil.
     pub(super) nil: NilRule,
+    /// Whether the user has named the workload.
+    pub(super) is_named: bool,
     /// Why the transactions say nothing about levels, if not all of their items are here.
     pub(super) is_incomplete: Option<&'static str>,
     line: u32,
@@ -51,9 +53,10 @@ pub(super) struct Items {
 
 impl Items {
     /// For about as many transactions.
-    pub(super) fn for_calls(n: usize, nil: NilRule) -> Items {
+    pub(super) fn for_calls(n: usize, operations: &Operations<'_>) -> Items {
         Items {
-            nil,
+            nil: operations.nil(),
+            is_named: operations.workload().is_some(),
             steps: Vec::with_capacity(n),
             items: Vec::with_capacity(n),
             ..Items::default()

@@ -4,13 +4,13 @@
 //! see should be there whatever becomes of the transaction. A send without an answer counts once one of its messages was
 //! polled by a transaction that committed.
 
-use super::facts::{Facts, Seen, names};
+use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Outcome};
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -55,21 +55,53 @@ fn word<'e>(part: &'e Tree<'_>) -> Option<&'e str> {
     part.elements()?.first()?.word()
 }
 
-/// A key or a value, which occur in many places.
-type Name = Rc<str>;
+/// A key or a value, which occur in many places: its place among the names.
+type Name = u32;
 
 /// Names that are known.
 #[derive(Default)]
-struct Names(FxHashSet<Name>);
+struct Names {
+    all: Vec<Rc<str>>,
+    places: FxHashMap<Rc<str>, Name>,
+}
 
 impl Names {
     fn of(&mut self, text: &str) -> Name {
-        if let Some(known) = self.0.get(text) {
-            return Rc::clone(known);
+        if let Some(known) = self.places.get(text) {
+            return *known;
         }
-        let name = Name::from(text);
-        self.0.insert(Rc::clone(&name));
+        let name = self.all.len() as Name;
+        self.all.push(Rc::from(text));
+        self.places
+            .insert(Rc::clone(&self.all[name as usize]), name);
         name
+    }
+
+    fn text(&self, name: Name) -> &str {
+        &self.all[name as usize]
+    }
+
+    /// Names in a sentence.
+    fn listed(&self, names: &[Name]) -> String {
+        super::facts::names(self.texts(names))
+    }
+
+    fn texts(&self, names: &[Name]) -> Vec<String> {
+        names
+            .iter()
+            .map(|name| self.text(*name).to_owned())
+            .collect()
+    }
+
+    /// Something about these values.
+    fn seen(
+        &self,
+        kind: &'static str,
+        about: &[Name],
+        statement: String,
+        calls: Vec<usize>,
+    ) -> Seen {
+        Seen::new(kind, self.texts(about), statement, calls)
     }
 }
 
@@ -77,14 +109,21 @@ impl Names {
 struct Message {
     is_sent: bool,
     key: Name,
-    offset: Option<i64>,
     value: Name,
+    /// The least number where it is not known.
+    place: i64,
+}
+
+impl Message {
+    fn offset(&self) -> Option<i64> {
+        Some(self.place).filter(|place| *place != i64::MIN)
+    }
 }
 
 /// A call by its messages.
 struct Step<'e, 'c, 'a> {
     exchange: &'e Exchange<'c, 'a>,
-    messages: Vec<Message>,
+    messages: Box<[Message]>,
     /// Whether what it sent is known to be there.
     is_sure: bool,
 }
@@ -96,7 +135,7 @@ impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
             messages.push(Message {
                 is_sent,
                 key: names.of(&plain(key).text()),
-                offset: offset.and_then(Tree::integer),
+                place: offset.and_then(Tree::integer).unwrap_or(i64::MIN),
                 value: names.of(&value.text()),
             });
         };
@@ -122,7 +161,7 @@ impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
         }
         Step {
             exchange,
-            messages,
+            messages: messages.into(),
             is_sure: exchange.is_committed(),
         }
     }
@@ -142,16 +181,16 @@ impl<'e, 'c, 'a> Step<'e, 'c, 'a> {
 
 /// What a picture shows: messages that were sent and polled.
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
-    let name = |text: &str| plain(&Tree::Name(text.to_owned().into())).into_owned();
     let mut names = Names::default();
     for exchange in exchanges {
         items.begin(exchange);
         let step = Step::of(exchange, &mut names);
+        let tree = |name| plain(&Tree::Name(names.text(name).into())).into_owned();
         for polled in step.polled().filter(|_| exchange.is_committed()) {
-            items.read(&name(&polled.key), &name(&polled.value));
+            items.read(&tree(polled.key), &tree(polled.value));
         }
         step.sent()
-            .for_each(|sent| items.write(&name(&sent.key), &name(&sent.value)));
+            .for_each(|sent| items.write(&tree(sent.key), &tree(sent.value)));
     }
     Ok(())
 }
@@ -174,8 +213,8 @@ struct Key {
 impl Key {
     /// The place of a message among those of the key.
     fn place(&self, message: &Message) -> Option<usize> {
-        let offset = message.offset.as_ref();
-        let by_offset = offset.and_then(|offset| self.by_offset.get(offset));
+        let offset = message.offset();
+        let by_offset = offset.and_then(|offset| self.by_offset.get(&offset));
         by_offset
             .or_else(|| self.by_value.get(&message.value))
             .copied()
@@ -186,9 +225,9 @@ impl Key {
         for (place, (offset, values)) in self.offsets.iter().enumerate() {
             self.by_offset.insert(*offset, place);
             self.order
-                .extend(values.iter().map(|(value, _)| value).min().cloned());
+                .extend(values.iter().map(|(value, _)| *value).min());
             for (value, _) in values {
-                self.by_value.entry(value.clone()).or_insert(place);
+                self.by_value.entry(*value).or_insert(place);
             }
         }
     }
@@ -201,8 +240,8 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
     let mut keys = Keys::new();
     for step in steps.iter().filter(|step| step.exchange.is_committed()) {
         for Message { key, value, .. } in step.polled() {
-            let key = keys.entry(key.clone()).or_default();
-            key.polled.entry(value.clone()).or_insert(step.call());
+            let key = keys.entry(*key).or_default();
+            key.polled.entry(*value).or_insert(step.call());
         }
     }
     for step in steps {
@@ -213,18 +252,21 @@ fn keys(steps: &mut [Step<'_, '_, '_>]) -> Keys {
         let is_open = step.exchange.outcome == Outcome::Unknown;
         step.is_sure |= is_open && step.sent().any(was_polled);
         for message in &step.messages {
-            let (value, call) = (&message.value, step.call());
-            let key = keys.entry(message.key.clone()).or_default();
+            let (value, call) = (message.value, step.call());
+            let key = keys.entry(message.key).or_default();
             if message.is_sent {
                 let sent = (call, step.exchange.outcome, step.is_sure);
-                key.sent.entry(value.clone()).or_insert(sent);
+                key.sent.entry(value).or_insert(sent);
             }
-            let Some(offset) = message.offset.filter(|_| !message.is_sent || step.is_sure) else {
+            let offset = message
+                .offset()
+                .filter(|_| !message.is_sent || step.is_sure);
+            let Some(offset) = offset else {
                 continue;
             };
             let values = key.offsets.entry(offset).or_default();
-            if !values.iter().any(|(known, _)| known == value) {
-                values.push((value.clone(), call));
+            if !values.iter().any(|(known, _)| *known == value) {
+                values.push((value, call));
             }
         }
     }
@@ -240,14 +282,15 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let mut steps: Vec<Step<'_, '_, '_>> = steps.collect();
     let keys = keys(&mut steps);
     facts.words = in_words;
+    let log = Log { names, keys };
     let mut found = Vec::new();
-    for (name, key) in &keys {
-        places(name, key, &mut found);
-        missing(name, key, &mut found);
+    for (name, key) in &log.keys {
+        log.places(*name, key, &mut found);
+        log.missing(*name, key, &mut found);
     }
-    in_order(&steps, &keys, &mut found);
-    found.extend(steps.iter().filter_map(own));
-    found.extend(cycle(&steps, &keys));
+    log.in_order(&steps, &mut found);
+    found.extend(steps.iter().filter_map(|step| log.own(step)));
+    found.extend(log.cycle(&steps));
     let is_broken = found.iter().any(|seen| seen.counts);
     facts.answer("kafka", Answer::valid_if(!is_broken));
     found
@@ -258,10 +301,13 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
 /// "send 2 to log 5 at offset 1, poll log 5: 0 at offset 0".
 fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     const MOST: usize = 4;
-    let step = Step::of(exchange, &mut Names::default());
+    let mut names = Names::default();
+    let step = Step::of(exchange, &mut names);
     let said = |message: &Message| {
-        let (key, value) = (&message.key, &message.value);
-        let at = message.offset.map(|offset| format!(" at offset {offset}"));
+        let (key, value) = (names.text(message.key), names.text(message.value));
+        let at = message
+            .offset()
+            .map(|offset| format!(" at offset {offset}"));
         let at = at.unwrap_or_default();
         match message.is_sent {
             true => format!("send {value} to log {key}{at}"),
@@ -277,204 +323,230 @@ fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Values in a sentence.
-fn listed(values: &[&Name]) -> String {
-    names(values.iter().map(|value| value.to_string()).collect())
-}
-
-/// Something about these values.
-fn seen(name: &'static str, about: &[&Name], statement: String, calls: Vec<usize>) -> Seen {
-    let about = about.iter().map(|value| value.to_string());
-    Seen::new(name, about.collect(), statement, calls)
-}
-
-/// Offsets with several values, and values at several offsets.
-fn places(name: &str, key: &Key, found: &mut Vec<Seen>) {
-    let mut places: BTreeMap<&Name, Vec<(i64, usize)>> = BTreeMap::new();
-    for (offset, values) in &key.offsets {
-        for (value, call) in values {
-            places.entry(value).or_default().push((*offset, *call));
-        }
-        if values.len() > 1 {
-            let mut all: Vec<&Name> = values.iter().map(|(value, _)| value).collect();
-            all.sort_unstable();
-            let statement = format!(
-                "offset {offset} of log {name} has the values {}",
-                listed(&all)
-            );
-            let calls = values.iter().map(|(_, call)| *call).collect();
-            found.push(seen("two values at one offset", &all, statement, calls));
-        }
-    }
-    for (value, places) in places {
-        if let [(one, _), (other, _), ..] = places[..] {
-            let statement = format!("{value} is in log {name} at the offsets {one} and {other}");
-            let calls = places.iter().map(|(_, call)| *call).collect();
-            found.push(seen("at two offsets", &[value], statement, calls));
-        }
-    }
-}
-
-/// Messages whose sending failed and that were polled, and those that are there and were not.
-fn missing(name: &str, key: &Key, found: &mut Vec<Seen>) {
-    for (value, poll) in &key.polled {
-        if let Some((send, Outcome::Aborted, _)) = key.sent.get(value) {
-            let statement =
-                format!("message {value} of log {name} was polled, though sending it had failed");
-            found.push(seen(
-                "aborted read",
-                &[value],
-                statement,
-                vec![*send, *poll],
-            ));
-        }
-    }
-    let polled = key.polled.iter();
-    let last = polled
-        .filter_map(|(value, poll)| Some((*key.by_value.get(value)?, *poll)))
-        .max();
-    let mut never: Vec<(&Name, usize)> = Vec::new();
-    for (value, (send, outcome, is_sure)) in &key.sent {
-        if key.polled.contains_key(value) || !is_sure {
-            continue;
-        }
-        let place = key.by_value.get(value);
-        match last.filter(|(last, _)| place.is_some_and(|place| place < last)) {
-            Some((_, poll)) => {
-                let statement = format!(
-                    "message {value} was sent to log {name}, and no committed poll has it, though one has a later message"
-                );
-                found.push(seen("lost", &[value], statement, vec![*send, poll]));
-            }
-            None if *outcome == Outcome::Committed => never.push((value, *send)),
-            None => {}
-        }
-    }
-    if let Some((_, send)) = never.first() {
-        let values: Vec<&Name> = never.iter().map(|(value, _)| *value).collect();
-        let statement = format!(
-            "acknowledged by log {name} and never polled: {}",
-            listed(&values)
-        );
-        found.push(seen("never polled", &values, statement, vec![*send]));
-    }
-}
-
-/// What is wrong with two messages of a key, one after the other, if the second does not follow the first in the log; sends
-/// may leave others out.
-fn wrong(keys: &Keys, [one, other]: [&Message; 2], calls: Vec<usize>) -> Option<Seen> {
-    let (name, key) = (&one.key, &keys[&one.key]);
-    let (before, at) = (key.place(one)?, key.place(other)?);
-    let (value, first) = (&other.value, &one.value);
-    if at == before + 1 || other.is_sent && at > before {
-        return None;
-    }
-    if other.is_sent {
-        let statement =
-            format!("{value} was sent to log {name} after {first}, and comes before it there");
-        return Some(seen("sent out of order", &[value], statement, calls));
-    }
-    if at > before {
-        let between: Vec<&Name> = key.order[before + 1..at].iter().collect();
-        let statement = format!("polls of log {name} skipped {}", listed(&between));
-        return Some(seen("skipped", &between, statement, calls));
-    }
-    let statement = format!("polls of log {name} went back from {first} to {value}");
-    Some(seen("went back", &[value], statement, calls))
-}
-
 /// The keys of a list.
 fn keys_in<'e>(list: &'e Tree<'_>) -> impl Iterator<Item = String> + 'e {
     let keys = list.elements().into_iter().flatten();
     keys.map(|key| plain(key).text().into_owned())
 }
 
-/// Where messages of a key leave others out or go back, in one call or between those of a client. In a call, keys that were
-/// given to others meanwhile may. Between calls, an assignment begins again for keys that it adds; where clients subscribe,
-/// polls are only said.
-fn in_order(steps: &[Step<'_, '_, '_>], keys: &Keys, found: &mut Vec<Seen>) {
-    let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
-    let mut last: BTreeMap<(bool, Option<i64>, &Name), (&Message, usize)> = BTreeMap::new();
-    for step in steps {
-        let (exchange, process) = (step.exchange, step.exchange.process);
-        let did_happen = exchange.outcome != Outcome::Aborted;
-        if matches!(exchange.word, "assign" | "subscribe") && did_happen {
-            let kept: BTreeSet<String> = keys_in(exchange.given()).collect();
-            last.retain(|(_, other, key), _| *other != process || kept.contains(&***key));
+/// A log by its keys.
+struct Log {
+    names: Names,
+    keys: Keys,
+}
+
+impl Log {
+    /// Offsets with several values, and values at several offsets.
+    fn places(&self, name: Name, key: &Key, found: &mut Vec<Seen>) {
+        let name = self.names.text(name);
+        let mut places: BTreeMap<Name, Vec<(i64, usize)>> = BTreeMap::new();
+        for (offset, values) in &key.offsets {
+            for (value, call) in values {
+                places.entry(*value).or_default().push((*offset, *call));
+            }
+            if values.len() > 1 {
+                let mut all: Vec<Name> = values.iter().map(|(value, _)| *value).collect();
+                all.sort_unstable();
+                let statement = format!(
+                    "offset {offset} of log {name} has the values {}",
+                    self.names.listed(&all)
+                );
+                let calls = values.iter().map(|(_, call)| *call).collect();
+                found.push(
+                    self.names
+                        .seen("two values at one offset", &all, statement, calls),
+                );
+            }
         }
-        let log = exchange.operation.field("rebalance-log");
-        let entries = log.and_then(Tree::elements).into_iter().flatten();
-        let moved = entries.filter_map(|entry| entry.field("keys"));
-        let moved: BTreeSet<String> = moved.flat_map(keys_in).collect();
-        let mut here: BTreeMap<(bool, &Name), &Message> = BTreeMap::new();
-        for message in &step.messages {
-            let (is_sent, key) = (message.is_sent, &message.key);
-            let before = match here.insert((is_sent, key), message) {
-                Some(before) => {
-                    (is_sent || !moved.contains(&**key)).then_some((before, step.call(), true))
-                }
-                None if is_sent && !did_happen => None,
-                None => {
-                    let before = last.get(&(is_sent, process, key));
-                    before.map(|(before, call)| (*before, *call, is_sent || !subscribes))
-                }
-            };
-            found.extend(before.and_then(|(before, call, counts)| {
-                let seen = wrong(keys, [before, message], vec![call, step.call()])?;
-                Some(Seen { counts, ..seen })
-            }));
-        }
-        for ((is_sent, key), message) in here {
-            if is_sent && did_happen || exchange.is_committed() {
-                last.insert((is_sent, process, key), (message, step.call()));
+        for (value, places) in places {
+            if let [(one, _), (other, _), ..] = places[..] {
+                let message = self.names.text(value);
+                let statement =
+                    format!("{message} is in log {name} at the offsets {one} and {other}");
+                let calls = places.iter().map(|(_, call)| *call).collect();
+                found.push(
+                    self.names
+                        .seen("at two offsets", &[value], statement, calls),
+                );
             }
         }
     }
-}
 
-/// A call that polled what it sent itself, which is to be invisible until it commits.
-fn own(step: &Step<'_, '_, '_>) -> Option<Seen> {
-    let is_own = |polled: &&Message| {
-        let mut sent = step.sent();
-        sent.any(|sent| (&sent.key, &sent.value) == (&polled.key, &polled.value))
-    };
-    let Message { key, value, .. } = step.polled().find(is_own)?;
-    let statement = format!(
-        "{value} of log {key} was polled by the transaction that sent it, before it committed"
-    );
-    Some(seen(
-        "polled before commit",
-        &[value],
-        statement,
-        vec![step.call()],
-    ))
-}
-
-/// Transactions that polled each other's messages in a cycle.
-fn cycle(steps: &[Step<'_, '_, '_>], keys: &Keys) -> Option<Seen> {
-    let mut reads: DiGraphMap<usize, ()> = DiGraphMap::new();
-    for step in steps.iter().filter(|step| step.is_sure) {
-        for message in step.polled() {
-            if let Some((send, _, true)) = keys[&message.key].sent.get(&message.value) {
-                reads.add_edge(step.call(), *send, ());
+    /// Messages whose sending failed and that were polled, and those that are there and were not.
+    fn missing(&self, name: Name, key: &Key, found: &mut Vec<Seen>) {
+        let name = self.names.text(name);
+        for (value, poll) in &key.polled {
+            if let Some((send, Outcome::Aborted, _)) = key.sent.get(value) {
+                let message = self.names.text(*value);
+                let statement = format!(
+                    "message {message} of log {name} was polled, though sending it had failed"
+                );
+                found.push(self.names.seen(
+                    "aborted read",
+                    &[*value],
+                    statement,
+                    vec![*send, *poll],
+                ));
             }
         }
-    }
-    let parts = tarjan_scc(&reads).into_iter();
-    let part: BTreeSet<usize> = parts.map(BTreeSet::from_iter).find(|part| part.len() > 1)?;
-    let mut path = vec![*part.first()?];
-    loop {
-        let next = reads
-            .neighbors(*path.last()?)
-            .find(|next| part.contains(next) && path.last() != Some(next))?;
-        if let Some(begin) = path.iter().position(|call| *call == next) {
-            let calls = path.split_off(begin);
+        let polled = key.polled.iter();
+        let last = polled
+            .filter_map(|(value, poll)| Some((*key.by_value.get(value)?, *poll)))
+            .max();
+        let mut never: Vec<(Name, usize)> = Vec::new();
+        for (value, (send, outcome, is_sure)) in &key.sent {
+            if key.polled.contains_key(value) || !is_sure {
+                continue;
+            }
+            let place = key.by_value.get(value);
+            match last.filter(|(last, _)| place.is_some_and(|place| place < last)) {
+                Some((_, poll)) => {
+                    let message = self.names.text(*value);
+                    let statement = format!(
+                        "message {message} was sent to log {name}, and no committed poll has it, though one has a later message"
+                    );
+                    found.push(
+                        self.names
+                            .seen("lost", &[*value], statement, vec![*send, poll]),
+                    );
+                }
+                None if *outcome == Outcome::Committed => never.push((*value, *send)),
+                None => {}
+            }
+        }
+        if let Some((_, send)) = never.first() {
+            let values: Vec<Name> = never.iter().map(|(value, _)| *value).collect();
             let statement = format!(
-                "{} transactions polled each other's messages in a cycle, before any of them could have committed",
-                calls.len()
+                "acknowledged by log {name} and never polled: {}",
+                self.names.listed(&values)
             );
-            return Some(seen("cycle", &[], statement, calls));
+            found.push(
+                self.names
+                    .seen("never polled", &values, statement, vec![*send]),
+            );
         }
-        path.push(next);
+    }
+
+    /// What is wrong with two messages of a key, one after the other, if the second does not follow the first in the log; sends
+    /// may leave others out.
+    fn wrong(&self, [one, other]: [&Message; 2], calls: Vec<usize>) -> Option<Seen> {
+        let (name, key) = (self.names.text(one.key), &self.keys[&one.key]);
+        let (before, at) = (key.place(one)?, key.place(other)?);
+        let (value, first) = (self.names.text(other.value), self.names.text(one.value));
+        if at == before + 1 || other.is_sent && at > before {
+            return None;
+        }
+        if other.is_sent {
+            let statement =
+                format!("{value} was sent to log {name} after {first}, and comes before it there");
+            return Some(
+                self.names
+                    .seen("sent out of order", &[other.value], statement, calls),
+            );
+        }
+        if at > before {
+            let between = &key.order[before + 1..at];
+            let values = self.names.listed(between);
+            let statement = format!("polls of log {name} skipped {values}");
+            return Some(self.names.seen("skipped", between, statement, calls));
+        }
+        let statement = format!("polls of log {name} went back from {first} to {value}");
+        Some(
+            self.names
+                .seen("went back", &[other.value], statement, calls),
+        )
+    }
+
+    /// Where messages of a key leave others out or go back, in one call or between those of a client. In a call, keys that were
+    /// given to others meanwhile may. Between calls, an assignment begins again for keys that it adds; where clients subscribe,
+    /// polls are only said.
+    fn in_order(&self, steps: &[Step<'_, '_, '_>], found: &mut Vec<Seen>) {
+        let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
+        let mut last: BTreeMap<(bool, Option<i64>, Name), (&Message, usize)> = BTreeMap::new();
+        for step in steps {
+            let (exchange, process) = (step.exchange, step.exchange.process);
+            let did_happen = exchange.outcome != Outcome::Aborted;
+            if matches!(exchange.word, "assign" | "subscribe") && did_happen {
+                let kept: BTreeSet<String> = keys_in(exchange.given()).collect();
+                last.retain(|(_, other, key), _| {
+                    *other != process || kept.contains(self.names.text(*key))
+                });
+            }
+            let log = exchange.operation.field("rebalance-log");
+            let entries = log.and_then(Tree::elements).into_iter().flatten();
+            let moved = entries.filter_map(|entry| entry.field("keys"));
+            let moved: BTreeSet<String> = moved.flat_map(keys_in).collect();
+            let mut here: BTreeMap<(bool, Name), &Message> = BTreeMap::new();
+            for message in &step.messages {
+                let (is_sent, key) = (message.is_sent, message.key);
+                let before =
+                    match here.insert((is_sent, key), message) {
+                        Some(before) => (is_sent || !moved.contains(self.names.text(key)))
+                            .then_some((before, step.call(), true)),
+                        None if is_sent && !did_happen => None,
+                        None => {
+                            let before = last.get(&(is_sent, process, key));
+                            before.map(|(before, call)| (*before, *call, is_sent || !subscribes))
+                        }
+                    };
+                found.extend(before.and_then(|(before, call, counts)| {
+                    let seen = self.wrong([before, message], vec![call, step.call()])?;
+                    Some(Seen { counts, ..seen })
+                }));
+            }
+            for ((is_sent, key), message) in here {
+                if is_sent && did_happen || exchange.is_committed() {
+                    last.insert((is_sent, process, key), (message, step.call()));
+                }
+            }
+        }
+    }
+
+    /// A call that polled what it sent itself, which is to be invisible until it commits.
+    fn own(&self, step: &Step<'_, '_, '_>) -> Option<Seen> {
+        let is_own = |polled: &&Message| {
+            let mut sent = step.sent();
+            sent.any(|sent| (sent.key, sent.value) == (polled.key, polled.value))
+        };
+        let message = step.polled().find(is_own)?;
+        let (key, value) = (self.names.text(message.key), self.names.text(message.value));
+        let statement = format!(
+            "{value} of log {key} was polled by the transaction that sent it, before it committed"
+        );
+        Some(self.names.seen(
+            "polled before commit",
+            &[message.value],
+            statement,
+            vec![step.call()],
+        ))
+    }
+
+    /// Transactions that polled each other's messages in a cycle.
+    fn cycle(&self, steps: &[Step<'_, '_, '_>]) -> Option<Seen> {
+        let mut reads: DiGraphMap<usize, ()> = DiGraphMap::new();
+        for step in steps.iter().filter(|step| step.is_sure) {
+            for message in step.polled() {
+                if let Some((send, _, true)) = self.keys[&message.key].sent.get(&message.value) {
+                    reads.add_edge(step.call(), *send, ());
+                }
+            }
+        }
+        let parts = tarjan_scc(&reads).into_iter();
+        let part: BTreeSet<usize> = parts.map(BTreeSet::from_iter).find(|part| part.len() > 1)?;
+        let mut path = vec![*part.first()?];
+        loop {
+            let next = reads
+                .neighbors(*path.last()?)
+                .find(|next| part.contains(next) && path.last() != Some(next))?;
+            if let Some(begin) = path.iter().position(|call| *call == next) {
+                let calls = path.split_off(begin);
+                let statement = format!(
+                    "{} transactions polled each other's messages in a cycle, before any of them could have committed",
+                    calls.len()
+                );
+                return Some(self.names.seen("cycle", &[], statement, calls));
+            }
+            path.push(next);
+        }
     }
 }

@@ -97,13 +97,16 @@ const WORKLOADS: &[Workload] = &[
     counter::PN_COUNTER,
     bank::BANK,
     queue::QUEUE,
-    queue::IN_ORDER,
     log::LOG,
     ids::UNIQUE_IDS,
 ];
 
-/// Those that are not recognised: their logs look like those of others.
-const ONLY_NAMED: &[&str] = &["fifo-queue"];
+/// Those that are not recognised, since their logs look like those of others.
+const IF_NAMED: &[Workload] = &[
+    sequential::WITHOUT_NIL,
+    counter::WITHOUT_READS,
+    queue::IN_ORDER,
+];
 
 /// The history that a log is.
 pub(crate) fn history(
@@ -157,7 +160,7 @@ pub(crate) fn history(
         }
         Meaning::Items(of) => {
             let (mut items, mut facts) = (
-                Items::for_calls(calls.len(), operations.nil()),
+                Items::for_calls(calls.len(), &operations),
                 Facts::new(control),
             );
             let keys = by_key(exchanges);
@@ -176,8 +179,9 @@ pub(crate) fn history(
                 return Err(refuse((nameless[0].line, message)));
             }
             for of_one in &keys {
-                of(of_one, &mut items).map_err(refuse)?;
+                // What the rules remember meanwhile is gone before there are items.
                 (workload.facts)(of_one, &mut facts);
+                of(of_one, &mut items).map_err(refuse)?;
             }
             drop(keys);
             let no_levels = workload.no_levels.or(items.is_incomplete);
@@ -223,11 +227,9 @@ fn the_one(
                 .all(|word| row.must.contains(word) || row.may.contains(word));
         any && all
     };
-    let is_named = |row: &&Workload| match named {
-        Some(name) => row.name == name,
-        None => !ONLY_NAMED.contains(&row.name),
-    };
-    let rows = WORKLOADS.iter().filter(is_named);
+    let is_named = |row: &&Workload| named.is_none_or(|name| row.name == name);
+    let if_named = IF_NAMED.iter().filter(|_| named.is_some());
+    let rows = WORKLOADS.iter().chain(if_named).filter(is_named);
     let rows = rows.filter(|row| row.keyed || !keyed).filter(has_words);
     let fitting: Vec<&Workload> = rows.filter(|row| (row.fits)(exchanges)).collect();
     match fitting[..] {

@@ -12,22 +12,33 @@ pub(super) const SEQUENTIAL: Workload = Workload {
     name: "sequential",
     must: &["add"],
     may: &["read"],
-    fits: |exchanges| {
-        exchanges.iter().all(|exchange| exchange.key.is_some())
-            && requests(exchanges, "add", |value| value.is_single())
-            && answers(exchanges, "read", |value| matches!(value, Tree::List(_)))
-            && some_answer(exchanges, "read", |value| {
-                value
-                    .elements()
-                    .is_some_and(|elements| elements.contains(&Tree::Nil))
-            })
-    },
+    fits: |exchanges| are_subkeys(exchanges) && misses_some(exchanges),
     keyed: true,
     meaning: Meaning::Items(items),
     facts,
     no_levels: None,
     assumes: "A read of several subkeys reads them one after the other, each in a transaction of its own.",
 };
+
+/// The same without a read that misses anything: a set of each key, unless that is said.
+pub(super) const WITHOUT_NIL: Workload = Workload {
+    fits: |exchanges| are_subkeys(exchanges) && !misses_some(exchanges),
+    ..SEQUENTIAL
+};
+
+/// Whether a read misses a subkey.
+fn misses_some(exchanges: &[Exchange<'_, '_>]) -> bool {
+    some_answer(exchanges, "read", |value| {
+        let elements = value.elements();
+        elements.is_some_and(|elements| elements.contains(&Tree::Nil))
+    })
+}
+
+fn are_subkeys(exchanges: &[Exchange<'_, '_>]) -> bool {
+    exchanges.iter().all(|exchange| exchange.key.is_some())
+        && requests(exchanges, "add", |value| value.is_single())
+        && answers(exchanges, "read", |value| matches!(value, Tree::List(_)))
+}
 
 fn items(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
     let there = super::name("in");

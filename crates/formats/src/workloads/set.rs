@@ -72,7 +72,9 @@ fn are_rows(elements: &[Tree<'_>]) -> bool {
 }
 
 fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refusal> {
-    refuse_keys_on_one_side(exchanges)?;
+    if !items.is_named {
+        refuse_keys_on_one_side(exchanges)?;
+    }
     refuse_other_forms(exchanges)?;
     let mut elements = Elements::default();
     for exchange in exchanges {

@@ -67,7 +67,7 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         (true, 0) => Answer::Unknown,
         (true, _) => Answer::Valid,
     };
-    if is_written {
+    if is_written || !exchanges.iter().any(is_addition) {
         comments(exchanges, &reads, facts);
     }
     // Where reads see and miss too many elements for items, this says what it can about levels.
