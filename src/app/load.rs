@@ -28,14 +28,12 @@ const QUICK_LOOK_OPERATIONS: usize = 300_000;
 /// By name: the transactions of that name.
 pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 
-/// The finding that is shown at once, where levels say nothing about the history.
+/// The finding that is shown at once: one that its rules call invalid, else any where levels say nothing about the history.
 fn first_finding(history: &History) -> Option<usize> {
-    let workload = history
-        .workload()
-        .filter(|workload| !workload.has_items())?;
+    let workload = history.workload()?;
     let mut facts = workload.facts.iter();
     let invalid = facts.position(|fact| fact.counts);
-    invalid.or((!workload.facts.is_empty()).then_some(0))
+    invalid.or((!workload.has_items() && !workload.facts.is_empty()).then_some(0))
 }
 
 /// What to read and check.
@@ -222,7 +220,8 @@ fn receive(app: &mut App, message: Message) {
                 .filter(|_| complete && document.results.all_hold());
             app.show_catalogue(catalogue, complete);
             // A history without an anomaly opens on the order that explains it.
-            if let Some(level) = holds.filter(|_| app.state.page == Page::Graph) {
+            let is_free = app.state.page == Page::Graph && !app.shows_finding();
+            if let Some(level) = holds.filter(|_| is_free) {
                 app.show_order(level);
             }
         }

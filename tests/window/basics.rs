@@ -588,14 +588,14 @@ fn what_the_rules_of_a_workload_find_is_drawn_and_leads_to_the_transaction() {
     assert!(!says(&window, "No anomaly: every level asked for holds."));
     let history = document(&window).history.clone().expect("it was read");
     let fact = &history.workload().expect("a bank").facts[0];
-    let finding = "wrong total: money vanished: the balances sum to 8, not 10";
+    let finding = "wrong total: money vanished: the balances sum to 8, not 10, as if only the debit of \u{201c}transfer 2 from 0 to 1\u{201d} had been seen";
     window.get_by_label(finding).click();
     wait(&mut window, "the finding's picture", |window| {
         let finding = document(window).finding.as_ref();
         finding.is_some_and(|finding| finding.picture.is_some())
     });
     assert_eq!(window.state().state().page, Page::Graph);
-    let read = "S1#1 (session 1, line 3): read → 0: 3, 1: 5, total 8";
+    let read = "S1#1 (session 1, line 3): read → total 8 (0: 3, 1: 5)";
     window.get_by_label(read).click();
     window.run_steps(4);
     assert_eq!(window.state().state().page, Page::Browser);

@@ -6,7 +6,7 @@ use super::picture::{PictureStep, target_key};
 use isoscope_draw::diagram::layout::{LEAST_SCALE, Layout};
 use isoscope_draw::diagram::text_size::printable;
 use isoscope_draw::diagram::{Diagram, RowRole, Subject, Target, diagram, operations_in, sequence};
-use isoscope_model::history::{History, TransactionId, TransactionSet, counted, visible};
+use isoscope_model::history::{History, TransactionId, TransactionSet, counted, cut, visible};
 use isoscope_tell::counterexample::Orders;
 use isoscope_tell::workload::{Told, told};
 use std::path::Path;
@@ -76,6 +76,9 @@ pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) ->
     })
 }
 
+/// Most characters of what was said on a card; the rest is left out at its end.
+const LONGEST: usize = 40;
+
 /// Cards of all transactions, each with what was asked and answered as its only line.
 fn in_its_words(small: &History, said: impl Fn(TransactionId) -> (String, RowRole)) -> Diagram {
     let all: Vec<TransactionId> = small.transactions().collect();
@@ -91,15 +94,16 @@ fn in_its_words(small: &History, said: impl Fn(TransactionId) -> (String, RowRol
     });
     for card in &mut diagram.cards {
         let (text, role) = said(card.transaction);
+        let shown = cut(&text, LONGEST);
         // A call without a result has no operation.
         if card.rows.is_empty() {
             card.title = format!("{} {text}", card.title);
         }
         card.rows.truncate(1);
         for row in &mut card.rows {
-            row.value_at = text.len();
+            row.value_at = shown.len();
             row.full.clone_from(&text);
-            row.text.clone_from(&text);
+            row.text.clone_from(&shown);
             row.role = role;
         }
     }

@@ -27,7 +27,7 @@ fn facts(workload: &Workload) -> Vec<String> {
         .map(|(rule, answer)| format!("{rule} {}", answer.word()))
         .collect();
     let by_jepsen = format!(
-        "The whole log by Jepsen's checkers: {}.",
+        "By the rules of Jepsen's checkers the whole log is: {}.",
         answers.join(", ")
     );
     let by_jepsen = Some(by_jepsen).filter(|_| !answers.is_empty());

@@ -56,7 +56,11 @@ impl Checked {
     /// What the smallest anomaly looks like, or what the rules of its workload find; empty where there is neither.
     pub fn in_words(&self) -> String {
         let smallest = self.smallest.as_ref().map(Signature::text);
-        smallest.unwrap_or_else(|| self.findings.0.join(", "))
+        // What the rules of a workload see is in its own words.
+        match (&self.findings.0[..], smallest) {
+            ([], smallest) => smallest.unwrap_or_default(),
+            (found, _) => found.join(", "),
+        }
     }
 
     /// What was found for a level, or follows from others where it was not asked for.

@@ -38,7 +38,10 @@ pub(crate) fn anomalies_ui(
         style::bold_line(ui, "Findings", style::HEADING, palette.strong);
         super::workload::workload_ui(ui, document, requests);
         if document.complete && document.results.all_hold() {
-            ui.colored_label(palette.good, "Every level asked for holds.");
+            match super::workload::is_broken(document) {
+                true => ui.label("No level asked for is violated."),
+                false => ui.colored_label(palette.good, "Every level asked for holds."),
+            };
         }
         return;
     }
@@ -84,7 +87,10 @@ pub(crate) fn anomalies_ui(
         }
         (Some(known), None) if !known.entries.is_empty() => drop(style::note(ui, "Listing…")),
         (Some(_), _) if document.complete && document.results.all_hold() => {
-            drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
+            match super::workload::is_broken(document) {
+                true => ui.label("No level asked for is violated."),
+                false => ui.colored_label(palette.good, "No anomaly: every level asked for holds."),
+            };
         }
         (Some(_), _) if document.complete => drop(ui.colored_label(
             palette.caution,

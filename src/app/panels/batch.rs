@@ -246,7 +246,8 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             let smallest = checked.in_words();
             let picture =
                 Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
-            if let Some(signature) = &checked.smallest {
+            let is_told = checked.findings.0.is_empty();
+            if let Some(signature) = checked.smallest.as_ref().filter(|_| is_told) {
                 small_cycle(ui.painter(), &palette, picture, &signature.cycle);
             }
             let room = Rect::from_min_max(

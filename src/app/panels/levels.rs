@@ -397,6 +397,8 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
                 );
             if !super::workload::decides_levels(document) {
                 "levels say nothing about this workload".to_owned()
+            } else if super::workload::is_broken(document) {
+                "no level is violated, but rules of the workload are".to_owned()
             } else if open {
                 "no violation found".to_owned()
             } else {

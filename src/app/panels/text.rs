@@ -7,6 +7,12 @@ use crate::counterexample::narrate::Line;
 use egui::{FontId, Label, RichText, ScrollArea, TextStyle, Ui, WidgetInfo, WidgetType};
 
 pub(crate) fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    if let Some(finding) = &document.finding {
+        super::command_button_ui(ui, Command::CopyMarkdown, requests);
+        let text = RichText::new(finding.told.plain_text()).monospace();
+        ui.add(Label::new(text).wrap().selectable(true));
+        return;
+    }
     let Some(picture) = &document.picture else {
         style::note(
             ui,

@@ -23,6 +23,13 @@ pub(crate) fn decides_levels(document: &Document) -> bool {
     workload.is_none_or(|workload| workload.decides_levels())
 }
 
+/// Whether the rules of its workload call something invalid.
+pub(super) fn is_broken(document: &Document) -> bool {
+    let history = document.history.as_ref();
+    let workload = history.and_then(|history| history.workload());
+    workload.is_some_and(|workload| workload.is_broken())
+}
+
 /// Whether its operations are reads and writes of items.
 pub(super) fn has_items(document: &Document) -> bool {
     let history = document.history.as_ref();
@@ -71,7 +78,7 @@ pub(crate) fn workload_ui(ui: &mut Ui, document: &Document, requests: &mut Reque
         .collect();
     if !answers.is_empty() {
         let said = format!(
-            "The whole log by Jepsen's checkers: {}.",
+            "By the rules of Jepsen's checkers the whole log is: {}.",
             answers.join(", ")
         );
         style::note(ui, said);
@@ -139,7 +146,8 @@ pub(crate) fn finding_ui(
 
 /// The calls of a finding over time, in place of the graph.
 pub(crate) fn picture_ui(ui: &mut Ui, finding: &FindingView, requests: &mut Requests) {
-    const ZOOM: (f32, f32) = (0.85, 1.5);
+    // Smaller rather than with the last calls out of view.
+    const ZOOM: (f32, f32) = (0.6, 1.5);
     let Some(picture) = &finding.picture else {
         style::note(ui, "Drawing…");
         return;

@@ -256,7 +256,7 @@ fn workload(history: &History, out: &Output) -> String {
         .collect();
     if !answers.is_empty() {
         text += &format!(
-            "  the whole log by Jepsen's checkers: {}\n",
+            "  by the rules of Jepsen's checkers the whole log is: {}\n",
             answers.join(", ")
         );
     }

@@ -5,9 +5,9 @@ use super::facts::{Facts, Seen, order};
 use super::linear::Model;
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Linear};
+use isoscope_model::history::{Answer, Linear, Outcome};
 use isoscope_model::levels::Level;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a transfer reads is not in the log, so that only the totals of reads say something.
 pub(super) const BANK: Workload = Workload {
@@ -74,7 +74,7 @@ fn balances(read: &Exchange<'_, '_>) -> Option<BTreeMap<String, Option<i64>>> {
     )
 }
 
-/// "read → 0: 5, 1: 5, total 10", "transfer 2 from 0 to 1".
+/// "read → total 10 (0: 5, 1: 5)", "transfer 2 from 0 to 1".
 fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     const MOST: usize = 6;
     if exchange.word == "transfer" {
@@ -94,11 +94,14 @@ fn in_words(exchange: &Exchange<'_, '_>) -> Option<String> {
     });
     let more = if balances.len() > MOST { ", …" } else { "" };
     let shown: Vec<String> = shown.collect();
-    Some(format!("read → {}{more}, total {total}", shown.join(", ")))
+    Some(format!("read → total {total} ({}{more})", shown.join(", ")))
 }
 
 /// Most calls before a read among which transfers are shown.
 const MOST_TRANSFERS: usize = 10;
+
+/// Most findings that are guessed about.
+const MOST_GUESSES: usize = 20;
 
 /// Of each read the first that applies: an unknown account, one without a balance, a wrong total, a balance below zero.
 fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
@@ -177,27 +180,19 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             continue;
         };
         // The last transfers before, which may have made the difference.
-        let (low, high) = (before.call.min(read.call), before.call.max(read.call));
-        let end = exchanges.partition_point(|exchange| exchange.call < high);
-        let between = exchanges[..end]
+        let near = transfers_between(exchanges, before, read);
+        let may_guess =
+            name == "wrong total" && n_found < MOST_GUESSES && near.len() <= MOST_TRANSFERS;
+        let guess = may_guess.then(|| half_seen(&near, before, read)).flatten();
+        let statement = statement + &guess.unwrap_or_default();
+        let between = near
             .iter()
-            .rev()
-            .take_while(|exchange| exchange.call > low)
             .take(MOST_TRANSFERS)
-            .filter(|exchange| exchange.word == "transfer")
             .map(|transfer| transfer.call);
         n_found += 1;
         has_wrong_total |= name == "wrong total";
-        facts.add(
-            exchanges,
-            Seen {
-                name,
-                about: vec![about],
-                statement,
-                calls: between.chain([before.call, read.call]).collect(),
-                counts: true,
-            },
-        );
+        let calls = between.chain([before.call, read.call]).collect();
+        facts.add(exchanges, Seen::new(name, vec![about], statement, calls));
     }
     facts.answer("bank", Answer::valid_if(n_found == 0));
     let are_complete = are_complete(exchanges, &accounts);
@@ -209,6 +204,74 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         true => order::<Accounts>(exchanges, "a bank", n_found == 0, facts),
         false => facts.linear(Linear::Unknown),
     }
+}
+
+/// The transfers that ran between two reads or during one of them, the latest first, among the last calls before.
+fn transfers_between<'e, 'c, 'a>(
+    exchanges: &'e [Exchange<'c, 'a>],
+    before: &Exchange<'_, '_>,
+    read: &Exchange<'_, '_>,
+) -> Vec<&'e Exchange<'c, 'a>> {
+    const LOOKED_AT: usize = 64;
+    let end = exchanges.partition_point(|exchange| exchange.call < before.call.max(read.call));
+    let last = exchanges[..end].iter().rev().take(LOOKED_AT);
+    let ran = last.filter(|exchange| {
+        let may_have = exchange.word == "transfer" && exchange.outcome != Outcome::Aborted;
+        may_have && exchange.end.is_none_or(|end| end > before.begin)
+    });
+    ran.collect()
+}
+
+/// The half of a transfer that explains a read, with some of the others as a whole, in words: a guess, if there is only one.
+fn half_seen(
+    transfers: &[&Exchange<'_, '_>],
+    before: &Exchange<'_, '_>,
+    read: &Exchange<'_, '_>,
+) -> Option<String> {
+    let accounts: Vec<String> = balances(read)?.into_keys().collect();
+    let place = |transfer: &Exchange<'_, '_>, name| {
+        let account = plain(transfer.asked().field(name)?).text().into_owned();
+        accounts.binary_search(&account).ok()
+    };
+    let moved = |transfer: &&Exchange<'_, '_>| {
+        let (from, to) = (place(transfer, "from")?, place(transfer, "to")?);
+        Some((from, to, amount(transfer.asked())?))
+    };
+    let [start, found] = [balances(before)?, balances(read)?];
+    let start: Vec<i64> = start.into_values().collect::<Option<_>>()?;
+    let found: Vec<i64> = found.into_values().collect::<Option<_>>()?;
+    if start.len() != found.len() {
+        return None;
+    }
+    let moves: Vec<(usize, usize, i64)> = transfers.iter().map(moved).collect::<Option<_>>()?;
+    let mut guesses = BTreeSet::new();
+    for some in 0_u32..1 << moves.len() {
+        let mut now = start.clone();
+        let whole = (0..moves.len()).filter(|at| some >> at & 1 == 1);
+        for (from, to, amount) in whole.map(|at| moves[at]) {
+            now[from] = now[from].checked_sub(amount)?;
+            now[to] = now[to].checked_add(amount)?;
+        }
+        for (at, (from, to, amount)) in moves.iter().enumerate() {
+            if some >> at & 1 == 1 {
+                continue;
+            }
+            for (half, account, change) in [("debit", *from, -amount), ("credit", *to, *amount)] {
+                let mut only = now.clone();
+                only[account] = only[account].checked_add(change)?;
+                if only == found {
+                    guesses.insert((half, at));
+                }
+            }
+        }
+    }
+    let [(half, at)] = guesses.into_iter().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let which = in_words(transfers[at])?;
+    Some(format!(
+        ", as if only the {half} of \u{201c}{which}\u{201d} had been seen"
+    ))
 }
 
 /// Whether all reads return these accounts, and transfers are between them: some banks drop empty accounts.

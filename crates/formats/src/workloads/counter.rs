@@ -110,6 +110,24 @@ impl Sums {
     }
 }
 
+/// By ends of reads: the greatest value that had been read by then, and the call that read it.
+fn greatest(exchanges: &[Exchange<'_, '_>]) -> Vec<(i64, i128, usize)> {
+    let reads = exchanges.iter().filter(|exchange| exchange.word == "read");
+    let value = |read: &Exchange<'_, '_>| {
+        let value = read.got().and_then(Tree::integer)?;
+        Some((read.end?, i128::from(value), read.call))
+    };
+    let mut seen: Vec<(i64, i128, usize)> = reads.filter_map(value).collect();
+    seen.sort_unstable();
+    for at in 1..seen.len() {
+        let (_, value, call) = seen[at - 1];
+        if value > seen[at].1 {
+            (seen[at].1, seen[at].2) = (value, call);
+        }
+    }
+    seen
+}
+
 /// A read lies between the sum of what had been added before it began and of what had begun to be added before it ended.
 fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let additions = || exchanges.iter().filter(|exchange| exchange.word == "add");
@@ -117,6 +135,7 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     let ended = Sums::new(sure.filter_map(|addition| Some((addition.end?, amount(addition)))));
     let possible = additions().filter(|addition| addition.outcome != Outcome::Aborted);
     let begun = Sums::new(possible.map(|addition| (addition.begin, amount(addition))));
+    let seen = greatest(exchanges);
     let mut is_valid = true;
     for read in exchanges.iter().filter(|exchange| exchange.word == "read") {
         let Some(got) = read.got().and_then(Tree::integer).map(i128::from) else {
@@ -137,24 +156,35 @@ fn bounds(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             false => read.end.is_none_or(|end| addition.begin < end),
         };
         let latest = exchanges.iter().filter(|exchange| exchange.word == "add");
-        let counted = latest
-            .filter(is_counted)
-            .rev()
-            .take(MOST_SHOWN - 1)
-            .map(|addition| addition.call);
-        let statement = match is_low {
-            true => format!("{got} was read, though additions of {least} in all had ended before"),
-            false => format!("{got} was read, though at most {most} can have been added by then"),
+        let counted = latest.filter(is_counted).rev().map(|one| one.call);
+        // A read that had seen more says it at once.
+        let at = seen.partition_point(|(end, ..)| *end < read.begin);
+        let earlier = at.checked_sub(1).map(|last| seen[last]);
+        let earlier = earlier.filter(|(_, value, _)| is_low && *value > got);
+        let (name, statement, shown) = match earlier {
+            Some((_, value, _)) => (
+                "too low",
+                format!(
+                    "{got} was read after {value} had been read: additions of {least} in all had ended before"
+                ),
+                1,
+            ),
+            None if is_low => (
+                "too low",
+                format!("{got} was read, though additions of {least} in all had ended before"),
+                MOST_SHOWN - 1,
+            ),
+            None => (
+                "too high",
+                format!("{got} was read, though at most {most} can have been added by then"),
+                MOST_SHOWN - 1,
+            ),
         };
+        let calls = counted.take(shown).chain([read.call]);
+        let calls = calls.chain(earlier.map(|(.., call)| call)).collect();
         facts.add(
             exchanges,
-            Seen {
-                name: if is_low { "too low" } else { "too high" },
-                about: vec![got.to_string()],
-                statement,
-                calls: counted.chain([read.call]).collect(),
-                counts: true,
-            },
+            Seen::new(name, vec![got.to_string()], statement, calls),
         );
     }
     let is_read = some_answer(exchanges, "read", |value| !value.is_nil());

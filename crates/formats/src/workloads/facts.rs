@@ -39,6 +39,8 @@ pub(super) struct Facts {
     facts: Vec<Fact<usize>>,
     answers: Vec<(&'static str, Answer)>,
     linear: Option<Linear<usize>>,
+    /// Why levels say nothing, if an order is found, or that there is none.
+    pub(super) instead_of_levels: Option<&'static str>,
     /// How a call is said, where its values are not what readers expect.
     pub(super) words: fn(&Exchange<'_, '_>) -> Option<String>,
     /// What was tried to find orders, and what ends that.
@@ -51,6 +53,7 @@ impl Facts {
             facts: Vec::new(),
             answers: Vec::new(),
             linear: None,
+            instead_of_levels: None,
             words: |_| None,
             search: Search::new(control),
         }
@@ -123,6 +126,8 @@ impl Facts {
         no_levels: Option<&'static str>,
         drafts: &[Option<Draft>],
     ) -> Workload<Draft> {
+        let is_decided = matches!(self.linear, Some(Linear::Holds(_) | Linear::Broken(_)));
+        let no_levels = no_levels.or(self.instead_of_levels.filter(|_| is_decided));
         let by_call = Workload {
             name,
             no_levels,

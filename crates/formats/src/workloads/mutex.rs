@@ -1,11 +1,12 @@
 //! A lock: `acquire` and `release`.
 
 use super::exchange::requests;
-use super::facts::{Facts, Seen};
+use super::facts::{Facts, Seen, has_ends};
 use super::linear::{Linearity, Model, linearity};
 use super::{Exchange, Items, Meaning, Refusal, Workload};
 use crate::operations::Tree;
-use isoscope_model::history::{Answer, Outcome};
+use isoscope_model::history::{Answer, Linear, Outcome};
+use isoscope_model::levels::Level;
 
 /// A lock is a register that is free at first: to acquire it is to compare it with free and set it to held.
 pub(super) const MUTEX: Workload = Workload {
@@ -74,11 +75,26 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     released_by_another(exchanges, facts);
     let all: Vec<&Exchange<'_, '_>> = exchanges.iter().collect();
     facts.search.allow_for(all.len());
-    let place = match linearity::<Lock>(&all, &mut facts.search) {
-        Linearity::Holds(_) => return facts.answer("mutex", Answer::Valid),
-        Linearity::Unknown => return facts.answer("mutex", Answer::Unknown),
+    let found = match has_ends(&all) {
+        true => linearity::<Lock>(&all, &mut facts.search),
+        false => Linearity::Unknown,
+    };
+    // Else they are looked for among reads and writes of two values, which takes long.
+    facts.instead_of_levels =
+        Some("without real time, a lock may be taken and released in any order");
+    let place = match found {
+        Linearity::Holds(order) => {
+            let calls = order.into_iter().map(|place| all[place as usize].call);
+            facts.linear(Linear::Holds(calls.collect()));
+            return facts.answer("mutex", Answer::Valid);
+        }
+        Linearity::Unknown => {
+            facts.linear(Linear::Unknown);
+            return facts.answer("mutex", Answer::Unknown);
+        }
         Linearity::Broken(place) => place,
     };
+    facts.linear(Linear::Broken(Level::StrictSerializability));
     facts.answer("mutex", Answer::Invalid);
     let last = &exchanges[place];
     let is_before = |other: &&Exchange<'_, '_>| {

@@ -1,4 +1,4 @@
-//! Linearizability of counters, banks, queues and large sets, whose operations are no reads and writes of items.
+//! Linearizability of counters, banks, queues, locks and large sets, whose operations are no reads and writes of items.
 //!
 //! Decided here from what the history has of their operations: amounts that were added and sums that were read, amounts that
 //! were moved and balances, messages that went in and came out. An order that a report names is replayed. Where a report
@@ -31,6 +31,8 @@ enum Type {
     Queue,
     /// Elements, all of which a read returns.
     Set,
+    /// A lock, which is free or held.
+    Lock,
 }
 
 /// What a data type holds: amounts by key or message. Of a bank: what was moved, and what is known of the beginning.
@@ -60,6 +62,7 @@ impl<'h> Object<'h> {
             "queue" => Type::Bag,
             "fifo-queue" => Type::Queue,
             "set" => Type::Set,
+            "mutex" => Type::Lock,
             _ => return None,
         };
         Some(Object { history, of })
@@ -164,6 +167,7 @@ impl<'h> Object<'h> {
                 history.operation(operation).value,
             );
             let number = || history.exact_value_name(value).parse::<i128>().ok();
+            let held = || i128::from(history.exact_value_name(value) == "held");
             let slot = (key, Some(value).filter(|_| self.of == Type::Bag));
             let amount = state.amounts.entry(slot).or_default();
             match (self.of, is_write) {
@@ -180,6 +184,8 @@ impl<'h> Object<'h> {
                 }
                 (Type::Bag | Type::Set, true) => *amount += 1,
                 (Type::Set, false) => {}
+                (Type::Lock, true) => *amount = held(),
+                (Type::Lock, false) => (*amount == held()).then_some(())?,
                 (Type::Bag, false) => {
                     *amount -= 1;
                     (*amount >= 0).then_some(())?;
@@ -221,7 +227,10 @@ impl<'h> Object<'h> {
     /// The transactions by key; a bank is one, whatever its accounts, and a set, whatever its elements.
     fn groups(&self) -> BTreeMap<Option<KeyId>, Vec<TransactionId>> {
         let mut groups: BTreeMap<Option<KeyId>, Vec<TransactionId>> = BTreeMap::new();
-        let did_happen = |t: &TransactionId| self.history.outcome(*t) != Outcome::Aborted;
+        // What there was before the log is what a type holds at first.
+        let sets_up = |t: &TransactionId| self.history.set_up().contains(t);
+        let did_happen =
+            |t: &TransactionId| self.history.outcome(*t) != Outcome::Aborted && !sets_up(t);
         for t in self.history.transactions().filter(did_happen) {
             let first = self.history.operations_of(t).next();
             let key = match (self.of, first) {
@@ -294,7 +303,7 @@ impl<'h> Object<'h> {
                 let found = self.group_has_order(group.clone(), &mut budget);
                 found.or_else(|| self.ones_have_order(&group))
             }
-            Type::Bank | Type::Queue => self.group_has_order(group, &mut budget),
+            Type::Bank | Type::Queue | Type::Lock => self.group_has_order(group, &mut budget),
         });
         let answers: Vec<Option<bool>> = answers.collect();
         if answers.contains(&Some(false)) {
