@@ -10,7 +10,9 @@ use super::vocabulary::Tone;
 use crate::control::Control;
 use crate::diagram::{Card, Target};
 use crate::export::bundle::finding_files;
-use crate::export::{ExportKind, Picture, compose_finding, export, sha256_of_file};
+use crate::export::{
+    ExportKind, Picture, compose_finding, compose_finding_alone, export, sha256_of_file,
+};
 use crate::files;
 use crate::history::{History, TransactionId};
 use crate::workload::{Told, told};
@@ -45,14 +47,18 @@ impl FindingView {
     }
 }
 
-static DRAW: Task<(usize, Picture)> = Task::new(
+/// Wider pictures are drawn without the calls around those that show a finding, so that all of these are in view.
+const WIDEST: f32 = 840.0;
+
+static DRAW: Task<(usize, Drawn)> = Task::new(
     "finding",
     Failure::Message("The finding could not be drawn"),
-    |app, (place, picture)| {
+    |app, (place, (picture, transactions))| {
         let document = app.state.document.as_mut();
         let finding = document.and_then(|document| document.finding.as_mut());
         if let Some(finding) = finding.filter(|finding| finding.place == place) {
             finding.picture = Some(Arc::new(picture));
+            finding.transactions = transactions;
         }
     },
 );
@@ -69,25 +75,14 @@ impl App {
         let Some(told) = told(&history, place) else {
             return;
         };
-        let fact = history
-            .workload()
-            .and_then(|workload| workload.facts.get(place));
-        let calls = fact
-            .iter()
-            .flat_map(|fact| fact.calls.iter().chain(&fact.context));
-        let mut transactions: Vec<TransactionId> = calls.map(|call| call.transaction).collect();
-        transactions.sort_unstable();
-        transactions.dedup();
         document.finding = Some(FindingView {
             place,
             told,
-            transactions,
+            transactions: Vec::new(),
             picture: None,
         });
         self.state.page = Page::Graph;
-        self.ask(&DRAW, move |_| {
-            compose_finding(&history, place, None).map(|picture| (place, picture))
-        });
+        self.ask(&DRAW, move |_| Some((place, drawn(&history, place)?)));
     }
 
     /// Whether a finding is on the screen, and no anomaly.
@@ -171,6 +166,26 @@ impl App {
                 .tell(Tone::Done, "The finding is on the clipboard as Markdown");
         }
     }
+}
+
+/// A picture, and its transactions in the order in which it numbers them.
+type Drawn = (Picture, Vec<TransactionId>);
+
+/// The picture of a finding: with the calls around it, if it is not too wide with them.
+fn drawn(history: &History, place: usize) -> Option<Drawn> {
+    let fact = history.workload()?.facts.get(place)?;
+    let whole = compose_finding(history, place, None)?;
+    let fits = whole.scene.bounds.width() <= WIDEST || fact.context.is_empty();
+    let picture = match fits {
+        true => whole,
+        false => compose_finding_alone(history, place)?,
+    };
+    let context = fact.context.iter().filter(|_| fits);
+    let calls = fact.calls.iter().chain(context);
+    let mut transactions: Vec<TransactionId> = calls.map(|call| call.transaction).collect();
+    transactions.sort_unstable();
+    transactions.dedup();
+    Some((picture, transactions))
 }
 
 fn digest(history: &History) -> Option<String> {

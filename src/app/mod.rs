@@ -594,6 +594,10 @@ impl App {
             }
             let has_details = state.page == Page::Graph
                 && !state.preferences.no_details
+                && state
+                    .document
+                    .as_ref()
+                    .is_none_or(|document| document.finding.is_none())
                 && document.picture.is_some();
             let has_room = ui.available_height() >= DETAILS_FROM;
             // A layer is drawn on the graph alone, which needs the room.

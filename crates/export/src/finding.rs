@@ -13,9 +13,24 @@ use std::path::Path;
 
 /// The page of the finding at a place; none if the history has fewer. O(operations of its calls + findings).
 pub fn compose_finding(history: &History, place: usize, sha256: Option<&str>) -> Option<Picture> {
+    compose_with(history, place, sha256, true)
+}
+
+/// The same without the calls around those that show it.
+pub fn compose_finding_alone(history: &History, place: usize) -> Option<Picture> {
+    compose_with(history, place, None, false)
+}
+
+fn compose_with(
+    history: &History,
+    place: usize,
+    sha256: Option<&str>,
+    with_context: bool,
+) -> Option<Picture> {
     let told = told(history, place)?;
     let fact = history.workload()?.facts.get(place)?;
-    let all = || fact.calls.iter().chain(&fact.context);
+    let context = || fact.context.iter().filter(|_| with_context);
+    let all = || fact.calls.iter().chain(context());
     let mut members = TransactionSet::empty(history);
     for call in all() {
         members.insert(call.transaction);

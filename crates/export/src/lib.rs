@@ -28,7 +28,7 @@ mod view;
 
 pub use digest::{sha256, sha256_of_file};
 pub use drawing::{ABOUT_DECISIVE, Drawing, draw};
-pub use finding::compose_finding;
+pub use finding::{compose_finding, compose_finding_alone};
 pub use options::{ComposeOptions, Evidence};
 pub use order::{MOST_DRAWN, OrderSheet, ReadFrom, Stretch, compose_order, order_sheet};
 pub use overrides::{Overrides, Part};

@@ -465,7 +465,7 @@ fn line_ui(
             let Some(entry) = catalogue.entries.get(*entry) else {
                 return;
             };
-            let selected = document.selected == Some(entry.id);
+            let selected = document.selected == Some(entry.id) && document.finding.is_none();
             let drawn = document.drawn.get(&entry.id);
             let simpler = drawn
                 .map(|drawn| drawn.shown)

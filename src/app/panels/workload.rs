@@ -146,8 +146,7 @@ pub(crate) fn finding_ui(
 
 /// The calls of a finding over time, in place of the graph.
 pub(crate) fn picture_ui(ui: &mut Ui, finding: &FindingView, requests: &mut Requests) {
-    // Smaller rather than with the last calls out of view.
-    const ZOOM: (f32, f32) = (0.6, 1.5);
+    const ZOOM: (f32, f32) = (0.85, 1.5);
     let Some(picture) = &finding.picture else {
         style::note(ui, "Drawing…");
         return;

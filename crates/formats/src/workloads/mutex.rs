@@ -111,19 +111,16 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
             "the lock was released while nobody held it",
         ),
     };
+    // All that ran meanwhile: no release explains it.
+    let since = before.map_or(last.begin, |before| before.begin);
+    let ran = exchanges.iter().filter(|other| {
+        let may_have = other.outcome != Outcome::Aborted && Some(other.begin) <= last.end;
+        may_have && other.end.is_none_or(|end| end >= since)
+    });
+    let calls = ran.map(|exchange| exchange.call).collect();
     facts.add(
         exchanges,
-        Seen {
-            name,
-            about: Vec::new(),
-            statement: statement.to_owned(),
-            calls: before
-                .into_iter()
-                .chain([last])
-                .map(|exchange| exchange.call)
-                .collect(),
-            counts: true,
-        },
+        Seen::new(name, Vec::new(), statement.to_owned(), calls),
     );
 }
 
