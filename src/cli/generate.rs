@@ -13,6 +13,8 @@ pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Re
     if arguments.workload.object().is_some() {
         let to = arguments.to.as_deref().unwrap_or("elle-edn");
         let is_edn = formats::format(to).is_some_and(|row| row.name == "elle-edn");
+        let ending = arguments.output.extension();
+        let is_edn = is_edn && ending.is_none_or(|ending| ending == "edn");
         anyhow::ensure!(
             is_edn,
             "logs are generated as elle-edn; `isoscope convert` has other notations"
