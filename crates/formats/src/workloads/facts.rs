@@ -45,6 +45,7 @@ pub(super) struct Facts {
     pub(super) words: fn(&Exchange<'_, '_>) -> Option<String>,
     /// What was tried to find orders, and what ends that.
     pub(super) search: Search,
+    pub(super) control: Control,
 }
 
 impl Facts {
@@ -56,6 +57,7 @@ impl Facts {
             instead_of_levels: None,
             words: |_| None,
             search: Search::new(control),
+            control: control.clone(),
         }
     }
 

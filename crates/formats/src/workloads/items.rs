@@ -1,9 +1,10 @@
 //! Calls as transactions on items.
 
 use super::Exchange;
-use crate::ReadError;
+use crate::Problem;
 use crate::elle::{Atom, Atoms};
 use crate::operations::{self, Call, Clock, Operations, Tree};
+use isoscope_model::control::Control;
 use isoscope_model::history::{
     Builder, Draft, History, Interval, NilRule, OperationKind, Outcome, Workload,
 };
@@ -33,6 +34,9 @@ struct Step {
     /// Its session, if it is not that of the client.
     session: Option<Atom>,
 }
+
+/// Transactions that are added before the control is asked again.
+const ASK_EVERY: usize = 1 << 12;
 
 /// Transactions on items, in any order: those of one call are in the order in which they were begun.
 #[derive(Default)]
@@ -136,9 +140,9 @@ impl Items {
         mut operations: Operations<'_>,
         calls: &[Call],
         mut builder: Builder,
-        format: &'static str,
+        control: &Control,
         workload: impl FnOnce(&[Option<Draft>]) -> Workload<Draft>,
-    ) -> Result<History, ReadError> {
+    ) -> Result<History, Problem> {
         let clock = operations.around.clock(&operations.events);
         operations.around.remark(&mut builder, calls, &clock);
         let intervals = match clock {
@@ -155,7 +159,10 @@ impl Items {
         order.sort_by_key(|&step| self.steps[step].call);
         builder.reserve_operations(self.items.len());
         let mut drafts: Vec<Option<Draft>> = vec![None; calls.len()];
-        for step in order {
+        for (n, step) in order.into_iter().enumerate() {
+            if n % ASK_EVERY == 0 {
+                control.check()?;
+            }
             let Step {
                 call,
                 begin,
@@ -185,9 +192,7 @@ impl Items {
         operations.around.add_nodes(&mut builder);
         builder.workload(workload(&drafts));
         builder.sort_sessions();
-        builder
-            .finish()
-            .map_err(|error| ReadError::whole(format, error))
+        Ok(builder.finish()?)
     }
 
     /// Adds a transaction from before the log for each register that holds something at first.

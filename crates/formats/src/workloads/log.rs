@@ -7,6 +7,7 @@
 use super::facts::{Facts, Seen};
 use super::{Exchange, Items, Meaning, Refusal, Workload, plain};
 use crate::operations::Tree;
+use isoscope_model::control::Control;
 use isoscope_model::history::{Answer, Outcome};
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -280,6 +281,9 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         .iter()
         .map(|exchange| Step::of(exchange, &mut names));
     let mut steps: Vec<Step<'_, '_, '_>> = steps.collect();
+    if facts.control.check().is_err() {
+        return;
+    }
     let keys = keys(&mut steps);
     facts.words = in_words;
     let log = Log { names, keys };
@@ -288,7 +292,7 @@ fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
         log.places(*name, key, &mut found);
         log.missing(*name, key, &mut found);
     }
-    log.in_order(&steps, &mut found);
+    log.in_order(&steps, &facts.control, &mut found);
     found.extend(steps.iter().filter_map(|step| log.own(step)));
     found.extend(log.cycle(&steps));
     let is_broken = found.iter().any(|seen| seen.counts);
@@ -328,6 +332,9 @@ fn keys_in<'e>(list: &'e Tree<'_>) -> impl Iterator<Item = String> + 'e {
     let keys = list.elements().into_iter().flatten();
     keys.map(|key| plain(key).text().into_owned())
 }
+
+/// Calls that are looked at before the control is asked again.
+const ASK_EVERY: usize = 1 << 12;
 
 /// A log by its keys.
 struct Log {
@@ -460,10 +467,13 @@ impl Log {
     /// Where messages of a key leave others out or go back, in one call or between those of a client. In a call, keys that were
     /// given to others meanwhile may. Between calls, an assignment begins again for keys that it adds; where clients subscribe,
     /// polls are only said.
-    fn in_order(&self, steps: &[Step<'_, '_, '_>], found: &mut Vec<Seen>) {
+    fn in_order(&self, steps: &[Step<'_, '_, '_>], control: &Control, found: &mut Vec<Seen>) {
         let subscribes = steps.iter().any(|step| step.exchange.word == "subscribe");
         let mut last: BTreeMap<(bool, Option<i64>, Name), (&Message, usize)> = BTreeMap::new();
-        for step in steps {
+        for (n, step) in steps.iter().enumerate() {
+            if n % ASK_EVERY == 0 && control.check().is_err() {
+                return;
+            }
             let (exchange, process) = (step.exchange, step.exchange.process);
             let did_happen = exchange.outcome != Outcome::Aborted;
             if matches!(exchange.word, "assign" | "subscribe") && did_happen {

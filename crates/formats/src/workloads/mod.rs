@@ -146,9 +146,11 @@ pub(crate) fn history(
     let Some((workload, exchanges, keyed)) = chosen else {
         return Err(refuse(unknown(&operations)));
     };
-    control
-        .check()
-        .map_err(|interrupt| ReadError::whole(format, interrupt))?;
+    let go_on = || {
+        let interrupted = |interrupt| ReadError::whole(format, interrupt);
+        control.check().map_err(interrupted)
+    };
+    go_on()?;
     if !workload.assumes.is_empty() {
         builder.assume(workload.assumes);
     }
@@ -181,13 +183,16 @@ pub(crate) fn history(
             for of_one in &keys {
                 // What the rules remember meanwhile is gone before there are items.
                 (workload.facts)(of_one, &mut facts);
+                go_on()?;
                 of(of_one, &mut items).map_err(refuse)?;
+                go_on()?;
             }
             drop(keys);
             let no_levels = workload.no_levels.or(items.is_incomplete);
-            items.history(operations, &calls, builder, format, |drafts| {
+            let history = items.history(operations, &calls, builder, control, |drafts| {
                 facts.workload(workload.name, no_levels, drafts)
-            })
+            });
+            history.map_err(|problem| ReadError::whole(format, problem))
         }
     }
 }
