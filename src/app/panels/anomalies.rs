@@ -368,11 +368,14 @@ fn named(document: &Document) -> Option<ViolationId> {
 
 /// How many anomalies of a branch are reads that say nothing about the database, since the log seems to lack their writers.
 fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
-    let is_about = match branch {
-        Branch::Level(level) => *level == catalogue.level_of(Pattern::ThinAirRead),
-        Branch::Pattern(pattern) => *pattern == Pattern::ThinAirRead,
-        _ => false,
-    };
+    // Of those that a filter leaves, it is not known which are in doubt.
+    let is_whole = document.tree.filter().is_empty();
+    let is_about = is_whole
+        && match branch {
+            Branch::Level(level) => *level == catalogue.level_of(Pattern::ThinAirRead),
+            Branch::Pattern(pattern) => *pattern == Pattern::ThinAirRead,
+            _ => false,
+        };
     let finding = document
         .trust
         .health

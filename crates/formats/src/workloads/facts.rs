@@ -121,6 +121,12 @@ impl Facts {
         });
     }
 
+    /// Why levels say nothing, where an order of the calls is found, or that there is none.
+    pub(super) fn instead_of_levels(&self) -> Option<&'static str> {
+        let is_decided = matches!(self.linear, Some(Linear::Holds(_) | Linear::Broken(_)));
+        self.instead_of_levels.filter(|_| is_decided)
+    }
+
     /// The workload of this name, for transactions by call.
     pub(super) fn workload(
         self,
@@ -128,8 +134,7 @@ impl Facts {
         no_levels: Option<&'static str>,
         drafts: &[Option<Draft>],
     ) -> Workload<Draft> {
-        let is_decided = matches!(self.linear, Some(Linear::Holds(_) | Linear::Broken(_)));
-        let no_levels = no_levels.or(self.instead_of_levels.filter(|_| is_decided));
+        let no_levels = no_levels.or(self.instead_of_levels());
         let by_call = Workload {
             name,
             no_levels,

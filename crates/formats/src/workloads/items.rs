@@ -93,6 +93,11 @@ impl Items {
         }
     }
 
+    /// Forgets what registers hold at first.
+    pub(super) fn without_beginning(&mut self) {
+        self.first.clear();
+    }
+
     /// Says that the transactions that are here say nothing about levels where an operation of these words has no answer: what
     /// it made is not known, and may be what was read.
     pub(super) fn lack_answers(

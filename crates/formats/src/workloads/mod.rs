@@ -188,6 +188,9 @@ pub(crate) fn history(
                 go_on()?;
             }
             drop(keys);
+            if facts.instead_of_levels().is_some() {
+                items.without_beginning();
+            }
             let no_levels = workload.no_levels.or(items.is_incomplete);
             let history = items.history(operations, &calls, builder, control, |drafts| {
                 facts.workload(workload.name, no_levels, drafts)
