@@ -10,7 +10,7 @@ use super::panels::export_form;
 use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
 use super::state::Document;
-use super::vocabulary::{Source, Tone, file_name};
+use super::vocabulary::{Source, Tone, history_name};
 use super::{recent, samples};
 use crate::checkers::{Options, ViolationName};
 use crate::history::Rules;
@@ -128,7 +128,7 @@ impl App {
         self.state.show_batch = false;
         self.state.uncover();
         let title = match &source {
-            Source::File(path) => file_name(path),
+            Source::File(path) => history_name(path),
             Source::Sample(place) => samples::title(*place),
             Source::Bytes { name, .. } => name.clone(),
             Source::Part(part) => part.name.clone(),

@@ -465,7 +465,8 @@ impl Document {
 
     /// A file next to the history: its name is that of the history up to the first dot, a hyphen, and `rest`.
     pub fn file_beside(&self, rest: &str) -> PathBuf {
-        let stem = self.title.split('.').next().unwrap_or_default();
+        let name = self.title.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
         self.source.folder().join(format!("{stem}-{rest}"))
     }
 }

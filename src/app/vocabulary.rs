@@ -7,6 +7,18 @@ use crate::relations::EdgeIndex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What a history is called: its file or, as Jepsen names the folder of a run by its time only, the test and that.
+pub fn history_name(path: &Path) -> String {
+    let name = file_name(path);
+    let (day, rest) = name.split_at_checked(8).unwrap_or_default();
+    let is_time = day.bytes().all(|byte| byte.is_ascii_digit()) && rest.starts_with('T');
+    let test = path.parent().and_then(Path::file_name);
+    match test.filter(|_| is_time) {
+        Some(test) => format!("{}/{name}", test.to_string_lossy()),
+        None => name,
+    }
+}
+
 /// The name of a file, or its whole path if that ends with no name.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(
@@ -161,4 +173,19 @@ pub struct RawLines {
     pub lines: Vec<(OperationId, u32, String)>,
     /// Why there are none.
     pub error: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_jepsen_is_called_by_its_test_too() {
+        let name = |path: &str| history_name(Path::new(path));
+        let run = "store/set-test/20260901T101210.000Z";
+        assert_eq!(name(run), "set-test/20260901T101210.000Z");
+        assert_eq!(name("runs/20260901.edn"), "20260901.edn");
+        assert_eq!(name("20260901T101210.000Z"), "20260901T101210.000Z");
+        assert_eq!(name("/"), "/");
+    }
 }
