@@ -101,6 +101,9 @@ pub fn of(
     all
 }
 
+/// So many transactions show whether there are numbers at all.
+const LOOKED_AT: usize = 100;
+
 /// Most transactions whose fields are all read at once.
 const MOST_FOR_NUMBERS: usize = 200_000;
 
@@ -113,6 +116,12 @@ pub fn numbers(history: &History, control: &Control) -> BTreeMap<String, Vec<Opt
         return numbers;
     }
     let all: Vec<TransactionId> = history.transactions().collect();
+    // Most logs have none, which the first lines show.
+    let is_number = |(_, value): &(String, String)| value.parse::<f64>().is_ok();
+    let some = of(history, &all[..n.min(LOOKED_AT)], control);
+    if !some.values().flatten().any(is_number) {
+        return numbers;
+    }
     for (t, fields) in of(history, &all, control) {
         for (name, value) in fields {
             let value = value.parse().ok().filter(|value: &f64| value.is_finite());

@@ -243,7 +243,26 @@ fn half_seen(
     if start.len() != found.len() {
         return None;
     }
-    let moves: Vec<(usize, usize, i64)> = transfers.iter().map(moved).collect::<Option<_>>()?;
+    let mut moves: Vec<(usize, usize, i64)> = transfers.iter().map(moved).collect::<Option<_>>()?;
+    // Only the accounts of these transfers can have changed: there may be many others.
+    let touched: BTreeSet<usize> = moves
+        .iter()
+        .flat_map(|(from, to, _)| [*from, *to])
+        .collect();
+    let is_other = |at: &usize| !touched.contains(at);
+    if (0..start.len())
+        .filter(is_other)
+        .any(|at| start[at] != found[at])
+    {
+        return None;
+    }
+    let touched: Vec<usize> = touched.into_iter().collect();
+    let [start, found] =
+        [start, found].map(|all| touched.iter().map(|at| all[*at]).collect::<Vec<i64>>());
+    for (from, to, _) in &mut moves {
+        *from = touched.binary_search(from).ok()?;
+        *to = touched.binary_search(to).ok()?;
+    }
     let mut guesses = BTreeSet::new();
     for some in 0_u32..1 << moves.len() {
         let mut now = start.clone();

@@ -22,6 +22,8 @@ pub(super) struct Search {
     spent: usize,
     most: usize,
     control: Control,
+    /// Whether the time was over meanwhile.
+    pub(super) is_out_of_time: bool,
 }
 
 impl Search {
@@ -30,6 +32,7 @@ impl Search {
             spent: 0,
             most: MOST,
             control: control.clone(),
+            is_out_of_time: false,
         }
     }
 
@@ -44,8 +47,8 @@ impl Search {
         let before = self.spent;
         self.spent += n;
         let is_time = before / ASK_EVERY != self.spent / ASK_EVERY;
-        let goes_on = self.spent <= self.most && !(is_time && self.control.check().is_err());
-        goes_on.then_some(())
+        self.is_out_of_time |= is_time && self.control.check().is_err();
+        (self.spent <= self.most && !self.is_out_of_time).then_some(())
     }
 }
 
@@ -299,4 +302,4 @@ fn twins(exchanges: &[&Exchange<'_, '_>]) -> Vec<Option<u32>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

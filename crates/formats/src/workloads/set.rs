@@ -96,11 +96,7 @@ fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refus
             .collect(),
         None => return Ok(()),
     };
-    let n_reads = exchanges
-        .iter()
-        .filter(|exchange| !is_addition(exchange))
-        .count();
-    if n_reads.saturating_mul(keys.len()) > MOST_READS {
+    if is_too_large(exchanges, keys.len()) {
         items.is_incomplete =
             Some("its reads see or miss too many elements; what became of each is known");
     }
@@ -124,6 +120,12 @@ fn of_set(exchanges: &[Exchange<'_, '_>], items: &mut Items) -> Result<(), Refus
         }
     }
     Ok(())
+}
+
+/// Whether reads of so many elements are too many for items.
+pub(super) fn is_too_large(exchanges: &[Exchange<'_, '_>], n_elements: usize) -> bool {
+    let reads = exchanges.iter().filter(|exchange| !is_addition(exchange));
+    reads.count().saturating_mul(n_elements) > MOST_READS
 }
 
 fn refuse_too_many(n: usize) -> Result<(), Refusal> {

@@ -6,7 +6,7 @@
 //! what a read should have seen besides.
 
 use super::facts::{Facts, Seen, listed};
-use super::set::is_addition;
+use super::set::{is_addition, is_too_large};
 use super::{Exchange, chain};
 use crate::operations::Tree;
 use isoscope_model::history::{Answer, Linear, Outcome};
@@ -70,11 +70,11 @@ pub(super) fn facts(exchanges: &[Exchange<'_, '_>], facts: &mut Facts) {
     if is_written || !exchanges.iter().any(is_addition) {
         comments(exchanges, &reads, facts);
     }
-    // Where reads see and miss too many elements for items, this says what it can about levels.
+    // Where there are too many elements for items, this says what it can about levels.
     let has_keys = exchanges.iter().any(|exchange| exchange.key.is_some());
-    facts.linear(match has_keys {
-        true => Linear::Unknown,
-        false => chain::order(exchanges),
+    facts.linear(match !has_keys && is_too_large(exchanges, elements.len()) {
+        true => chain::order(exchanges),
+        false => Linear::Unknown,
     });
     facts.answer("set", of_set);
     facts.answer("set-full", of_full);

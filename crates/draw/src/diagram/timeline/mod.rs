@@ -160,7 +160,7 @@ impl Timeline {
     }
 }
 
-/// Most digits behind the point that numbers are told apart by.
+/// Maximum number of decimal digits of numbers.
 const MOST_DECIMALS: u32 = 6;
 /// Maximum number of visible stamps among which cuts are shown.
 const MOST_STAMPS: usize = 5000;

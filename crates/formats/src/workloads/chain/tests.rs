@@ -3,6 +3,7 @@
 use super::*;
 use crate::operations::{Operations, pair};
 use crate::workloads::exchange::exchanges;
+use crate::workloads::linear::tests::take;
 use fastrand::Rng;
 use std::collections::BTreeSet;
 
@@ -45,14 +46,7 @@ fn operations(rng: &mut Rng) -> Operations<'static> {
     for _ in 0..rng.usize(4..15) {
         let process = rng.usize(0..3);
         let mut take = |stage: &'static str, word: &'static str, value: Tree<'static>| {
-            let field = |name: &'static str, value: Tree<'static>| (Tree::Name(name.into()), value);
-            let fields = vec![
-                field(":process", Tree::Number(process as u64)),
-                field(":type", Tree::Name(stage.into())),
-                field(":f", Tree::Name(word.into())),
-                field(":value", value),
-            ];
-            operations.take(fields, 1).expect("an operation");
+            take(&mut operations, process, [stage, word], value);
         };
         match waiting[process].take() {
             None if rng.bool() => {

@@ -85,6 +85,23 @@ fn all_orders_agree_on_counters_of_ones() {
     agree_on_counters(5, |_| 1);
 }
 
+/// Adds an operation to a log.
+pub(in crate::workloads) fn take(
+    operations: &mut Operations<'static>,
+    process: usize,
+    [stage, word]: [&'static str; 2],
+    value: Tree<'static>,
+) {
+    let field = |name: &'static str, value: Tree<'static>| (Tree::Name(name.into()), value);
+    let fields = vec![
+        field(":process", Tree::Number(process as u64)),
+        field(":type", Tree::Name(stage.into())),
+        field(":f", Tree::Name(word.into())),
+        field(":value", value),
+    ];
+    operations.take(fields, 1).expect("an operation");
+}
+
 fn agree_on_counters(n_clients: usize, amount: impl Fn(&mut Rng) -> u64) {
     let mut rng = Rng::with_seed(61);
     let mut n_broken = 0;
@@ -93,16 +110,9 @@ fn agree_on_counters(n_clients: usize, amount: impl Fn(&mut Rng) -> u64) {
         let mut waiting: Vec<Option<(bool, u64)>> = vec![None; n_clients];
         for _ in 0..rng.usize(4..13) {
             let process = rng.usize(0..n_clients);
-            let field = |name: &'static str, value: Tree<'static>| (Tree::Name(name.into()), value);
             let mut take = |stage: &'static str, is_add: bool, value: Tree<'static>| {
                 let word = if is_add { ":add" } else { ":read" };
-                let fields = vec![
-                    field(":process", Tree::Number(process as u64)),
-                    field(":type", Tree::Name(stage.into())),
-                    field(":f", Tree::Name(word.into())),
-                    field(":value", value),
-                ];
-                operations.take(fields, 1).expect("an operation");
+                take(&mut operations, process, [stage, word], value);
             };
             match waiting[process].take() {
                 None => {

@@ -49,7 +49,7 @@ impl Object<'_> {
                 if operation.kind == OperationKind::Write {
                     added.insert(operation.key).then_some(())?;
                     let rank = rank.get(&operation.key).copied();
-                    // What nobody saw comes last, or did not happen.
+                    // What no read has comes last, or did not happen.
                     let rank = rank.or(self.end(t).map(|_| usize::MAX));
                     all.extend(rank.map(|rank| (rank, false, t)));
                 }
