@@ -267,6 +267,8 @@ pub struct CheckArguments {
     /// [default: own]
     #[arg(long, value_name = "HOW")]
     pub(super) count: Option<Counting>,
+    #[command(flatten)]
+    pub(super) tested: TestedArgument,
     /// Print one JSON object per history, one per line
     #[arg(long)]
     pub(super) json: bool,
@@ -370,7 +372,18 @@ pub(super) struct AskedArguments {
     #[command(flatten)]
     pub(super) limits: LimitArguments,
     #[command(flatten)]
+    pub(super) tested: TestedArgument,
+    #[command(flatten)]
     pub(super) reading: ReadingArguments,
+}
+
+/// What was tested.
+#[derive(Args, Debug)]
+pub(super) struct TestedArgument {
+    /// What was tested, where the file does not say: product, version, isolation level, nodes, as in "PostgreSQL 15.18 at
+    /// REPEATABLE READ, one primary and one standby". Whether it is a bug there is said where that is known
+    #[arg(long = "tested", value_name = "WHAT")]
+    pub(super) said: Option<String>,
 }
 
 /// How to read a history.

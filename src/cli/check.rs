@@ -251,6 +251,7 @@ impl Job<'_> {
     /// Reads and decides one history. Counting is postponed if it `waits`.
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
         let (history, read_seconds) = input::open(path, &self.arguments.reading, control)?;
+        let history = history.tested_as(self.arguments.tested.said.as_deref());
         let options = asked::options(self.arguments, &history);
         // If deciding includes counting, or nothing is listed, it is counted at once.
         let waits =

@@ -44,12 +44,12 @@ fn list(out: &Output) -> String {
         .unwrap_or(0);
     let line = |promise: &Promise| {
         let level = promise.level().unwrap_or("-");
-        let note = if promise.note.is_empty() {
-            String::new()
-        } else {
-            format!("  {}", out.paint(Paint::Faint, promise.note))
+        let said = match promise.note {
+            "" => format!("[{}]", promise.source),
+            note => format!("{note} [{}]", promise.source),
         };
-        format!("  {:width$}  {level:5}{note}\n", promise.name())
+        let said = out.paint(Paint::Faint, &said);
+        format!("  {:width$}  {level:5}  {said}\n", promise.name())
     };
     let lines: String = PROMISES.iter().map(line).collect();
     format!(

@@ -1,6 +1,7 @@
 //! `isoscope explain`: violations in words, or why a level holds.
 
 use super::args::AskedArguments;
+use super::export::shown;
 use super::output::{Output, codes_of, quoted};
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging, witnesses};
@@ -20,6 +21,7 @@ use std::path::Path;
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let control = arguments.asked.limits.control();
     let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    let history = history.tested_as(arguments.asked.tested.said.as_deref());
     let name = arguments.violation.as_ref();
     if let Some(place) = finding(&history, name) {
         out.text(&rules(&history, Some(place), arguments.plain));
@@ -75,7 +77,8 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             ));
             break;
         }
-        let example = examples.of(violation, &control.with_time_limit(MINIMIZING));
+        let control = control.with_time_limit(MINIMIZING);
+        let example = shown(&examples, violation, &arguments.violation, &control);
         let is_first = explained.is_empty();
         if !explained.insert(example.violation.id) {
             continue;

@@ -5,7 +5,7 @@ use super::explain::{checked, finding, named};
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, complain, input, witnesses};
 use crate::audit::{Example, Examples};
-use crate::checkers::Violation;
+use crate::checkers::{Violation, ViolationName};
 use crate::control::Control;
 use crate::export::{
     ComposeOptions, EXPORTERS, ExportKind, Picture, View, compose, compose_finding, export,
@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     );
     let control = arguments.asked.limits.control();
     let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    let history = history.tested_as(arguments.asked.tested.said.as_deref());
     let name = arguments.violation.as_ref();
     if let Some(place) = finding(&history, name) {
         write_finding(arguments, kind, (&history, place), out)?;
@@ -69,7 +70,12 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         counterexample: example,
         explanation,
         ..
-    } = Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
+    } = shown(
+        &Examples::new(&history, &findings),
+        violation,
+        &arguments.violation,
+        &control.with_time_limit(MINIMIZING),
+    );
     let view = view(arguments.view, &history, violation, &control)?;
     let options = ComposeOptions {
         view,
@@ -81,6 +87,19 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     }
     write(arguments, kind, &picture, &violation.id.to_string(), out)?;
     Ok(code)
+}
+
+/// What is shown of a violation: itself where it was named, else the simplest that explains it.
+pub(super) fn shown(
+    examples: &Examples<'_>,
+    violation: &Violation,
+    named: &Option<ViolationName>,
+    control: &Control,
+) -> Example {
+    match named {
+        Some(_) => examples.itself(violation, control),
+        None => examples.of(violation, control),
+    }
 }
 
 /// The first finding of the workload's rules that they call invalid.

@@ -2,13 +2,14 @@
 
 use super::check::{examine_and_check, resolve};
 use super::explain::{finding, named, options};
-use super::export::first_finding;
+use super::export::{first_finding, shown};
 use super::output::{self, Output, codes_of, quoted};
 use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::Findings;
 use crate::checkers::lattice::Promise;
+use crate::counterexample::Tested;
 use crate::export::bundle::{self, Brief};
 use crate::export::sha256_of_file;
 use crate::files;
@@ -41,6 +42,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let promise = claims::promised(arguments.claim);
     let control = arguments.asked.limits.control();
     let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
+    let history = history.tested_as(arguments.asked.tested.said.as_deref());
     if let Some(place) = finding(&history, arguments.violation.as_ref()) {
         return report_finding(arguments, (&history, place), is_page, out);
     }
@@ -89,7 +91,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         violation,
         counterexample: example,
         explanation,
-    } = &Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
+    } = &shown(
+        &Examples::new(&history, &findings).of_tested(Tested::of(&history).promising(promise)),
+        violation,
+        &arguments.violation,
+        &control.with_time_limit(MINIMIZING),
+    );
     let options = arguments.drawing.options(&history);
     let brief = Brief {
         example,

@@ -76,6 +76,7 @@ fn compose_with(
         subtitle: format!("{title}: {rule}"),
         verdicts: vec![id.clone()],
         facts: facts.iter().map(|fact| printable(fact)).collect(),
+        details: Vec::new(),
         orders: Orders::default(),
         decisive: Vec::new(),
         diagram,

@@ -45,6 +45,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
         "subtitle": picture.subtitle,
         "verdicts": picture.verdicts,
         "facts": picture.facts,
+        "details": picture.details,
         "bounds": rect(layout.bounds),
         "lanes": lanes.collect::<Vec<_>>(),
         "cards": cards.collect::<Vec<_>>(),

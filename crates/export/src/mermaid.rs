@@ -21,6 +21,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     );
     for fact in std::iter::once(&picture.subtitle)
         .chain(&picture.facts)
+        .chain(&picture.details)
         .chain(&picture.footer)
     {
         let _ = writeln!(out, "  %% {}", escape(fact));

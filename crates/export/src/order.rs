@@ -175,6 +175,7 @@ pub fn compose_order(
         subtitle: part.caption(&diagram),
         verdicts: vec![format!("{} holds", passes.level())],
         facts: vec![printable(&sentences.join(" "))],
+        details: Vec::new(),
         steps: steps.collect(),
         conclusion: String::new(),
         footer: footer(passes, sha256),

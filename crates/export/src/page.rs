@@ -73,7 +73,11 @@ pub fn page(picture: &Picture) -> Scene {
     }
     page.y += 12.0;
     page.rule();
-    page.y += 10.0;
+    page.y += 8.0;
+    for detail in &picture.details {
+        page.paragraph(detail, LEGEND, false, Role::Legend, 20.0);
+    }
+    page.y += 6.0;
     page.legend(picture);
     page.y += 4.0;
     page.items(&picture.footer, FOOTER, Role::Footer, 20.0);

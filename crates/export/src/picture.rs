@@ -41,8 +41,10 @@ pub struct Picture {
     pub subtitle: String,
     /// `RC holds`, `RA broken`, …: for programs.
     pub verdicts: Vec<String>,
-    /// Which levels allow it and which forbid it, and what is assumed: a line each.
+    /// What it breaks and what still allows it, and what was tested: a line each, above the drawing.
     pub facts: Vec<String>,
+    /// What else is known, a line each, below the argument.
+    pub details: Vec<String>,
     /// What the transactions satisfy and break on every order: for programs.
     pub orders: Orders,
     /// The edges that make the difference between two orders.
@@ -165,17 +167,15 @@ pub fn compose(
         edges: vec![alternative.edge],
     });
     // Which entry of the list it is shown for matters only to those who have the list.
-    let mut facts = explanation.facts();
+    let mut details = explanation.details();
     let mut listed = None;
     if explanation.shows != Shows::Chosen {
         listed = explanation.contains.as_ref();
-        facts.retain(|line| Some(line) != explanation.contained().as_ref());
+        details.retain(|line| Some(line) != explanation.contained().as_ref());
     }
+    details.push(format!("In the literature: {}.", explanation.codes));
+    let [summary, breaks, tested] = explanation.block();
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
-    footer.insert(
-        0,
-        format!("in the literature: {}", printable(&explanation.codes)),
-    );
     let version = footer.pop();
     footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
     let n_drawn = diagram
@@ -196,14 +196,15 @@ pub fn compose(
         .extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
     footer.extend(listed.map(|listed| printable(listed)));
     footer.extend(version);
-    footer.extend(ladder(example));
+    footer.extend(ladder(example, &explanation.orders));
     Picture {
         title: printable(&explanation.title),
-        subtitle: printable(&explanation.summary),
+        subtitle: printable(&summary),
         verdicts: verdicts(example),
         orders: explanation.orders.clone(),
         decisive: example.edges_needed(&explanation.orders),
-        facts: facts.iter().map(|line| printable(line)).collect(),
+        facts: [breaks, tested].map(|line| printable(&line)).to_vec(),
+        details: details.iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.size),
         footer,
@@ -224,8 +225,8 @@ fn unbroken(step: &Step) -> String {
     format!("{said}{blank}{}", from.replace(' ', "\u{a0}"))
 }
 
-/// The requested levels in their order.
-fn ladder(example: &Counterexample) -> Option<String> {
+/// The requested levels, and the weakest that are broken, in their order.
+fn ladder(example: &Counterexample, orders: &Orders) -> Option<String> {
     // Of single operations on one key it is what strict serializability is, unless comparisons failed.
     let is_same = || {
         example.verdicts.iter().any(|(level, verdict)| {
@@ -237,7 +238,11 @@ fn ladder(example: &Counterexample) -> Option<String> {
         .verdicts
         .iter()
         .filter(|(level, _)| is_listed(*level));
-    let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
+    let mut levels: Vec<Level> = levels.map(|&(level, _)| level).collect();
+    levels.extend(orders.weakest_broken());
+    levels.sort_unstable();
+    levels.dedup();
+    let levels: Vec<String> = levels.into_iter().map(Level::spoken).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];
     let are_there = both
         .iter()

@@ -142,7 +142,7 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let example = &argument.counterexample;
     style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
     let explanation = &argument.explanation;
-    for fact in explanation.facts_without_doubt() {
+    for fact in explanation.details_without_doubt() {
         style::note(ui, fact);
     }
     let codes = &argument.explanation.codes;

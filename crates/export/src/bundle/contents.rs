@@ -25,18 +25,15 @@ pub(super) fn document(made: &Made<'_>) -> Document {
         ..
     } = made.brief;
     let mut report = Document::default();
-    report.heading(1, narrate::headline(example, explanation));
-    report.blocks.push(Block::List(
-        explanation
-            .facts()
-            .into_iter()
-            .map(|line| vec![text(line)])
-            .collect(),
-    ));
+    report.heading(1, explanation.title.as_str());
+    for said in explanation.block() {
+        report.paragraph(vec![text(said)]);
+    }
     report.blocks.push(Block::Picture);
     observed(&mut report, example, whole, &made.plan);
     report.heading(2, "Why this is a contradiction");
     argument(&mut report, explanation);
+    details(&mut report, explanation);
     grounds(&mut report, example, explanation);
     circumstances(&mut report, made, false);
     report
@@ -53,6 +50,7 @@ pub(super) fn beneath(made: &Made<'_>) -> Document {
     let mut report = Document::default();
     observed(&mut report, example, whole, &made.plan);
     report.heading(2, "What the argument rests on");
+    details(&mut report, explanation);
     grounds(&mut report, example, explanation);
     report.blocks.push(at_length(example, explanation));
     circumstances(&mut report, made, true);
@@ -206,6 +204,13 @@ fn argument(report: &mut Document, explanation: &Explanation) {
             .push(Block::List(part.iter().map(line).collect()));
     }
     report.paragraph(vec![text(&explanation.size)]);
+}
+
+/// What else is known of it.
+fn details(report: &mut Document, explanation: &Explanation) {
+    let lines = explanation.details().into_iter();
+    let lines: Vec<InlineText> = lines.map(|line| vec![text(line)]).collect();
+    report.blocks.push(Block::List(lines));
 }
 
 /// Why each edge is there and cannot be the other way round, and the definitions.

@@ -4,12 +4,11 @@
 //! digests. So nothing that a history contains could act, even if it were not escaped.
 
 use super::contents;
-use super::html::{block, blocks, escape};
+use super::html::{blocks, escape};
 use super::{Brief, Made, Picture, operations, stage};
 use crate::digest::source_of;
 use crate::svg;
 use isoscope_tell::counterexample::narrate;
-use isoscope_tell::document::{Block, Inline, InlineText};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -32,21 +31,12 @@ pub(super) fn web_page(made: &Made<'_>) -> String {
         "<p class=\"summary\">{}</p>",
         escape(&explanation.summary)
     );
-    let _ = writeln!(
-        out,
-        "<p class=\"breaks\">Violates {}.</p>\n</header>",
-        escape(&example.level.spoken())
-    );
+    for said in [&explanation.breaks, &explanation.tested] {
+        let _ = writeln!(out, "<p class=\"breaks\">{}</p>", escape(said));
+    }
+    out.push_str("</header>\n");
     out.push_str("<main>\n");
     out.push_str(&stage::stage(picture, explanation));
-    let facts: Vec<InlineText> = explanation
-        .facts()
-        .into_iter()
-        .map(|fact| vec![Inline::Text(fact)])
-        .collect();
-    out.push_str("<section class=\"facts\">\n<h2>Isolation levels violated</h2>\n");
-    out.push_str(&block(&Block::List(facts)));
-    out.push_str("</section>\n");
     out.push_str(&operations::operations(brief, picture));
     out.push_str(&blocks(&contents::beneath(made)));
     out.push_str("</main>\n<footer>\n");

@@ -192,6 +192,15 @@ impl super::History {
         self
     }
 
+    /// This history with what was tested, in words, in place of what accompanying files say of it.
+    #[must_use]
+    pub fn tested_as(mut self, said: Option<&str>) -> super::History {
+        if let Some(said) = said.map(super::visible_line) {
+            self.origin.about.push(format!("{}: {said}", super::TESTED));
+        }
+        self
+    }
+
     /// Where sessions ran and what was done to the machines.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster

@@ -54,7 +54,7 @@ pub use lists::Lists;
 pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
 pub use numbers::{counted, grouped};
-pub use origin::{LEVEL_CLAIMED, Origin, Spot, Unit};
+pub use origin::{LEVEL_CLAIMED, Origin, Spot, TESTED, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{

@@ -16,6 +16,9 @@ pub enum Unit {
 /// What begins a line of [`Origin::about`] that says which levels the database claims, before a colon.
 pub const LEVEL_CLAIMED: &str = "level claimed";
 
+/// What begins a line of [`Origin::about`] that says what was tested, before a colon.
+pub const TESTED: &str = "tested";
+
 /// What begins a line of [`Origin::about`] that says when the recording began, as Jepsen writes it.
 const BEGAN: &str = "started: ";
 

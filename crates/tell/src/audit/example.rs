@@ -1,14 +1,14 @@
 //! Counterexamples that the verifier accepts.
 
 use crate::counterexample::{
-    self, Counterexample, Explanation, Minimizer, Shows, listed_as, simpler_ones,
+    self, Counterexample, Explanation, Minimizer, Shows, Tested, listed_as, simpler_ones,
 };
 use crate::report::{self, ViolationEntry};
 use isoscope_check::checkers::{Findings, Level, LevelResult, Pattern, Verdict, Violation};
 use isoscope_check::health::{self, Health, Kind};
 use isoscope_judge::verify;
 use isoscope_model::control::Control;
-use isoscope_model::history::History;
+use isoscope_model::history::{History, counted};
 use isoscope_model::relations;
 use std::sync::OnceLock;
 
@@ -50,6 +50,7 @@ pub struct Examples<'a> {
     minimizer: OnceLock<Option<Minimizer<'a>>>,
     /// The health of the history, examined when the first violation needs it.
     health: OnceLock<Health>,
+    tested: Tested,
 }
 
 /// What is shown of a violation.
@@ -81,7 +82,14 @@ impl<'a> Examples<'a> {
             simpler,
             minimizer: OnceLock::new(),
             health: OnceLock::new(),
+            tested: Tested::of(history),
         }
+    }
+
+    /// The same of what was tested in truth, where that is known better than from the file.
+    #[must_use]
+    pub fn of_tested(self, tested: Tested) -> Examples<'a> {
+        Examples { tested, ..self }
     }
 
     /// By place in the list: the place of the simplest violation that it contains, as in [`simpler_ones`].
@@ -111,8 +119,42 @@ impl<'a> Examples<'a> {
         explanation.doubt = self.doubt(violation.id.pattern, control);
         Example {
             violation: violation.clone(),
+            explanation: explanation.of_tested(&counterexample, &self.tested),
             counterexample,
-            explanation,
+        }
+    }
+
+    /// What is shown of a violation as itself: minimal for its pattern and under its own headline, although a simpler one
+    /// may explain it; which one is said. Costs two minimizations.
+    pub fn itself(&self, violation: &Violation, control: &Control) -> Example {
+        let simplest = self.of(violation, control);
+        let is_it = simplest.counterexample.shows == Shows::Chosen
+            && simplest.counterexample.violation.id.pattern == violation.id.pattern;
+        if is_it && simplest.violation.id == violation.id {
+            return simplest;
+        }
+        let minimizer = self.minimizer(control);
+        let Some(minimizer) = minimizer else {
+            return simplest;
+        };
+        let own = accepted(
+            minimizer.itself(violation, control),
+            self.history,
+            violation,
+            control,
+        );
+        let mut explanation = counterexample::explain_within(&own, control).within(
+            self.history,
+            self.findings,
+            violation,
+            &[],
+        );
+        explanation.doubt = self.doubt(violation.id.pattern, control);
+        explanation.told_by = Some(told_by(&simplest));
+        Example {
+            violation: violation.clone(),
+            explanation: explanation.of_tested(&own, &self.tested),
+            counterexample: own,
         }
     }
 
@@ -159,11 +201,15 @@ impl<'a> Examples<'a> {
             .map(|other| &violations[other])
     }
 
-    fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
-        match self
+    fn minimizer(&self, control: &Control) -> Option<&Minimizer<'a>> {
+        let minimizer = self
             .minimizer
-            .get_or_init(|| Minimizer::new(self.history, control).ok())
-        {
+            .get_or_init(|| Minimizer::new(self.history, control).ok());
+        minimizer.as_ref()
+    }
+
+    fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
+        match self.minimizer(control) {
             Some(minimizer) => accepted(
                 minimizer.minimize(violation, control),
                 self.history,
@@ -173,6 +219,18 @@ impl<'a> Examples<'a> {
             None => minimize(self.history, violation, control),
         }
     }
+}
+
+/// "TAP-f/1 (2 transactions)": which violation a counterexample shows, and its size.
+fn told_by(simplest: &Example) -> String {
+    let (example, listed) = (&simplest.counterexample, simplest.violation.id);
+    let shown = example.violation.id.pattern;
+    let name = match shown == listed.pattern {
+        true => listed.to_string(),
+        false => format!("{shown} among the same transactions"),
+    };
+    let size = counted(example.history.n_transactions(), "transaction");
+    format!("{name} ({size})")
 }
 
 fn accepted(

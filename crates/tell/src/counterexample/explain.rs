@@ -3,11 +3,12 @@
 //! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
 
 use super::sentence::{Sentence, say};
+use super::sentences::verdict::{self, Standing};
 use super::sentences::{Words, facts, orders as orders_in_words};
 use super::tell::Teller;
-use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
+use super::{Counterexample, Explanation, Headline, Step, Tested, codes, headline, other_writers, size};
 use super::{orders, reasons};
-use isoscope_check::checkers::{Level, Violation};
+use isoscope_check::checkers::{Level, Verdict, Violation};
 use isoscope_model::control::Control;
 use isoscope_model::history::History;
 use isoscope_model::relations::{Edge, EdgeIndex};
@@ -37,15 +38,22 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         summary,
         ..
     } = headline(history, violation);
-    let (verdicts, standing) = facts::verdicts(example);
+    let verdicts: Vec<(Level, &Verdict)> = example
+        .verdicts
+        .iter()
+        .map(|(level, verdict)| (*level, verdict))
+        .collect();
+    let standing = Standing::of(&verdicts);
     Explanation {
         claim,
         codes: codes(violation),
         title,
         summary,
-        verdicts,
+        breaks: verdict::breaks(example, &standing, &orders),
+        weakest: orders_in_words::weakest(history, &orders, &standing.broken),
         standing,
-        weakest: orders_in_words::weakest(history, &orders),
+        tested: Tested::default().line(example, &orders, false),
+        promised: None,
         difference: orders
             .difference
             .as_ref()
@@ -55,12 +63,24 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         doubt: None,
         whole: None,
         shows: example.shows,
+        told_by: None,
         contains: None,
         taken: other_writers::taken(example),
+        checked: None,
         assumptions: facts::assumptions(example),
         steps: steps(history, violation, example.level),
         reasons,
         size: size(example),
+    }
+}
+
+impl Explanation {
+    /// This explanation with what was tested.
+    #[must_use]
+    pub fn of_tested(mut self, example: &Counterexample, tested: &Tested) -> Explanation {
+        self.tested = tested.line(example, &self.orders, self.doubt.is_some());
+        self.promised = tested.note();
+        self
     }
 }
 

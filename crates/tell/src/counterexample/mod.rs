@@ -29,6 +29,7 @@ mod sentences;
 mod signature;
 mod statement;
 mod tell;
+mod tested;
 mod translate;
 
 pub use at_length::{markdown_at_length, plain_text_at_length};
@@ -48,9 +49,10 @@ pub use reasons::EdgeReason;
 pub use sentence::{Mention, Sentence};
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::{Shape, shape, signature};
+pub use tested::Tested;
 pub use statement::{CaseLabel, Rule, Statement, Step, StepRole};
 
-use sentences::facts::Standing;
+use sentences::verdict::Standing;
 
 use isoscope_check::checkers::{Level, Proof, Question, Verdict, Violation};
 use isoscope_model::history::{
@@ -211,10 +213,14 @@ pub struct Explanation {
     pub codes: String,
     /// What happened, in one sentence.
     pub summary: Sentence,
-    /// Which levels allow these transactions and which forbid them, in one sentence.
-    pub verdicts: String,
+    /// Which level these transactions break, on which order, and what still allows them: one line.
+    pub breaks: String,
     /// The verdicts as data.
     standing: Standing,
+    /// What was tested, and whether what is promised there allows it: one line.
+    pub tested: String,
+    /// What else is to be known of that promise, in a sentence.
+    pub promised: Option<String>,
     /// What these transactions satisfy and break on every order, as data.
     pub orders: Orders,
     /// The weakest levels that they break on every order, in one sentence, if that is known.
@@ -225,15 +231,19 @@ pub struct Explanation {
     pub faults: Option<String>,
     /// What casts doubt on the reads that it rests on, in sentences, if something does: most likely the log is incomplete.
     pub doubt: Option<String>,
-    /// What [`verdicts`](Self::verdicts) says, of the whole history, where that is known.
+    /// What the whole history breaks and satisfies, where that is known.
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].
     pub shows: Shows,
+    /// Where it is drawn as itself although a simpler one explains it: that one.
+    pub told_by: Option<String>,
     /// Which simpler violation it contains, in a clause.
     pub contains: Option<Sentence>,
     /// The reads of the whole history that it rests on outside of cases, each with the writer that it assumes; none
     /// where any writer of the value will do.
     pub taken: Vec<(OperationId, Option<TransactionId>)>,
+    /// What was checked in the whole history so that it need not be assumed, in a sentence.
+    pub checked: Option<String>,
     /// What it takes for granted, clauses.
     pub assumptions: Vec<String>,
     /// The argument, in order.

@@ -95,12 +95,10 @@ pub fn plain_lines(
         lines.push(Line { lead, words });
     };
     line("", explanation.title.clone());
-    line("", explanation.summary.to_string());
-    line("", String::new());
     explanation
-        .facts()
+        .block()
         .into_iter()
-        .for_each(|fact| line("", fact));
+        .for_each(|said| line("", said));
     line("", String::new());
     for (heading, number, step) in numbered(explanation) {
         let indent = "    ".repeat(step.depth());
@@ -141,7 +139,11 @@ pub fn plain_lines(
         .into_iter()
         .for_each(|rest| line("", rest));
     line("", String::new());
-    line("", format!("In the literature: {}", explanation.codes));
+    explanation
+        .details()
+        .into_iter()
+        .for_each(|detail| line("", detail));
+    line("", format!("In the literature: {}.", explanation.codes));
     lines
 }
 
@@ -150,18 +152,9 @@ pub fn plain_lines(
 pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut report = Document::default();
     report.heading(2, explanation.title.as_str());
-    report.paragraph(vec![text(&*explanation.summary)]);
-    let mut facts: Vec<InlineText> = explanation
-        .facts()
-        .into_iter()
-        .map(|fact| vec![text(fact)])
-        .collect();
-    let path = &whole.origin().path;
-    if !path.is_empty() {
-        let size = format!(", {} transactions", whole.n_transactions());
-        facts.push(vec![text("History: "), code(visible(path)), text(size)]);
+    for said in explanation.block() {
+        report.paragraph(vec![text(said)]);
     }
-    report.blocks.push(Block::List(facts));
     report.blocks.push(table(
         example,
         whole,
@@ -193,8 +186,16 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     if let Some(rest) = unexplained_edges(example) {
         report.paragraph(vec![text(rest)]);
     }
-    let codes = format!("In the literature: {}", explanation.codes);
-    report.paragraph(vec![text(codes)]);
+    report.heading(3, "Details");
+    let details = explanation.details().into_iter().map(|detail| vec![text(detail)]);
+    let mut details: Vec<InlineText> = details.collect();
+    details.push(vec![text(format!("In the literature: {}.", explanation.codes))]);
+    let path = &whole.origin().path;
+    if !path.is_empty() {
+        let size = format!(", {} transactions", whole.n_transactions());
+        details.push(vec![text("History: "), code(visible(path)), text(size)]);
+    }
+    report.blocks.push(Block::List(details));
     document::markdown(&report, Reader::Anyone)
 }
 
@@ -341,7 +342,7 @@ pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
 /// The headline of a bug report: what happened, and the weakest level it violates.
 pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
     format!(
-        "{}: {} Violates {}.",
+        "{}: {} Breaks {}.",
         explanation.title,
         explanation.summary,
         example.level.spoken()

@@ -15,6 +15,8 @@ pub struct Promise {
     pub claim: Claim,
     /// What else to know about it: a sentence without a full stop.
     pub note: &'static str,
+    /// Where that is said.
+    pub source: &'static str,
 }
 
 /// What is promised.
@@ -72,6 +74,35 @@ impl Promise {
         }
     }
 
+    /// The promises that a description of what was tested names, such as "PostgreSQL 15.18 at REPEATABLE READ, one primary
+    /// and one standby": the one of its product and setting, or all of its product where it names no setting.
+    pub fn described(text: &str) -> Vec<&'static Promise> {
+        let said = words(text);
+        let has = |name: &str| words(name).iter().all(|word| said.contains(word));
+        let longest = |wanted: &dyn Fn(&Promise) -> bool, length: &dyn Fn(&Promise) -> usize| {
+            let found = PROMISES.iter().filter(|promise| wanted(promise));
+            let most = found.clone().map(length).max();
+            let of_most = found.filter(move |promise| Some(length(promise)) == most);
+            of_most.collect::<Vec<&'static Promise>>()
+        };
+        let of_product = longest(&|promise| has(promise.product), &|promise| {
+            words(promise.product).len()
+        });
+        // Galera is a kind of MariaDB, and later in the list.
+        let product = of_product.last().map(|promise| promise.product);
+        let of_setting = longest(
+            &|promise| Some(promise.product) == product && has(promise.setting),
+            &|promise| words(promise.setting).len(),
+        );
+        match of_setting.is_empty() {
+            false => of_setting,
+            true => of_product
+                .into_iter()
+                .filter(|promise| Some(promise.product) == product)
+                .collect(),
+        }
+    }
+
     /// The level whose verdict tells whether it is kept.
     pub fn asked(&self) -> Option<Level> {
         self.level().and_then(Level::with_code)
@@ -96,6 +127,21 @@ impl Promise {
     }
 }
 
+/// The words of a name or description, in lower case; products by their usual names.
+fn words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let all = text.split(|c: char| !c.is_alphanumeric() && c != ':');
+    let usual = |word: &str| match word {
+        "postgres" => "postgresql".to_owned(),
+        "cockroach" => "cockroachdb".to_owned(),
+        "yugabyte" => "yugabytedb".to_owned(),
+        "mongo" => "mongodb".to_owned(),
+        "scylla" => "scylladb".to_owned(),
+        other => other.to_owned(),
+    };
+    all.filter(|word| !word.is_empty()).map(usual).collect()
+}
+
 /// Whether a level holds, if that is decided.
 fn decided(result: &LevelResult) -> Option<(Level, bool)> {
     match result.verdict {
@@ -106,7 +152,7 @@ fn decided(result: &LevelResult) -> Option<(Level, bool)> {
 }
 
 /// A level that the files next to a history say the database claims.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedLevel {
     /// Elle's keyword for it, with its colon.
     pub keyword: String,
@@ -168,49 +214,92 @@ const fn promise(
     setting: &'static str,
     level: &'static str,
     note: &'static str,
+    source: &'static str,
 ) -> Promise {
     Promise {
         product,
         setting,
         claim: Claim::Level(level),
         note,
+        source,
     }
 }
 
-/// By product. Documented by the vendors unless the note says otherwise.
+const fn nothing(
+    product: &'static str,
+    setting: &'static str,
+    note: &'static str,
+    source: &'static str,
+) -> Promise {
+    Promise {
+        product,
+        setting,
+        claim: Claim::Nothing,
+        note,
+        source,
+    }
+}
+
+/// By product. Readings of what the vendors document, weaker where published tests contradict it.
 #[rustfmt::skip]
 pub const PROMISES: &[Promise] = &[
-    promise("postgresql", "read committed", "R-MSR", "for plain SELECTs, each of which sees all that had committed; SELECT FOR UPDATE and UPDATE re-read rows, so that within one such statement only R-PL2 is promised"),
-    promise("postgresql", "repeatable read", "R-SI", "on one node"),
-    promise("postgresql", "serializable", "SSER", "SER is documented; its proof still holds with real time, since real-time edges lead from a commit to a later start"),
-    promise("postgresql-standby", "repeatable read", "PSI", "for a session that stays on one node; called snapshot isolation, but standbys show long forks, and they are stale"),
-    promise("rds-multi-az", "repeatable read", "P-PSI", "over all endpoints; called snapshot isolation, but Jepsen found long forks in 2025"),
-    promise("mysql", "read uncommitted", "R-PL1", ""),
-    promise("mysql", "read committed", "R-MSR", ""),
-    promise("mysql", "repeatable read", "R-PC", "for blind writes and snapshot reads; locking reads and updates see the newest rows, and transactions that use them may violate even CI and RC"),
-    promise("mysql", "serializable", "SSER", "by two-phase locking"),
-    promise("mariadb", "read uncommitted", "R-PL1", ""),
-    promise("mariadb", "read committed", "R-MSR", ""),
-    promise("mariadb", "repeatable read", "R-SI", "from 11.6.2 on, where innodb_snapshot_isolation is on; earlier versions: as MySQL"),
-    promise("mariadb", "serializable", "SSER", "by two-phase locking"),
-    promise("sqlite", "serializable", "SSER", "on one file"),
-    promise("sqlite", "read uncommitted", "PL1", "with a shared cache"),
-    promise("cockroachdb", "serializable", "K-SER", "no stale reads of a key; causal reverse is possible"),
-    promise("cockroachdb", "read committed", "P-MSR", "a snapshot per statement"),
-    promise("cockroachdb", "follower reads", "P-SER", "also AS OF SYSTEM TIME: stale by design"),
-    promise("yugabytedb", "serializable", "K-SER", "single rows are linearizable"),
-    promise("yugabytedb", "repeatable read", "K-SI", ""),
-    promise("yugabytedb", "read committed", "P-MSR", "if enabled; otherwise it falls back to snapshot isolation"),
-    promise("mongodb", "transaction causal session", "SI", "with read concern snapshot and write concern majority, in a causally consistent session"),
-    promise("mongodb", "transaction", "P-SI", "with read concern snapshot and write concern majority"),
-    promise("mongodb", "majority causal session", "TCC", "outside transactions, with read and write concern majority; all four session guarantees"),
-    promise("mongodb", "majority reads w:1", "MR", "in a causal session outside transactions; also writes-follow-reads"),
-    promise("mongodb", "local reads w:majority", "MW", "in a causal session outside transactions"),
-    Promise { product: "mongodb", setting: "local reads w:1", claim: Claim::Nothing, note: "in a causal session outside transactions" },
-    promise("redis", "multi watch", "SSER", "on one node"),
-    Promise { product: "redis", setting: "replicas", claim: Claim::Nothing, note: "nor across a failover" },
-    promise("etcd", "default", "SSER", "for all calls on keys"),
-    promise("etcd", "lock", "LIN", "one holder at a time, while no lease runs out"),
-    promise("etcd", "serializable reads", "P-SER", "with --consistency=s reads may be stale"),
-    promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; R-SI only with wsrep_sync_wait"),
+    promise("postgresql", "read committed", "R-MSR", "for plain SELECTs, each of which sees all that had committed; SELECT FOR UPDATE and UPDATE re-read rows, so that within one such statement only R-PL2 is promised", "PostgreSQL documentation, Transaction Isolation"),
+    promise("postgresql", "repeatable read", "R-SI", "on one node", "PostgreSQL documentation, Transaction Isolation"),
+    promise("postgresql", "serializable", "SSER", "SER is documented; its proof still holds with real time, since real-time edges lead from a commit to a later start", "PostgreSQL documentation, Transaction Isolation"),
+    promise("postgresql-standby", "repeatable read", "PSI", "for a session that stays on one node; called snapshot isolation, but standbys show long forks, and they are stale", "Jepsen: Amazon RDS for PostgreSQL 17.4"),
+    promise("rds-multi-az", "repeatable read", "P-PSI", "over all endpoints; called snapshot isolation, but Jepsen found long forks in 2025", "Jepsen: Amazon RDS for PostgreSQL 17.4"),
+    promise("mysql", "read uncommitted", "R-PL1", "", "MySQL Reference Manual, Transaction Isolation Levels"),
+    promise("mysql", "read committed", "R-MSR", "", "MySQL Reference Manual, Transaction Isolation Levels"),
+    promise("mysql", "repeatable read", "R-PC", "for blind writes and snapshot reads; locking reads and updates see the newest rows, and transactions that use them may violate even CI and RC", "MySQL Reference Manual, Transaction Isolation Levels"),
+    promise("mysql", "serializable", "SSER", "by two-phase locking", "MySQL Reference Manual, Transaction Isolation Levels"),
+    promise("mariadb", "read uncommitted", "R-PL1", "", "MariaDB documentation, SET TRANSACTION"),
+    promise("mariadb", "read committed", "R-MSR", "", "MariaDB documentation, SET TRANSACTION"),
+    promise("mariadb", "repeatable read", "R-SI", "from 11.6.2 on, where innodb_snapshot_isolation is on; earlier versions: as MySQL", "MariaDB documentation, SET TRANSACTION"),
+    promise("mariadb", "serializable", "SSER", "by two-phase locking", "MariaDB documentation, SET TRANSACTION"),
+    promise("sqlite", "serializable", "SSER", "on one file", "sqlite.org, Isolation In SQLite"),
+    promise("sqlite", "read uncommitted", "PL1", "with a shared cache", "sqlite.org, Isolation In SQLite"),
+    promise("cockroachdb", "serializable", "K-SER", "no stale reads of a key; causal reverse is possible", "cockroachlabs.com/docs, Transactions"),
+    promise("cockroachdb", "read committed", "P-MSR", "a snapshot per statement", "cockroachlabs.com/docs, Transactions"),
+    promise("cockroachdb", "follower reads", "P-SER", "also AS OF SYSTEM TIME: stale by design", "cockroachlabs.com/docs, Transactions"),
+    promise("yugabytedb", "serializable", "K-SER", "single rows are linearizable", "docs.yugabyte.com, Isolation levels"),
+    promise("yugabytedb", "repeatable read", "K-SI", "", "docs.yugabyte.com, Isolation levels"),
+    promise("yugabytedb", "read committed", "P-MSR", "if enabled; otherwise it falls back to snapshot isolation", "docs.yugabyte.com, Isolation levels"),
+    promise("tidb", "repeatable read", "R-SI", "for snapshot reads; locking reads and updates of pessimistic transactions see the newest rows", "docs.pingcap.com, TiDB Transaction Isolation Levels"),
+    promise("tidb", "read committed", "R-MSR", "in pessimistic transactions", "docs.pingcap.com, TiDB Transaction Isolation Levels"),
+    promise("tidb", "stale read", "P-SER", "AS OF TIMESTAMP: stale by design, for transactions that only read", "docs.pingcap.com, Stale Read"),
+    promise("ydb", "serializable", "P-SER", "the default", "ydb.tech/docs, Transactions"),
+    promise("ydb", "snapshot read-write", "P-SI", "", "ydb.tech/docs, Transactions"),
+    promise("ydb", "snapshot read-only", "R-PC", "sees all that was committed before it began", "ydb.tech/docs, Transactions"),
+    promise("spanner", "serializable", "SSER", "called external consistency", "cloud.google.com/spanner/docs, Isolation levels"),
+    promise("spanner", "repeatable read", "P-SI", "snapshot isolation; the order of commits is external", "cloud.google.com/spanner/docs, Isolation levels"),
+    promise("spanner", "stale reads", "P-SER", "by exact or bounded staleness: stale by design, for transactions that only read", "cloud.google.com/spanner/docs, Timestamp bounds"),
+    promise("foundationdb", "serializable", "SSER", "the default", "apple.github.io/foundationdb, Transaction Manifesto and Consistency"),
+    promise("foundationdb", "snapshot reads", "R-PC", "reads marked as snapshot add no conflicts, so that updates can be lost", "apple.github.io/foundationdb, Developer Guide"),
+    promise("fauna", "serialized", "SSER", "for transactions that write; those that only read are serializable", "Fauna documentation, Isolation levels"),
+    promise("fauna", "snapshot", "P-SI", "indexes that are not serialized", "Fauna documentation, Isolation levels"),
+    promise("dgraph", "snapshot isolation", "R-SI", "what commits before a transaction begins is seen by it", "dgraph.io, ACID Transactions"),
+    promise("datomic", "serializable", "SER", "each peer sees a growing prefix of one log; within a transaction, operations count as simultaneous", "docs.datomic.com, ACID; Jepsen: Datomic Pro 1.0.7075"),
+    promise("datomic", "sync", "SSER", "each read after d/sync", "docs.datomic.com, Client Synchronization; Jepsen: Datomic Pro 1.0.7075"),
+    promise("tigerbeetle", "strict serializability", "SSER", "", "docs.tigerbeetle.com, Sessions; Jepsen: TigerBeetle 0.16.11"),
+    promise("rqlite", "strong", "SSER", "each request is one transaction", "rqlite.io/docs, Read Consistency"),
+    promise("rqlite", "linearizable", "SSER", "each request is one transaction", "rqlite.io/docs, Read Consistency"),
+    promise("rqlite", "weak", "P-SER", "the default; after a change of leader a read may be stale for a moment", "rqlite.io/docs, Read Consistency"),
+    promise("rqlite", "none", "P-SER", "reads of one node, stale by design", "rqlite.io/docs, Read Consistency"),
+    promise("turso", "serializable", "SSER", "one connection writes at a time", "docs.turso.tech, Transactions"),
+    promise("turso", "begin concurrent", "R-SI", "with journal_mode = mvcc", "docs.turso.tech, Concurrent Writes"),
+    promise("duckdb", "snapshot isolation", "R-SI", "in one process", "duckdb.org/docs, Concurrency"),
+    promise("scylladb", "lwt serial", "LIN", "of one partition, by lightweight transactions and reads at SERIAL", "docs.scylladb.com, Lightweight Transactions"),
+    nothing("scylladb", "quorum", "reads and writes without LWT have no isolation across rows", "docs.scylladb.com, Consistency Levels"),
+    promise("mongodb", "transaction causal session", "SI", "with read concern snapshot and write concern majority, in a causally consistent session", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    promise("mongodb", "transaction", "P-SI", "with read concern snapshot and write concern majority", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    promise("mongodb", "majority causal session", "TCC", "outside transactions, with read and write concern majority; all four session guarantees", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    promise("mongodb", "majority reads w:1", "MR", "in a causal session outside transactions; also writes-follow-reads", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    promise("mongodb", "local reads w:majority", "MW", "in a causal session outside transactions", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    nothing("mongodb", "local reads w:1", "in a causal session outside transactions", "MongoDB manual, Causal Consistency and Read and Write Concerns"),
+    promise("redis", "multi watch", "SSER", "on one node", "redis.io, Transactions"),
+    nothing("redis", "replicas", "nor across a failover", "redis.io, Replication"),
+    promise("etcd", "default", "SSER", "for all calls on keys", "etcd.io/docs, KV API guarantees"),
+    promise("etcd", "lock", "LIN", "one holder at a time, while no lease runs out", "etcd.io/docs, KV API guarantees"),
+    promise("etcd", "serializable reads", "P-SER", "with --consistency=s reads may be stale", "etcd.io/docs, KV API guarantees"),
+    promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; R-SI only with wsrep_sync_wait", "galeracluster.com, Isolation Levels"),
 ];

@@ -1,10 +1,10 @@
 //! The cause of a violation whose own reads already break a weaker level, or which concludes what its sessions and
 //! reads show anyway.
 
-use super::cutter::{Cutter, ViolatingPart, check_at};
+use super::cutter::{Cutter, ViolatingPart, Wanted, check_at};
 use crate::counterexample::groups::touched;
 use crate::counterexample::translate::translate_back;
-use crate::counterexample::{MAX_SHOWN_WHOLE, involved_operations};
+use crate::counterexample::{Counterexample, MAX_SHOWN_WHOLE, involved_operations};
 use isoscope_check::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use isoscope_model::history::{
     History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet,
@@ -78,6 +78,26 @@ impl Cutter<'_> {
                 v.id,
             )
         })
+    }
+
+    /// A violation of the level, by any pattern, in a part of a counterexample that no removal makes smaller; in terms of
+    /// the whole history. None where its own pattern is all there is.
+    pub(super) fn simplest_within(mut self, example: &Counterexample) -> Option<Violation> {
+        self.wanted = Wanted::Anything;
+        self.wrong_reads_stay = true;
+        let part = ViolatingPart {
+            keep: example.renaming.transactions.clone(),
+            history: example.history.clone(),
+            renaming: example.renaming.clone(),
+            violation: example.violation.clone(),
+        };
+        let before = part.history.n_operations();
+        let (found, ..) = self.reduce_operations(part);
+        let found = self.with_best_argument(found);
+        if found.history.n_operations() == before {
+            return None;
+        }
+        translate_back(&found.violation, &found.renaming)
     }
 
     /// The violation of strict serializability among operations that no order explains and that are too many to be

@@ -83,6 +83,10 @@ pub(super) struct Cutter<'a> {
     pub(super) involved: Vec<OperationId>,
     /// What must survive.
     pub(super) wanted: Wanted,
+    /// Only the chosen violation itself will do.
+    pub(super) is_itself: bool,
+    /// The checker does not list it among its own transactions, so that nothing can be removed and checked.
+    pub(super) is_unlisted: bool,
     /// Reads that are separate anomalies are not left out: the pattern of the violation rests on them.
     pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
@@ -128,10 +132,19 @@ impl<'a> Cutter<'a> {
             resolution: &minimizer.resolution,
             involved: involved_operations(original),
             wanted: Wanted::of(original),
+            is_itself: false,
+            is_unlisted: false,
             wrong_reads_stay: false,
             promoted_by: &minimizer.promoted_by,
             repeated: minimizer.repeated,
         }
+    }
+
+    /// The same, looking for nothing but the chosen violation.
+    pub(super) fn as_itself(mut self) -> Cutter<'a> {
+        self.wanted = Wanted::Pattern(self.original.id.pattern);
+        self.is_itself = true;
+        self
     }
 
     /// Whether it is part of ⊥, not a transaction of its own.
@@ -334,7 +347,10 @@ impl<'a> Cutter<'a> {
         {
             return Some(named_by(&violations, same));
         }
-        let fitting = violations.into_iter().filter(|v| self.fits(v));
+        let is_wanted = |v: &Violation| {
+            self.fits(v) && (!self.is_itself || self.is_about_the_same(v, renaming))
+        };
+        let fitting = violations.into_iter().filter(is_wanted);
         let original = self.translated_transactions(renaming);
         fitting.min_by_key(|v| {
             let other_transactions = original.as_deref() != Some(v.transactions.as_slice());
@@ -358,7 +374,7 @@ impl<'a> Cutter<'a> {
     /// instance of the same pattern, among the same transactions. Cycles without a name may get one, and where it is
     /// open what was read, the cases are what is shown.
     pub(super) fn is_about_the_same(&self, violation: &Violation, renaming: &Renaming) -> bool {
-        let is_named = !Wanted::of(self.original).is_general();
+        let is_named = self.is_itself || !Wanted::of(self.original).is_general();
         if is_named && violation.id.pattern != self.original.id.pattern {
             return false;
         }
@@ -444,7 +460,9 @@ impl<'a> Cutter<'a> {
         let best = findings
             .violations
             .into_iter()
-            .filter(|v| self.fits(v))
+            .filter(|v| {
+                self.fits(v) && (!self.is_itself || self.is_about_the_same(v, &found.renaming))
+            })
             .min_by_key(weight);
         match best.filter(|best| weight(best) < weight(&found.violation)) {
             Some(violation) => ViolatingPart { violation, ..found },

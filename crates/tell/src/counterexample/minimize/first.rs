@@ -151,6 +151,10 @@ impl Cutter<'_> {
                 Answer::Violated(found) => return Some((*found, true)),
                 Answer::ByAnotherPattern if self.wanted != Wanted::Anything => {
                     if !self.widen(&mut keep, &members) {
+                        if self.is_itself {
+                            self.is_unlisted = true;
+                            return Some((self.as_found(&members)?, true));
+                        }
                         self.wanted = Wanted::Anything;
                     }
                     continue;
@@ -237,6 +241,22 @@ impl Cutter<'_> {
                 }
             }
         }
+    }
+
+    /// These transactions, with their writes and what the violation is about, and the unchanged violation.
+    fn as_found(&self, members: &[TransactionId]) -> Option<ViolatingPart> {
+        let keep = TransactionSet::of(self.history, members.iter().copied());
+        let (history, renaming) = self.history.restrict(&keep, |o| {
+            self.history.kinds()[o.index()] == OperationKind::Write
+                || self.involved.binary_search(&o).is_ok()
+        });
+        let violation = translate(self.original, &renaming)?;
+        Some(ViolatingPart {
+            keep: members.to_vec(),
+            history,
+            renaming,
+            violation,
+        })
     }
 
     /// The whole history with the unchanged violation: for when it cannot be explained without the reads that are left

@@ -1,6 +1,7 @@
 //! From a violation of the whole history to a small history that still violates the level.
 //!
-//! A violation that follows from a simpler one is shown by that one (`cause`).
+//! A violation that follows from a simpler one is shown by that one (`cause`), and so is one whose part has a smaller
+//! proof of its level, by whatever pattern; unless it is to be shown [as itself](Minimizer::itself).
 //!
 //! 1. *Core* (`first`): the transactions that the violation mentions are cut out; reads whose writer is left out are
 //!    dropped, and so are reads that are separate anomalies and not what the violation is about, unless its pattern
@@ -86,7 +87,8 @@ impl Minimizer<'_> {
     fn at_level(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
         let cutter = Cutter::new(self, violation, level, control);
         let Some(cause) = cutter.cause() else {
-            return cutter.minimize();
+            let example = cutter.minimize();
+            return self.smaller_by_any(&example, violation, control).unwrap_or(example);
         };
         let level = cause
             .level()
@@ -97,6 +99,47 @@ impl Minimizer<'_> {
             shows: example.shows.of_cause(),
             ..example
         }
+    }
+}
+
+impl Minimizer<'_> {
+    /// The smallest part found in which a violation is still an instance of its own pattern, though a simpler one may
+    /// explain it. Costs as much as [`minimize`](Self::minimize).
+    pub fn itself(&self, violation: &Violation, control: &Control) -> Counterexample {
+        Cutter::new(self, violation, level_of(violation), control)
+            .as_itself()
+            .minimize()
+    }
+
+    /// What is smaller than a counterexample that is minimal for its pattern only: a violation of the same level by any
+    /// pattern among the operations of that one.
+    fn smaller_by_any(
+        &self,
+        example: &Counterexample,
+        violation: &Violation,
+        control: &Control,
+    ) -> Option<Counterexample> {
+        use Minimality::{IrreducibleForPattern, SmallestForPattern};
+        let is_for_pattern =
+            |minimality| matches!(minimality, IrreducibleForPattern | SmallestForPattern);
+        if !is_for_pattern(example.minimality) && !is_for_pattern(example.operation_minimality) {
+            return None;
+        }
+        let cutter = Cutter::new(self, violation, example.level, control);
+        let smaller = cutter.simplest_within(example)?;
+        let level = smaller.level().unwrap_or(example.level);
+        let smaller = self.at_level(&smaller, level, control);
+        let extent = |example: &Counterexample| {
+            (
+                example.history.n_transactions(),
+                example.history.n_operations(),
+            )
+        };
+        let is_smaller = extent(&smaller) < extent(example);
+        is_smaller.then(|| Counterexample {
+            shows: smaller.shows.of_cause(),
+            ..smaller
+        })
     }
 }
 
@@ -145,7 +188,7 @@ impl Cutter<'_> {
         // Without a write a failed comparison that it explained may be unexplained, so what its removal violates says
         // nothing about the whole.
         let is_whole = !is_cut && core.keep.len() == self.history.n_transactions();
-        if is_whole || self.original.id.pattern == Pattern::NoLinearOrder {
+        if is_whole || self.is_unlisted || self.original.id.pattern == Pattern::NoLinearOrder {
             return self.counterexample(core, Minimality::Reduced, Minimality::Reduced);
         }
         let universe: Vec<TransactionId> = core.keep.clone();

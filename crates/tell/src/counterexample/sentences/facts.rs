@@ -5,12 +5,11 @@ use super::words::Words;
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::sentence::{Mention, Sentence, say};
 use crate::counterexample::{Counterexample, Explanation, Shows};
-use isoscope_check::checkers::{
-    Findings, Level, Pattern, Proof, Respected, Verdict, Violation, lattice,
-};
+use super::verdict::Standing;
+use isoscope_check::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation};
 use isoscope_model::history::{
     DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome,
-    TransactionId, UnknownRule, Value, visible,
+    TransactionId, UnknownRule, Value, grouped, visible,
 };
 use isoscope_model::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
 
@@ -45,14 +44,14 @@ impl Explanation {
         {
             let standing = Standing::of(&verdicts);
             let others = if findings.patterns.values().sum::<u64>() > 1 {
-                ", with its other anomalies"
+                ", with its other anomalies,"
             } else {
                 ""
             };
             self.whole = Some(if standing == self.standing {
-                "Whole history: the same levels allow and forbid it.".to_owned()
+                "The whole history breaks the same levels.".to_owned()
             } else {
-                format!("Whole history{others}: {}.", standing.text(&self.standing))
+                standing.sentence(&format!("The whole history{others} breaks"), "", None)
             });
         }
         let place = findings
@@ -93,11 +92,12 @@ impl Explanation {
             }
             others => of_other_writers(whole, &others),
         };
-        if !others.is_empty() {
-            self.assumptions
-                .retain(|assumption| assumption != ONE_WRITER);
-            self.assumptions.splice(0..0, others);
-        }
+        let rests_on_writers = self.assumptions.iter().any(|said| said == ONE_WRITER);
+        self.assumptions.retain(|said| said != ONE_WRITER);
+        self.checked = (rests_on_writers && others.is_empty())
+            .then(|| checked(whole, &self.taken))
+            .flatten();
+        self.assumptions.splice(0..0, others);
         if whole.rules().unknown != UnknownRule::default() {
             let how = whole.rules().unknown.word();
             self.assumptions.push(format!(
@@ -116,24 +116,35 @@ impl Explanation {
         Some(format!("{clause}."))
     }
 
-    /// Short lines for every form of the explanation: what casts doubt on it, the verdicts, those of the whole history where known, the weakest levels
-    /// broken on every order, which order makes the difference, and the assumptions.
-    pub fn facts(&self) -> Vec<String> {
-        let doubt = self.doubt.clone().into_iter();
-        doubt.chain(self.facts_without_doubt()).collect()
+    /// The lines below the title: who did what, what that breaks and what still allows it, and what was tested.
+    pub fn block(&self) -> [String; 3] {
+        let breaks = match &self.told_by {
+            Some(simpler) => format!("{} Explained more simply by {simpler}.", self.breaks),
+            None => self.breaks.clone(),
+        };
+        [self.summary.to_string(), breaks, self.tested.clone()]
     }
 
-    /// As `facts`, without the doubt, for readers who are shown it elsewhere.
-    pub fn facts_without_doubt(&self) -> Vec<String> {
-        let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
+    /// What else is known, a line each, for the end of every form of the explanation: what casts doubt on it, which order
+    /// makes the difference, the weakest levels broken, the whole history, faults, and what was checked or is assumed.
+    pub fn details(&self) -> Vec<String> {
+        let doubt = self.doubt.clone().into_iter();
+        doubt.chain(self.details_without_doubt()).collect()
+    }
+
+    /// As `details`, without the doubt, for readers who are shown it elsewhere.
+    pub fn details_without_doubt(&self) -> Vec<String> {
+        let assumed = (!self.assumptions.is_empty())
+            .then(|| format!("Assumed: {}.", self.assumptions.join("; ")));
         let facts = [
-            Some(self.verdicts.clone()),
-            self.whole.clone(),
-            self.weakest.clone(),
             self.difference.clone(),
+            self.weakest.clone(),
+            self.whole.clone(),
+            self.promised.clone(),
             self.contained(),
             self.faults.clone(),
-            Some(assumed),
+            self.checked.clone(),
+            assumed,
         ];
         facts.into_iter().flatten().collect()
     }
@@ -187,150 +198,27 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
     Some(format!("what {all} wrote counts as the initial state"))
 }
 
-/// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
-pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> (String, Standing) {
-    let verdicts: Vec<(Level, &Verdict)> = example
-        .verdicts
-        .iter()
-        .map(|(level, verdict)| (*level, verdict))
-        .collect();
-    // Of the operations, since others of the same transactions may be hidden.
-    let these = match example.history.n_operations() {
-        1 => "This operation".to_owned(),
-        n => format!("These {n} operations"),
+/// "Checked: only S3#16 wrote 48 = 6 in these 90 transactions."
+fn checked(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Option<String> {
+    let words = Words::new(whole, &[]);
+    let from = taken.iter().filter_map(|&(read, from)| Some((read, from?)));
+    let written: Vec<(OperationId, TransactionId)> =
+        from.filter(|(_, writer)| !writer.is_initial()).collect();
+    let all = match whole.n_transactions() {
+        1 => "this transaction".to_owned(),
+        n => format!("these {} transactions", grouped(n as u64)),
     };
-    let these = match example.history.n_transactions() {
-        1 => format!("{these} of one transaction"),
-        n => format!("{these} of {n} transactions"),
-    };
-    let broken = |&(level, verdict): &(Level, &Verdict)| {
-        (!level.is_of_reads() && *verdict == Verdict::Violated).then_some(level)
-    };
-    let argued = match verdicts.iter().filter_map(broken).min() {
-        Some(weakest) if weakest < example.level => {
-            // Strict serializability does not count failed comparisons.
-            let reads = (0..example.history.n_operations()).map(OperationId::new);
-            let compares = reads
-                .into_iter()
-                .any(|o| example.history.differs_from(o).is_some());
-            let same = match (weakest, example.level, compares) {
-                (Level::StrictSerializability, Level::Linearizability, false) => {
-                    ", which is the same here: each transaction is a single read, write or compare-and-set (which counts as two operations) of one key"
-                }
-                _ => "",
-            };
-            format!(
-                "; the argument below is about {}{same}",
-                example.level.spoken()
-            )
-        }
-        _ => String::new(),
-    };
-    let standing = Standing::of(&verdicts);
-    let said = standing.text(&Standing::default());
-    (format!("{these}: {said}{argued}."), standing)
-}
-
-/// The strongest levels that hold, the weakest that are broken, and those that are open. Cut isolation, which few know, is
-/// named only where it is broken or all that holds, and with its meaning.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::counterexample) struct Standing {
-    /// "allowed by", levels, " and everything stronger"; none where every level forbids it.
-    parts: Vec<(&'static str, Vec<NamedLevel>, &'static str)>,
-}
-
-/// A level, and whether it is named with its meaning.
-type NamedLevel = (Level, bool);
-
-impl Standing {
-    fn of(verdicts: &[(Level, &Verdict)]) -> Standing {
-        let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
-            verdicts
-                .iter()
-                .filter(|(_, verdict)| wanted(verdict))
-                .map(|&(level, _)| level)
-                .collect()
-        };
-        let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
-        let broken = with(|verdict| matches!(verdict, Verdict::Violated));
-        let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
-        let mut strongest = lattice::strongest(held.iter().copied());
-        if strongest.iter().any(|level| !level.is_of_reads()) {
-            strongest.retain(|level| !level.is_of_reads());
-        }
-        let weakest: Vec<Level> = broken
-            .iter()
-            .copied()
-            .filter(|&level| {
-                !broken
-                    .iter()
-                    .any(|&other| other != level && level.implies(other))
-            })
-            .collect();
-        if held.is_empty() && open.is_empty() {
-            return Standing::default();
-        }
-        // Those that count no sessions but real time are judged alone, and none of them is the strongest.
-        let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
-        let stronger = if broken.len() > weakest.len() || is_alone {
-            " and everything stronger"
-        } else {
-            ""
-        };
-        let parts = [
-            ("allowed by", strongest, ""),
-            ("forbidden by", weakest, stronger),
-            ("undecided:", open, ""),
-        ];
-        let named = |(what, levels, more): (&'static str, Vec<Level>, &'static str)| {
-            let with_meaning = |level: Level| match levels.as_slice() {
-                // What its meaning adds is that of the levels that are forbidden.
-                [Level::ReadCommitted] => what != "allowed by",
-                [_] => true,
-                _ => level.is_of_reads(),
-            };
-            let named = levels.iter().map(|&level| (level, with_meaning(level)));
-            (what, named.collect(), more)
-        };
-        let parts = parts
-            .into_iter()
-            .filter(|(_, levels, _)| !levels.is_empty());
-        Standing {
-            parts: parts.map(named).collect(),
-        }
+    match written.as_slice() {
+        [] => None,
+        [(read, writer)] if !whole.lists().is_list(whole.operation(*read).key) => Some(format!(
+            "Checked: only {} wrote {} in {all}.",
+            words.transaction(*writer),
+            words.content(*read)
+        )),
+        _ => Some(format!(
+            "Checked: each value that was read here was written once in {all}."
+        )),
     }
-
-    /// "allowed by read committed, forbidden by read atomic and everything stronger", without the meanings that `known`
-    /// gives.
-    fn text(&self, known: &Standing) -> String {
-        if self.parts.is_empty() {
-            return "forbidden by every level".to_owned();
-        }
-        let is_known = |level| {
-            known
-                .parts
-                .iter()
-                .any(|(_, levels, _)| levels.contains(&(level, true)))
-        };
-        let name = |&(level, with_meaning): &NamedLevel| {
-            if with_meaning && !is_known(level) {
-                glossed(level)
-            } else {
-                level.spoken()
-            }
-        };
-        let said = self.parts.iter().map(|(what, levels, more)| {
-            let names: Vec<String> = levels.iter().map(name).collect();
-            let separator = if more.is_empty() { " and " } else { ", " };
-            format!("{what} {}{more}", names.join(separator))
-        });
-        said.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// A level with its meaning in a few words.
-fn glossed(level: Level) -> String {
-    format!("{} ({})", level.spoken(), level.row().gloss)
 }
 
 const ONE_WRITER: &str = "each value that was read has one possible writer";
@@ -445,28 +333,22 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         }
     });
     let rests_on_sessions = rests_on_sessions(violation) && example.level.plain_of().is_none();
-    let order = match example.level {
+    let rests_on_operations =
+        example.level == Level::CutIsolation || rests_on_program_order(violation);
+    let order = match (rests_on_operations, rests_on_sessions) {
         _ if example.history.n_transactions() == 1 => {
-            "the operations of a transaction are listed in order"
+            Some("the file has the operations of a transaction in the order in which they ran")
         }
-        Level::CutIsolation => {
-            "the order within a transaction counts, the order of lines across sessions does not"
+        (true, true) => Some(
+            "the file has the transactions of a session, and their operations, in the order in which they ran",
+        ),
+        (true, false) => {
+            Some("the file has the operations of a transaction in the order in which they ran")
         }
-        _ if !is_timed && !rests_on_sessions && rests_on_program_order(violation) => {
-            "the order within a transaction counts, the order of lines across sessions does not"
+        (false, true) => {
+            Some("the file has the transactions of a session in the order in which they ran")
         }
-        _ if !is_timed && !rests_on_sessions => {
-            "the order of lines across transactions does not count"
-        }
-        _ if is_timed && example.level.plain_of().is_some() => "session order does not count",
-        _ if is_timed && rests_on_program_order(violation) => {
-            "the order within a transaction and within a session counts"
-        }
-        _ if is_timed => "the order within a session counts",
-        _ if rests_on_program_order(violation) => {
-            "the order within a transaction and within a session counts, the order of lines across sessions does not"
-        }
-        _ => "the order within a session counts, the order of lines across sessions does not",
+        (false, false) => None,
     };
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
@@ -477,7 +359,7 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     written
         .chain(initial)
         .chain(clock)
-        .chain([order.to_owned()])
+        .chain(order.map(str::to_owned))
         .chain(session)
         .chain(list)
         .collect()

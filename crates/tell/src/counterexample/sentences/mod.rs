@@ -14,6 +14,7 @@ pub(super) mod runs;
 mod size;
 mod speaker;
 mod statements;
+pub(super) mod verdict;
 mod words;
 mod wrong_reads;
 mod wrong_values;

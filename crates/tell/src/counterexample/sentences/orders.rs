@@ -16,9 +16,17 @@ const MOST_NAMED: usize = 3;
 type Pair = (TransactionId, TransactionId);
 
 /// "Weakest levels that these operations violate: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
-/// None if that is not known.
-pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
+/// None if that is not known, or says no more than that they break those `known`.
+pub(in crate::counterexample) fn weakest(
+    history: &History,
+    orders: &Orders,
+    known: &[Level],
+) -> Option<String> {
     let weakest = orders.weakest_broken();
+    let form = |level: &Level| level.plain_of().unwrap_or(*level);
+    if weakest.iter().all(|level| known.contains(&form(level))) {
+        return None;
+    }
     let levels = if weakest.len() == 1 {
         "level"
     } else {
@@ -104,57 +112,40 @@ fn shares_session(history: &History) -> bool {
         .any(|session| history.transactions_of(session).len() > 1)
 }
 
-/// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
-/// :serializable) and weaker plain levels. The order T1 before T2 in session s1 is what counts. Without it,
-/// these operations satisfy read atomic."
+/// "Without session order, these operations satisfy plain serializability (P-SER, Elle's :serializable). What counts is the
+/// order T1 before T2 in session s1: without it, read atomic holds."
 pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Difference) -> String {
     let by_sessions = difference.order == CountedOrder::Session;
     let what = match difference.order {
-        CountedOrder::Session => "Session order",
-        CountedOrder::KeyRealTime => "Real time between transactions with a key in common",
-        CountedOrder::CommitRealTime => "The order of commits in real time",
-        _ => "Real time",
-    };
-    let weaker = match (difference.without.as_slice(), by_sessions) {
-        ([Level::PlainReadUncommitted], _) => "",
-        (_, true) => " and weaker plain levels",
-        (_, false) => " and weaker levels",
+        CountedOrder::Session => "session order",
+        CountedOrder::KeyRealTime => "real time between transactions with a key in common",
+        CountedOrder::CommitRealTime => "the order of commits in real time",
+        _ => "real time",
     };
     let held: Vec<String> = difference.without.iter().map(in_full).collect();
     let held = format!(
-        "{what} makes the difference: without it, these operations satisfy {}{weaker}.",
+        "Without {what}, these operations satisfy {}.",
         held.join(" and ")
     );
     let level = difference.level.spoken();
+    let of = |steps: &[Pair]| {
+        if by_sessions {
+            in_sessions(words.history, steps)
+        } else {
+            in_time(words, steps)
+        }
+    };
+    let order = if by_sessions { "the order " } else { "that " };
     let needed = match difference.needed.as_slice() {
         [] => match used(words, difference.order) {
             used if used.is_empty() => String::new(),
-            used if by_sessions => format!(
-                " The argument uses the order {}.",
-                in_sessions(words.history, &used)
-            ),
-            used => format!(" The argument uses that {}.", in_time(words, &used)),
+            used => format!(" The argument uses {order}{}.", of(&used)),
         },
-        [step] if by_sessions => {
-            format!(
-                " The order {} is what counts. Without it, these operations satisfy {level}.",
-                in_sessions(words.history, &[*step])
-            )
-        }
-        [step] => format!(
-            " What counts is that {}. Without that, these operations satisfy {level}.",
-            in_time(words, &[*step])
+        [step] => format!(" What counts is {order}{}: without it, {level} holds.", of(&[*step])),
+        steps => format!(
+            " Each step of this counts: {}. Without any one of them, {level} holds.",
+            of(steps)
         ),
-        steps => {
-            let steps = if by_sessions {
-                in_sessions(words.history, steps)
-            } else {
-                in_time(words, steps)
-            };
-            format!(
-                " Each step of this is needed: {steps}. If any one of them is dropped, these operations satisfy {level}."
-            )
-        }
     };
     held + &needed
 }
@@ -162,7 +153,7 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
 /// What the answer to an edge adds if it makes the difference.
 pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> String {
     format!(
-        " This makes the difference: without it, these operations satisfy {}.",
+        " Without this, {} would hold.",
         difference.level.spoken()
     )
 }
