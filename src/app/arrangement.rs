@@ -31,6 +31,9 @@ pub struct Arrangement {
     /// What stays in a picture and what is left out of it by choice, by identity of the anomaly.
     #[serde(rename = "picks")]
     pub overrides: BTreeMap<String, Overrides>,
+    /// What was tested, where the user says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tested: String,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
     /// What is marked in the history.
@@ -161,6 +164,7 @@ impl App {
                 .filter(|(_, p)| !p.is_empty())
                 .map(|(i, p)| (i.clone(), p.clone()))
                 .collect(),
+            tested: document.tested.clone(),
             notes: document.notes.clone(),
             marks: document.marks.all.clone(),
             chosen: document.parts.chosen.clone(),
@@ -177,6 +181,8 @@ impl App {
         };
         let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
         document.notes = arrangement.notes;
+        let is_told_again = document.tested != arrangement.tested;
+        document.tested = arrangement.tested;
         document.marks.replace(arrangement.marks);
         document.tree.prepare(arrangement.filter, by);
         // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
@@ -211,6 +217,9 @@ impl App {
                 .as_ref()
                 .and_then(|document| document.argument.evidence.clone());
             self.redraw(expanded);
+        }
+        if is_told_again {
+            self.tell_again();
         }
     }
 

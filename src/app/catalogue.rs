@@ -2,7 +2,7 @@
 
 use super::grouping::{AnomalyGroups, GroupBy};
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId, add_instances};
-use crate::counterexample::{Counterexample, simpler_ones};
+use crate::counterexample::{Counterexample, Explanation, simpler_ones};
 use crate::history::{History, TransactionId, as_typed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -34,18 +34,25 @@ pub struct Entry {
 pub struct Drawn {
     /// The anomaly that is shown: itself, or a simpler one that it contains.
     pub shown: ViolationId,
-    /// The text of its line in the list.
-    pub label: String,
+    /// The headline of its picture.
+    pub title: String,
+    /// Who did what, in a sentence.
+    pub summary: String,
     /// Number of transactions.
     pub size: usize,
 }
 
 impl Drawn {
     /// What a counterexample shows, listed as `shown`.
-    pub fn of(shown: ViolationId, example: &Counterexample) -> Drawn {
+    pub fn of(
+        shown: ViolationId,
+        example: &Counterexample,
+        explanation: &Explanation,
+    ) -> Drawn {
         Drawn {
             shown,
-            label: label(&example.history, &example.violation),
+            title: explanation.title.clone(),
+            summary: explanation.summary.to_string(),
             size: example.history.n_transactions(),
         }
     }
@@ -67,7 +74,7 @@ pub struct Catalogue {
     /// the pattern can violate.
     levels: Vec<Level>,
     /// Other ways to heap them up.
-    groupings: [AnomalyGroups; 4],
+    groupings: [AnomalyGroups; 3],
     places: BTreeMap<ViolationId, usize>,
     /// Hash of the identity and index, ascending.
     identities: Vec<(u64, u32)>,
@@ -99,12 +106,7 @@ impl Catalogue {
             .enumerate()
             .map(|(place, entry)| (entry.id, place))
             .collect();
-        let groupings = [
-            GroupBy::Cause,
-            GroupBy::Component,
-            GroupBy::Key,
-            GroupBy::Session,
-        ]
+        let groupings = [GroupBy::Component, GroupBy::Key, GroupBy::Session]
         .map(|by| AnomalyGroups::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings
@@ -253,14 +255,18 @@ impl Catalogue {
             .filter(move |violation| self.component(violation.id) == Some(component))
     }
 
-    /// The groupings of a way to group, if it is not the usual one.
+    /// How many causes the listed violations have: those that no simpler one explains. O(violations).
+    pub fn n_causes(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.simpler.is_none()).count()
+    }
+
+    /// The groupings of a way to group, if it is by something in common.
     pub fn groupings(&self, by: GroupBy) -> Option<&AnomalyGroups> {
         match by {
-            GroupBy::Pattern => None,
-            GroupBy::Cause => Some(&self.groupings[0]),
-            GroupBy::Component => Some(&self.groupings[1]),
-            GroupBy::Key => Some(&self.groupings[2]),
-            GroupBy::Session => Some(&self.groupings[3]),
+            GroupBy::Cause | GroupBy::Pattern => None,
+            GroupBy::Component => Some(&self.groupings[0]),
+            GroupBy::Key => Some(&self.groupings[1]),
+            GroupBy::Session => Some(&self.groupings[2]),
         }
     }
 }

@@ -173,7 +173,14 @@ impl App {
                 let again = self.state.lattice.chosen == Some(level);
                 self.state.lattice.chosen = Some(level).filter(|_| !again);
             }
-            Request::ChoosePromise(place) => self.state.lattice.promise = place,
+            Request::ChoosePromise(place) => {
+                self.state.lattice.promise = place;
+                self.tell_again();
+            }
+            Request::SetTested(said) => {
+                self.with_document(|document| document.tested = said);
+                self.tell_again();
+            }
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
             Request::ChooseKey(key) => self.ask_for_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
@@ -273,6 +280,7 @@ impl App {
             Command::NextMark => self.step_mark(1),
             Command::PreviousMark => self.step_mark(-1),
             Command::EditNote => self.edit_note(),
+            Command::EditTested => self.edit_tested(),
             Command::GroupBy if self.state.show_batch => self.with_batch(Batch::group),
             Command::GroupBy => {
                 let by = self

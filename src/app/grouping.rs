@@ -1,7 +1,7 @@
-//! Anomalies grouped by what they have in common: root cause, component, key, or sessions.
+//! Anomalies grouped by what they have in common: cause, pattern, component, key, or sessions.
 
 use crate::checkers::{Findings, Violation};
-use crate::counterexample::{Group, components, groups};
+use crate::counterexample::{Group, components};
 use crate::history::History;
 use crate::report::{key_of, sessions_of};
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 /// What the list is grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupBy {
-    /// Level, pattern, then root cause.
+    /// The simplest anomaly of each cause, with the patterns that the same operations also form.
     #[default]
-    Pattern,
-    /// Anomalies of all patterns with one root cause.
     Cause,
+    /// Level, then pattern.
+    Pattern,
     /// Anomalies of all patterns that share transactions, directly or through others.
     Component,
     /// The key on which the contradiction shows.
@@ -25,8 +25,8 @@ pub enum GroupBy {
 impl GroupBy {
     /// All, in the order in which the user cycles through them.
     pub const ALL: [GroupBy; 5] = [
-        GroupBy::Pattern,
         GroupBy::Cause,
+        GroupBy::Pattern,
         GroupBy::Component,
         GroupBy::Key,
         GroupBy::Session,
@@ -67,16 +67,11 @@ impl AnomalyGroups {
     /// AnomalyGroups up what was found. O(anomalies · log anomalies).
     pub fn new(history: &History, findings: &Findings, by: GroupBy) -> AnomalyGroups {
         let names: Vec<String> = match by {
-            GroupBy::Pattern => findings
+            GroupBy::Cause | GroupBy::Pattern => findings
                 .violations
                 .iter()
                 .map(|v| v.id.pattern.row().title.to_owned())
                 .collect(),
-            GroupBy::Cause => names(
-                history,
-                &findings.violations,
-                groups(history, &findings.violations),
-            ),
             GroupBy::Component => names(
                 history,
                 &findings.violations,

@@ -8,7 +8,7 @@ use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
-    CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
+    CaseTree, Counterexample, Explanation, Interpretation, Tested, case_tree, interpret, narrate,
 };
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::diagram::scene::Scene;
@@ -148,6 +148,8 @@ pub struct Draw {
     pub hidden: BTreeSet<TransactionId>,
     /// What to draw in addition to the contradiction and its evidence.
     pub shows: Shows,
+    /// What was tested.
+    pub tested: Tested,
 }
 
 /// Making a picture.
@@ -174,6 +176,7 @@ impl Draw {
                 &self.history,
                 &catalogue.findings,
                 &violation,
+                self.tested,
                 control,
             )),
         };
@@ -195,10 +198,13 @@ pub fn argue(
     history: &History,
     findings: &Findings,
     violation: &Violation,
+    tested: Tested,
     control: &Control,
 ) -> Argument {
     control.phase("minimizing", 0);
-    let example = Examples::new(history, findings).of(violation, control);
+    let example = Examples::new(history, findings)
+        .of_tested(tested)
+        .of_row(violation, control);
     control.phase("explaining", 0);
     let Example {
         violation: shown,

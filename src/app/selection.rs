@@ -12,7 +12,7 @@ use super::tree::{Branch, Catalogue, MAKE, Made};
 use super::vocabulary::{Attention, Tone};
 use crate::checkers::{Pattern, ViolationId};
 use crate::control::Control;
-use crate::counterexample::involved_operations;
+use crate::counterexample::{Tested, involved_operations};
 use crate::jobs;
 use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
@@ -216,6 +216,9 @@ impl App {
         document.drawing = true;
         let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
         let hidden = document.visibility.hidden.clone();
+        let tested = Tested::of(&history)
+            .in_words(&document.tested)
+            .promising(self.state.lattice.promise());
         let picture = Draw {
             history,
             material,
@@ -223,8 +226,32 @@ impl App {
             expanded,
             hidden,
             shows,
+            tested,
         };
         self.ask(&DRAW, move |control| picture.make(control));
+    }
+
+    /// Notes what was tested, or promised, and tells the selected anomaly again.
+    pub(super) fn tell_again(&mut self) {
+        jobs::discard(std::mem::take(&mut self.pictures));
+        let Some(document) = &self.state.document else {
+            return;
+        };
+        let chosen = document.selected.zip(document.catalogue.clone());
+        if let Some((id, catalogue)) = chosen
+            && let Some(violation) = catalogue.violation(id)
+        {
+            let material = Material::Violation(Box::new(violation.clone()), catalogue.clone());
+            self.order(material, document.argument.evidence.clone());
+        }
+    }
+
+    /// Focuses the field for what was tested.
+    pub(super) fn edit_tested(&mut self) {
+        self.edit_note();
+        self.with_document(|document| {
+            document.reveal.tested = std::mem::take(&mut document.reveal.note);
+        });
     }
 
     /// Draws the same argument differently.
@@ -351,7 +378,9 @@ impl App {
         }
         document.drawing = false;
         let argument = &picture.argument;
-        let drawn = || Drawn::of(argument.shown, &argument.counterexample);
+        let drawn = || {
+            Drawn::of(argument.shown, &argument.counterexample, &argument.explanation)
+        };
         document.drawn.entry(argument.id).or_insert_with(drawn);
         document.argument.evidence = Some(picture.expanded.clone());
         let example = &picture.argument.counterexample;

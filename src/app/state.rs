@@ -197,6 +197,8 @@ pub struct Reveal {
     pub answer: bool,
     /// The field of the note, to be typed into.
     pub note: bool,
+    /// The field for what was tested, to be typed into.
+    pub tested: bool,
 }
 
 /// Everything about the open history.
@@ -208,6 +210,8 @@ pub struct Document {
     pub title: String,
     /// Its state of work.
     pub phase: Phase,
+    /// What was tested, where the user says it.
+    pub tested: String,
     /// Why it could not be read.
     pub unreadable: Option<Unreadable>,
     /// What was observed, once it is read.

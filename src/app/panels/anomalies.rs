@@ -7,9 +7,10 @@ use crate::app::instances::AT_ONCE;
 use crate::app::page::Page;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, ROW, counted};
-use crate::app::tree::{Branch, Catalogue, Entry, ListLine, toggle_word};
+use crate::app::tree::{Branch, Catalogue, Entry, ListLine, short, toggle_word};
 use crate::app::vocabulary::{Attention, Focus, Phase};
 use crate::checkers::{Pattern, ViolationId, ViolationName};
+use crate::counterexample::headline;
 use crate::health::Kind;
 use crate::relations::Relation;
 use crate::report::grouped;
@@ -18,8 +19,8 @@ use egui::{
     WidgetInfo, WidgetType, vec2,
 };
 
-/// What an arrow behind the name of a pattern means.
-const SHOWN_IN_ITS_PLACE: &str = "Each contains the anomaly that the arrow names. That one is drawn instead, unless this one can be drawn by itself.";
+/// What the anomalies are that have the cause of a simpler one.
+const SAME_CAUSE: &str = "The same operations also form these patterns. Each can be drawn as itself; the simplest is above.";
 
 /// Name of the filter field.
 pub(crate) const FILTER_ID: &str = "anomaly filter";
@@ -55,21 +56,25 @@ pub(crate) fn anomalies_ui(
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let shown = document.tree.order().len() as u64;
             let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
+            let causes = |n: usize| counted(n, "cause");
             let text = match document.tree.filter().is_empty() {
                 _ if !is_counted => "counting…".to_owned(),
                 _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
-                true if shown < total => {
-                    let rest = if total < 10_000 { format!(", {} on request", total - shown) } else { String::new() };
-                    format!("{} found, {} listed{rest}", grouped(total), grouped(shown))
+                true => {
+                    let patterns = counted(total as usize, "pattern");
+                    format!("{}, {patterns}", causes(document.tree.n_causes()))
                 }
-                true => grouped(total),
-                false => format!("{} of {}", grouped(shown), grouped(total)),
+                false => {
+                    let of = document.tree.n_named().unwrap_or(total);
+                    let causes = causes(document.tree.n_causes());
+                    format!("{} of {} in {causes}", grouped(shown), grouped(of))
+                }
             };
             if document.catalogue.is_some() {
                 let label = ui.colored_label(palette.weak, text);
                 label.on_hover_text(
-                    "All instances are counted. Where one cause shows in many of them, one is listed at first; the line “List … more” of a \
-                     class lists the others.",
+                    "The operations of one cause may form several patterns. All are counted; “List … more” lists those that are not \
+                     listed yet.",
                 );
             }
         });
@@ -156,6 +161,7 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         size: style::BODY,
         selected: false,
         triangle: None,
+        is_of_two: false,
     };
     let heading = row.ui(ui, true);
     let (end, size) = (String::new(), style::BODY);
@@ -167,6 +173,7 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         size,
         selected: false,
         triangle: None,
+        is_of_two: false,
     };
     let line = row.ui(ui, false);
     let hover = super::tooltip(Command::Show(Page::Health));
@@ -405,6 +412,8 @@ fn line_ui(
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
                 Branch::Group(..) | Branch::Consequences(_) => (2, palette.weak, style::BODY),
+                Branch::Cause(_) => (1, palette.accent, style::SMALL),
+                Branch::AlsoPattern(..) => (2, palette.text, style::BODY),
                 Branch::AnomalyGroup(..) => (0, palette.strong, style::BODY),
                 Branch::HeapPattern(..) => (1, palette.text, style::BODY),
             };
@@ -414,7 +423,6 @@ fn line_ui(
                 0 => grouped(*count),
                 n => format!("{}, {} in doubt", grouped(*count), grouped(n)),
             };
-            let has_arrow = text.contains('→');
             let row = ListRow {
                 text,
                 end,
@@ -423,33 +431,29 @@ fn line_ui(
                 size,
                 selected: false,
                 triangle: Some(*open),
+                is_of_two: false,
             };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::AnomalyGroup(GroupBy::Cause, _) => {
-                    "Anomalies with one root cause".to_owned()
-                }
                 Branch::AnomalyGroup(GroupBy::Component, _) => {
                     "Anomalies that share transactions, directly or through others".to_owned()
                 }
                 Branch::AnomalyGroup(..) => "Anomalies with this in common".to_owned(),
-                Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
+                Branch::Cause(_) => SAME_CAUSE.to_owned(),
+                Branch::Pattern(pattern)
+                | Branch::HeapPattern(_, _, pattern)
+                | Branch::AlsoPattern(_, pattern) => {
                     let row = pattern.row();
                     let adya = row
                         .adya
                         .map(|name| format!(" · {name}"))
                         .unwrap_or_default();
-                    let shown = if has_arrow {
-                        &format!("\n{SHOWN_IN_ITS_PLACE}")
-                    } else {
-                        ""
-                    };
-                    format!("{}: {}\n{}{adya}{shown}", row.name, row.meaning, row.source)
+                    format!("{}: {}\n{}{adya}", row.name, row.meaning, row.source)
                 }
                 Branch::Group(..) => "Instances with one root cause".to_owned(),
-                Branch::Consequences(_) => SHOWN_IN_ITS_PLACE.to_owned(),
+                Branch::Consequences(_) => SAME_CAUSE.to_owned(),
             };
             let hover = match doubted {
                 0 => hover,
@@ -464,89 +468,56 @@ fn line_ui(
                 requests,
             );
         }
+        ListLine::Cause { entry } | ListLine::Summary { entry } => {
+            if let Some(entry) = catalogue.entries.get(*entry) {
+                let is_title = matches!(line, ListLine::Cause { .. });
+                cause_ui(ui, entry, is_title, document, catalogue, requests);
+            }
+        }
         ListLine::Instance { entry, depth } => {
             let Some(entry) = catalogue.entries.get(*entry) else {
                 return;
             };
-            let selected = document.selected == Some(entry.id) && document.finding.is_none();
-            let drawn = document.drawn.get(&entry.id);
-            let simpler = drawn
-                .map(|drawn| drawn.shown)
-                .filter(|shown| *shown != entry.id)
-                .or(entry.simpler);
-            let (label, size) = drawn.map_or((&entry.label, entry.size), |drawn| {
-                (&drawn.label, drawn.size)
-            });
-            let colour = match (selected, simpler.is_some()) {
+            let selected = is_selected(document, entry);
+            let colour = match (selected, entry.simpler.is_some()) {
                 (true, _) => palette.strong,
                 (false, true) => palette.weak,
                 (false, false) => palette.text,
             };
-            let end = match (simpler, size, drawn.is_none() && entry.size > 1) {
-                (Some(simpler), ..) => format!("→ {simpler}"),
-                (None, 1, _) => "1 txn".to_owned(),
-                (None, n, true) => format!("≤ {n} txns"),
-                (None, n, false) => format!("{n} txns"),
+            let (drawn, by_cause) = (
+                document.drawn.get(&entry.id),
+                document.tree.by() == GroupBy::Cause,
+            );
+            let end = match drawn.map(|drawn| drawn.size) {
+                _ if by_cause => entry.id.to_string(),
+                Some(1) => "1 txn".to_owned(),
+                Some(n) => format!("{n} txns"),
+                None if entry.size > 1 => format!("≤ {} txns", entry.size),
+                None => "1 txn".to_owned(),
             };
-            let indent = *depth as f32 * 14.0;
             let row = ListRow {
-                text: label,
+                text: &entry.label,
                 end,
-                indent,
+                indent: *depth as f32 * 14.0,
                 colour,
                 size: style::BODY,
                 selected,
                 triangle: None,
+                is_of_two: false,
             };
             let response = row.ui(ui, false);
-            let note = simpler
-                .map(|simpler| format!("\nContains {simpler}, which explains it"))
-                .unwrap_or_default();
-            if document
-                .notes
-                .get(&entry.identity)
-                .is_some_and(|note| note.bookmarked)
-            {
-                // A small flag in the margin.
-                let at = response.rect.left_center() + vec2(indent + 5.0, 0.0);
-                let flag = vec![
-                    at + vec2(-3.0, -5.0),
-                    at + vec2(3.0, -5.0),
-                    at + vec2(3.0, 5.0),
-                    at + vec2(0.0, 2.0),
-                    at + vec2(-3.0, 5.0),
-                ];
-                ui.painter().add(egui::Shape::convex_polygon(
-                    flag,
-                    palette.caution,
-                    Stroke::NONE,
-                ));
-            }
-            let own = document
-                .notes
-                .get(&entry.identity)
-                .map(|note| note.text.trim())
-                .filter(|text| !text.is_empty());
-            let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
-            if response.hovered() && !selected {
-                // Its transactions are highlighted in the other views.
-                requests.push(Request::Focus(Focus::Hover(Attention::Anomaly(entry.id))));
-            }
-            response.context_menu(|ui| only_ui(ui, document, entry, requests));
-            let hint = "\nRight click: only those with its pattern, key or sessions";
-            if response
-                .on_hover_text(format!("{} {label}{note}{own}{hint}", entry.id))
-                .clicked()
-            {
-                requests.push(Request::Select(entry.id));
-            }
+            of_anomaly(ui, response, (entry, &entry.label), document, requests);
         }
         ListLine::More {
             pattern,
             listed,
             counted,
         } => {
-            let text = format!("List {} more", grouped((counted - listed).min(AT_ONCE)));
+            let n = grouped((counted - listed).min(AT_ONCE));
+            let text = match document.tree.by() {
+                GroupBy::Cause => format!("List {n} more {}", short(*pattern)),
+                _ => format!("List {n} more"),
+            };
             let (end, colour, size) = (
                 format!("{} listed", grouped(*listed)),
                 palette.accent,
@@ -560,6 +531,7 @@ fn line_ui(
                 size,
                 selected: false,
                 triangle: None,
+                is_of_two: false,
             };
             let hint =
                 "Where one cause shows in many instances, only one of them is listed initially.\n";
@@ -571,6 +543,95 @@ fn line_ui(
                 requests.push(Request::ListMore(*pattern));
             }
         }
+    }
+}
+
+fn is_selected(document: &Document, entry: &Entry) -> bool {
+    document.selected == Some(entry.id) && document.finding.is_none()
+}
+
+/// The headline of the simplest anomaly of a cause with the level that it breaks, or who did what, in the line below.
+fn cause_ui(
+    ui: &mut Ui,
+    entry: &Entry,
+    is_title: bool,
+    document: &Document,
+    catalogue: &Catalogue,
+    requests: &mut Requests,
+) {
+    let palette = Palette::of(ui);
+    let told = || {
+        let history = document.history.as_ref()?;
+        Some(headline(history, catalogue.violation(entry.id)?))
+    };
+    // Until it is minimized, what was found is told.
+    let (title, summary) = match document.drawn.get(&entry.id) {
+        Some(drawn) => (drawn.title.clone(), drawn.summary.clone()),
+        None => told().map_or_else(
+            || (entry.id.to_string(), entry.label.clone()),
+            |told| (told.title, told.summary.to_string()),
+        ),
+    };
+    let level = catalogue.level_of(entry.id.pattern).code();
+    let (text, end, colour, size) = match is_title {
+        true => (&title, level.to_owned(), palette.strong, style::BODY),
+        false => (&summary, String::new(), palette.weak, style::SMALL),
+    };
+    let row = ListRow {
+        text,
+        end,
+        indent: -8.0,
+        colour,
+        size,
+        selected: is_selected(document, entry),
+        triangle: None,
+        is_of_two: true,
+    };
+    let response = row.ui(ui, is_title);
+    let about = format!("{title}. {summary}");
+    of_anomaly(ui, response, (entry, &about), document, requests);
+}
+
+/// What a row of an anomaly offers: its flag, notes, menu and name.
+fn of_anomaly(
+    ui: &Ui,
+    response: egui::Response,
+    (entry, about): (&Entry, &str),
+    document: &Document,
+    requests: &mut Requests,
+) {
+    let note = document.notes.get(&entry.identity);
+    if note.is_some_and(|note| note.bookmarked) {
+        // A small flag in the margin.
+        let at = response.rect.left_center() + vec2(5.0, 0.0);
+        let flag = vec![
+            at + vec2(-3.0, -5.0),
+            at + vec2(3.0, -5.0),
+            at + vec2(3.0, 5.0),
+            at + vec2(0.0, 2.0),
+            at + vec2(-3.0, 5.0),
+        ];
+        ui.painter().add(egui::Shape::convex_polygon(
+            flag,
+            Palette::of(ui).caution,
+            Stroke::NONE,
+        ));
+    }
+    let own = note
+        .map(|note| note.text.trim())
+        .filter(|text| !text.is_empty());
+    let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
+    if response.hovered() && !is_selected(document, entry) {
+        // Its transactions are highlighted in the other views.
+        requests.push(Request::Focus(Focus::Hover(Attention::Anomaly(entry.id))));
+    }
+    response.context_menu(|ui| only_ui(ui, document, entry, requests));
+    let hint = "\nRight click: only those with its pattern, key or sessions";
+    if response
+        .on_hover_text(format!("{} {about}{own}{hint}", entry.id))
+        .clicked()
+    {
+        requests.push(Request::Select(entry.id));
     }
 }
 
@@ -609,6 +670,8 @@ struct ListRow<'a> {
     size: f32,
     selected: bool,
     triangle: Option<bool>,
+    /// It is one of two lines of the same thing.
+    is_of_two: bool,
 }
 
 impl ListRow<'_> {
@@ -624,7 +687,9 @@ impl ListRow<'_> {
             return response;
         }
         let painter = ui.painter();
-        if self.selected {
+        if self.selected && self.is_of_two {
+            painter.rect_filled(area, CornerRadius::ZERO, palette.selected);
+        } else if self.selected {
             painter.rect(
                 area.shrink2(vec2(0.0, 0.5)),
                 CornerRadius::same(4),

@@ -6,7 +6,6 @@ use crate::app::command::{Command, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
-use crate::app::tree::pattern_text;
 use crate::app::vocabulary::Attention;
 use crate::checkers::C4Pattern;
 use crate::counterexample::{Step, StepRole, narrate};
@@ -53,7 +52,7 @@ pub(crate) fn argument_ui(
         .show(ui, |ui| {
             ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
             let lit = super::scene::lit(document, picture);
-            heading_ui(ui, picture);
+            heading_ui(ui, picture, document, requests);
             if let Some(doubt) = &picture.argument.explanation.doubt {
                 ui.label(
                     RichText::new(doubt)
@@ -102,37 +101,19 @@ fn rule(ui: &mut Ui) {
     ui.add_space(2.0);
 }
 
-fn heading_ui(ui: &mut Ui, picture: &Picture) {
+fn heading_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let argument = &picture.argument;
-    let example = &argument.counterexample;
     style::bold(
         ui,
         &argument.explanation.title,
         style::TITLE,
         palette.strong,
     );
-    ui.label(RichText::new(&*argument.explanation.summary).color(palette.text));
-    if argument.shown != argument.id {
-        style::note(
-            ui,
-            format!(
-                "Shown as {}, which {} contains.",
-                argument.shown, argument.id
-            ),
-        );
-    }
-    if let Some(weakest) = example.violation.levels.weakest() {
-        let named = pattern_text(example.violation.id.pattern, " ");
-        style::note(
-            ui,
-            format!(
-                "{named}: violates {} ({}).",
-                weakest.spoken(),
-                weakest.code()
-            ),
-        );
-    }
+    let [summary, breaks, _] = argument.explanation.block();
+    ui.label(RichText::new(summary).color(palette.text));
+    ui.label(RichText::new(breaks).color(palette.text));
+    super::tested::tested_ui(ui, document, &argument.explanation.tested, requests);
     ui.add_space(GAP);
 }
 
@@ -140,7 +121,7 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
 fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let argument = &picture.argument;
     let example = &argument.counterexample;
-    style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
+    style::bold(ui, "Details", style::HEADING, Palette::of(ui).strong);
     let explanation = &argument.explanation;
     for fact in explanation.details_without_doubt() {
         style::note(ui, fact);

@@ -39,6 +39,7 @@ mod scene;
 pub(crate) mod statistics;
 pub(crate) mod status;
 mod sweep;
+mod tested;
 pub(crate) mod text;
 pub(crate) mod top_bar;
 pub(crate) mod tour;

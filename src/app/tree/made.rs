@@ -44,6 +44,24 @@ impl Wanted {
         self.shown_as.get(&entry.id).copied().or(entry.simpler)
     }
 
+    /// The place of the simplest anomaly that explains the entry at a place; none where that is itself.
+    pub fn root(&self, place: usize, catalogue: &Catalogue) -> Option<usize> {
+        let mut root = place;
+        while let Some(simpler) = self
+            .simpler(&catalogue.entries[root])
+            .and_then(|id| catalogue.place(id))
+            .filter(|simpler| *simpler != place && *simpler != root)
+        {
+            root = simpler;
+        }
+        (root != place).then_some(root)
+    }
+
+    /// The pattern that the filter names, and nothing else.
+    pub fn pattern(&self) -> Option<Pattern> {
+        Pattern::parse(self.filter.trim())
+    }
+
     /// Whether the filter uses what the user wrote about anomalies.
     pub fn asks_for_notes(&self) -> bool {
         filter::words(&self.filter)
@@ -59,6 +77,8 @@ pub struct Made {
     pub catalogue: Option<Arc<Catalogue>>,
     /// Nothing matches the filter exactly; similar entries are listed.
     pub is_similar: bool,
+    /// How many causes the list has.
+    pub n_causes: usize,
     /// Top to bottom.
     pub lines: Vec<ListLine>,
     /// Indices of the entries that pass the filter, in the order of the list, open or not.
@@ -137,8 +157,14 @@ impl Made {
             order: Vec::new(),
             folded: Vec::new(),
         };
+        let causes = making.causes(&places);
+        let n_causes = causes.len();
         match catalogue.groupings(wanted.by) {
             Some(groupings) => making.push_heaps(groupings, &places)?,
+            None if wanted.by == GroupBy::Cause => {
+                making.push_causes(causes)?;
+                making.push_unlisted(terms.is_empty());
+            }
             None => making.push_levels(&places, terms.is_empty())?,
         }
         let Making {
@@ -155,13 +181,14 @@ impl Made {
             .for_each(|(&entry, position)| positions[entry] = position);
         let mut line_of = vec![NONE; catalogue.entries.len()];
         for (line, place) in lines.iter().zip(0..) {
-            if let ListLine::Instance { entry, .. } = line {
+            if let ListLine::Instance { entry, .. } | ListLine::Cause { entry } = line {
                 line_of[*entry] = place;
             }
         }
         Ok(Made {
             catalogue: Some(catalogue),
             is_similar,
+            n_causes,
             lines,
             order,
             folded,
@@ -203,9 +230,6 @@ impl Made {
     }
 }
 
-/// Longest name of a pattern with the one that explains all of it, in bytes: as much as the list has room for.
-const LONGEST: usize = 38;
-
 /// Lines being built.
 struct Making<'a> {
     wanted: &'a Wanted,
@@ -216,7 +240,126 @@ struct Making<'a> {
     folded: Vec<bool>,
 }
 
+/// A cause: the place of its simplest anomaly, whether that passes the filter, and the other anomalies that do.
+struct Cause {
+    root: usize,
+    is_listed: bool,
+    others: Vec<usize>,
+}
+
 impl Making<'_> {
+    /// The causes of the entries at `places`, weakest level first.
+    fn causes(&self, places: &[usize]) -> Vec<Cause> {
+        let mut causes: BTreeMap<usize, Cause> = BTreeMap::new();
+        for &place in places {
+            let root = self.wanted.root(place, self.catalogue);
+            let cause = causes.entry(root.unwrap_or(place)).or_insert(Cause {
+                root: root.unwrap_or(place),
+                is_listed: false,
+                others: Vec::new(),
+            });
+            match root {
+                None => cause.is_listed = true,
+                Some(_) => cause.others.push(place),
+            }
+        }
+        let mut causes: Vec<Cause> = causes.into_values().collect();
+        causes.sort_by_key(|cause| {
+            let entry = &self.catalogue.entries[cause.root];
+            let pattern = entry.id.pattern;
+            // Reads without a writer most often tell of the log, and there may be many.
+            let is_thin_air = pattern == Pattern::ThinAirRead;
+            (is_thin_air, self.catalogue.level_of(pattern), pattern, entry.group, cause.root)
+        });
+        causes
+    }
+
+    fn push_causes(&mut self, causes: Vec<Cause>) -> Result<(), Interrupt> {
+        let pattern_of = |place: &usize| self.catalogue.entries[*place].id.pattern;
+        for Cause {
+            root,
+            is_listed,
+            mut others,
+        } in causes
+        {
+            self.control.check()?;
+            self.lines.push(ListLine::Cause { entry: root });
+            self.lines.push(ListLine::Summary { entry: root });
+            if is_listed {
+                self.order.push(root);
+            }
+            if others.is_empty() {
+                continue;
+            }
+            others.sort_by_key(|place| (pattern_of(place), *place));
+            let branch = Branch::Cause(root as u32);
+            // What a filter looks for is shown.
+            let open = self.wanted.is_open(branch) || !is_listed;
+            let patterns = others.chunk_by(|a, b| pattern_of(a) == pattern_of(b));
+            let named: Vec<String> = patterns
+                .map(|some| match (short(pattern_of(&some[0])), some.len()) {
+                    (name, 1) => name,
+                    (name, n) => format!("{name} {n}"),
+                })
+                .collect();
+            self.lines.push(ListLine::Branch {
+                branch,
+                text: format!("also {}", named.join(", ")),
+                count: others.len() as u64,
+                open,
+            });
+            self.folded.resize(self.order.len(), false);
+            self.order.extend(&others);
+            self.folded.resize(self.order.len(), !open);
+            for some in others
+                .chunk_by(|a, b| pattern_of(a) == pattern_of(b))
+                .filter(|_| open)
+            {
+                self.push_also(root, some);
+            }
+        }
+        Ok(())
+    }
+
+    /// The instances of one more pattern of a cause, below a line of their own where they are several.
+    fn push_also(&mut self, root: usize, some: &[usize]) {
+        let pattern = self.catalogue.entries[some[0]].id.pattern;
+        let branch = Branch::AlsoPattern(root as u32, pattern);
+        let (several, open) = (some.len() > 1, self.wanted.is_open(branch));
+        if several {
+            self.lines.push(ListLine::Branch {
+                branch,
+                text: pattern_text(pattern, "  "),
+                count: some.len() as u64,
+                open,
+            });
+        }
+        if !several || open {
+            let depth = if several { 3 } else { 2 };
+            let lines = some.iter().map(|&entry| ListLine::Instance { entry, depth });
+            self.lines.extend(lines);
+        }
+    }
+
+    /// The patterns of which fewer instances are listed than counted: all, or the one that the filter names.
+    fn push_unlisted(&mut self, whole: bool) {
+        let named = self.wanted.pattern();
+        let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
+        for entry in &self.catalogue.entries {
+            *listed.entry(entry.id.pattern).or_default() += 1;
+        }
+        for (pattern, listed) in listed {
+            let counted = self.catalogue.counted(pattern);
+            if listed < counted && (whole || named == Some(pattern)) {
+                self.lines.push(ListLine::More {
+                    pattern,
+                    listed,
+                    counted,
+                });
+            }
+        }
+    }
+
     fn push_levels(&mut self, places: &[usize], whole: bool) -> Result<(), Interrupt> {
         let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
         places.iter().for_each(|&place| {
@@ -311,17 +454,7 @@ impl Making<'_> {
         let branch = Branch::Pattern(pattern);
         let open = self.wanted.is_open(branch);
         if is_visible {
-            let is_whole = places.len() as u64 == count;
-            let mut text = pattern_text(pattern, "  ");
-            if let Some(other) = self.shown_as(places).filter(|_| is_whole) {
-                let more = format!(" → {}", other.row().title);
-                // The name itself comes first where both have no room.
-                text += if text.len() + more.len() <= LONGEST {
-                    &more
-                } else {
-                    ""
-                };
-            }
+            let text = pattern_text(pattern, "  ");
             self.lines.push(ListLine::Branch {
                 branch,
                 text,
@@ -349,19 +482,6 @@ impl Making<'_> {
                 counted: count,
             });
         }
-    }
-
-    /// The other pattern that explains all of these anomalies.
-    fn shown_as(&self, places: &[usize]) -> Option<Pattern> {
-        let pattern_of = |place: &usize| {
-            self.wanted
-                .simpler(&self.catalogue.entries[*place])
-                .map(|id| id.pattern)
-        };
-        let first = places.first().and_then(pattern_of)?;
-        let own = self.catalogue.entries[places[0]].id.pattern;
-        (first != own && places.iter().all(|place| pattern_of(place) == Some(first)))
-            .then_some(first)
     }
 
     fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, is_visible: bool) {
@@ -396,7 +516,7 @@ impl Making<'_> {
         let branch = Branch::Consequences(pattern);
         let open = self.wanted.is_open(branch);
         if is_visible {
-            let text = "explained by simpler anomalies".to_owned();
+            let text = "same cause as a simpler one".to_owned();
             self.lines.push(ListLine::Branch {
                 branch,
                 text,
@@ -423,5 +543,14 @@ pub fn pattern_text(pattern: Pattern, between: &str) -> String {
     match pattern.letter() {
         Some(_) => format!("{}{between}{}", row.id, row.title),
         None => row.title.to_owned(),
+    }
+}
+
+/// Its name among others: `TAP-i`, `lost update`.
+pub fn short(pattern: Pattern) -> String {
+    let row = pattern.row();
+    match pattern.letter() {
+        Some(_) => row.id.to_owned(),
+        None => row.title.to_lowercase(),
     }
 }

@@ -1,5 +1,5 @@
-//! The anomaly list: level → pattern → group → instance, or groupings by root cause, key or sessions, filtered and
-//! flattened to lines.
+//! The anomaly list: causes with the patterns that they form, or level → pattern → group → instance, or groupings by
+//! component, key or sessions, filtered and flattened to lines.
 //!
 //! [`Tree`] holds the open branches, the filter, and the flat list of lines built last, so that only the visible lines
 //! need to be drawn. There may be millions of anomalies, so the lines are built off the frame unless they are few; the
@@ -10,7 +10,7 @@ mod made;
 pub use super::catalogue::{Catalogue, Entry};
 pub use super::filter::toggle_word;
 pub(super) use made::MAKE;
-pub use made::{Made, Wanted, pattern_text};
+pub use made::{Made, Wanted, pattern_text, short};
 
 use super::grouping::GroupBy;
 use crate::checkers::{Level, Pattern, ViolationId};
@@ -29,7 +29,11 @@ pub enum Branch {
     Group(Pattern, u32),
     /// The instances of a pattern that a simpler anomaly explains.
     Consequences(Pattern),
-    /// All instances with one root cause, key, or set of sessions.
+    /// The other patterns of a cause, by the entry of its simplest anomaly.
+    Cause(u32),
+    /// Those of one pattern.
+    AlsoPattern(u32, Pattern),
+    /// All instances of one component, key, or set of sessions.
     AnomalyGroup(GroupBy, u32),
     /// Those of one pattern.
     HeapPattern(GroupBy, u32, Pattern),
@@ -48,6 +52,16 @@ pub enum ListLine {
         count: u64,
         /// Whether its children are shown.
         open: bool,
+    },
+    /// The simplest anomaly of a cause: its headline, in a line.
+    Cause {
+        /// Index of the entry.
+        entry: usize,
+    },
+    /// Who did what in it, in the line below.
+    Summary {
+        /// Index of the entry.
+        entry: usize,
     },
     /// An instance: index into [`Catalogue::entries`].
     Instance {
@@ -103,6 +117,17 @@ impl Tree {
     /// What the list is grouped by.
     pub fn by(&self) -> GroupBy {
         self.wanted.by
+    }
+
+    /// How many causes are listed.
+    pub fn n_causes(&self) -> usize {
+        self.made.n_causes
+    }
+
+    /// How many instances of the pattern that the filter names there are, listed or not.
+    pub fn n_named(&self) -> Option<u64> {
+        let pattern = self.wanted.pattern()?;
+        Some(self.catalogue()?.counted(pattern))
     }
 
     /// Whether nothing matches the filter exactly, so that similar entries are listed.
@@ -173,6 +198,11 @@ impl Tree {
         changed |= wanted
             .folded
             .remove(&Branch::Level(catalogue.level_of(id.pattern)));
+        if let Some(root) = wanted.root(place, catalogue) {
+            changed |= wanted.opened.insert(Branch::Cause(root as u32));
+            let of_pattern = Branch::AlsoPattern(root as u32, id.pattern);
+            changed |= wanted.opened.insert(of_pattern);
+        }
         changed |= wanted.opened.insert(Branch::Pattern(id.pattern));
         changed |= if wanted.simpler(entry).is_some() {
             wanted.opened.insert(Branch::Consequences(id.pattern))
@@ -362,6 +392,7 @@ mod tests {
 
     fn tree(catalogue: &Arc<Catalogue>) -> Tree {
         let mut tree = Tree::default();
+        tree.group_by(GroupBy::Pattern);
         tree.catalogue_changed();
         make(&mut tree, catalogue, &Notes::default());
         tree
@@ -480,7 +511,7 @@ mod tests {
         let mut tree = tree(&catalogue);
         let all: BTreeSet<usize> = tree.order().iter().copied().collect();
         for by in [
-            GroupBy::Cause,
+            GroupBy::Pattern,
             GroupBy::Component,
             GroupBy::Key,
             GroupBy::Session,

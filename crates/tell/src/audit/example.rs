@@ -127,7 +127,24 @@ impl<'a> Examples<'a> {
     /// What is shown of a violation as itself: minimal for its pattern and under its own headline, although a simpler one
     /// may explain it; which one is said. Costs two minimizations.
     pub fn itself(&self, violation: &Violation, control: &Control) -> Example {
-        let simplest = self.of(violation, control);
+        self.itself_beside(self.of(violation, control), violation, control)
+    }
+
+    /// What a list shows of a violation: the simplest where it is listed under this name, else [itself](Self::itself), so
+    /// that the row and its picture agree.
+    pub fn of_row(&self, violation: &Violation, control: &Control) -> Example {
+        match self.of(violation, control) {
+            simplest if simplest.violation.id == violation.id => simplest,
+            simplest => self.itself_beside(simplest, violation, control),
+        }
+    }
+
+    fn itself_beside(
+        &self,
+        simplest: Example,
+        violation: &Violation,
+        control: &Control,
+    ) -> Example {
         let is_it = simplest.counterexample.shows == Shows::Chosen
             && simplest.counterexample.violation.id.pattern == violation.id.pattern;
         if is_it && simplest.violation.id == violation.id {
