@@ -44,11 +44,7 @@ pub struct Drawn {
 
 impl Drawn {
     /// What a counterexample shows, listed as `shown`.
-    pub fn of(
-        shown: ViolationId,
-        example: &Counterexample,
-        explanation: &Explanation,
-    ) -> Drawn {
+    pub fn of(shown: ViolationId, example: &Counterexample, explanation: &Explanation) -> Drawn {
         Drawn {
             shown,
             title: explanation.title.clone(),
@@ -107,7 +103,7 @@ impl Catalogue {
             .map(|(place, entry)| (entry.id, place))
             .collect();
         let groupings = [GroupBy::Component, GroupBy::Key, GroupBy::Session]
-        .map(|by| AnomalyGroups::new(history, &findings, by));
+            .map(|by| AnomalyGroups::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings
                 .violations
@@ -257,7 +253,10 @@ impl Catalogue {
 
     /// How many causes the listed violations have: those that no simpler one explains. O(violations).
     pub fn n_causes(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.simpler.is_none()).count()
+        self.entries
+            .iter()
+            .filter(|entry| entry.simpler.is_none())
+            .count()
     }
 
     /// The groupings of a way to group, if it is by something in common.

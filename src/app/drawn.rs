@@ -94,7 +94,10 @@ fn minimize_all(
                 example.explanation.summary.to_string(),
             );
             let shown = *first.entry(what).or_insert(example.violation.id);
-            drawn.insert(violation.id, Drawn::of(shown, &example.counterexample, &example.explanation));
+            drawn.insert(
+                violation.id,
+                Drawn::of(shown, &example.counterexample, &example.explanation),
+            );
         }
         outbox.send((Arc::clone(catalogue), drawn));
         if control.check().is_err() {

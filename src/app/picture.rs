@@ -8,7 +8,8 @@ use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
-    CaseTree, Counterexample, Explanation, Interpretation, Tested, case_tree, interpret, narrate,
+    CaseTree, Counterexample, Explanation, Interpretation, Tested, case_tree, cycle_to_draw,
+    interpret, narrate,
 };
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::diagram::scene::Scene;
@@ -218,7 +219,7 @@ pub fn argue(
         markdown: narrate::markdown(&counterexample, &explanation, history),
         interpretation: interpret(&counterexample),
         cases: case_tree(&counterexample.history, &counterexample.violation),
-        cycle: counterexample.violation.proof.cycle_edges(),
+        cycle: cycle_to_draw(&counterexample.violation),
         explanation,
         counterexample,
     }

@@ -379,7 +379,11 @@ impl App {
         document.drawing = false;
         let argument = &picture.argument;
         let drawn = || {
-            Drawn::of(argument.shown, &argument.counterexample, &argument.explanation)
+            Drawn::of(
+                argument.shown,
+                &argument.counterexample,
+                &argument.explanation,
+            )
         };
         document.drawn.entry(argument.id).or_insert_with(drawn);
         document.argument.evidence = Some(picture.expanded.clone());

@@ -89,10 +89,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         if let Some(relatives) = relatives(&example.violation, &findings, examples.simpler_ones()) {
             text = format!("{relatives}\n\n{text}");
         }
-        let name = match (violation.id, example.violation.id) {
-            (chosen, shown) if chosen == shown => chosen.to_string(),
-            (chosen, shown) => format!("{chosen}, shown as {shown}"),
-        };
+        let name = example.violation.id;
         let heading = if arguments.plain {
             format!("{name}\n")
         } else {

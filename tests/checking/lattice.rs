@@ -860,7 +860,7 @@ fn transactions_that_overwrite_each_other_crosswise_violate_read_uncommitted() {
                 "{} — {}\n{}",
                 explanation.title,
                 explanation.summary,
-                explanation.facts().join("\n")
+                explanation.details().join("\n")
             );
         }
     }
@@ -908,7 +908,7 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
             explanation.difference
         );
         for part in expected.into_iter().flatten() {
-            let told = explanation.facts().join("\n");
+            let told = explanation.details().join("\n");
             assert!(told.contains(part), "{told}");
         }
     }

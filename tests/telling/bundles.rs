@@ -231,7 +231,7 @@ fn words_are_there(case: &Case, files: &[(String, Vec<u8>)]) {
             case.explanation.summary.to_string(),
             command,
         ];
-        let facts = case.explanation.facts();
+        let facts = case.explanation.details();
         assert!(
             facts[0].contains(&format!("forbidden by {}", case.example.level.spoken())),
             "{facts:?}"

@@ -146,7 +146,7 @@ fn orders_agree_with_brute_force() {
         {
             for example in examples(&history, &asked) {
                 agrees(&example, &counts).map_err(|problem| {
-                    let told = example.explanation.facts().join("\n");
+                    let told = example.explanation.details().join("\n");
                     format!("seed {seed} at {asked:?}\n{told}\n{problem}")
                 })?;
             }

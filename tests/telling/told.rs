@@ -42,7 +42,7 @@ fn a_condition_is_named_in_every_export() {
     let (example, explanation) = explained(&history, &findings, violation);
     let condition =
         "Assumed: s1 set up the initial state; each value that was read has one possible writer";
-    let facts = explanation.facts();
+    let facts = explanation.details();
     assert!(
         facts.iter().any(|fact| fact.starts_with(condition)),
         "{facts:?}"

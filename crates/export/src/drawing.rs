@@ -10,8 +10,8 @@ use isoscope_draw::diagram::{Condition, Diagram, Emphasis, Row, Subject, diagram
 use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use isoscope_tell::counterexample::{
-    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, drawn_part, edges_to_draw,
-    interpret, involved_operations, transactions_to_draw,
+    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, cycle_to_draw, drawn_part,
+    edges_to_draw, interpret, involved_operations, transactions_to_draw,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ impl Material {
             },
             _ => Material {
                 needed: edges_to_draw(violation),
-                cycle: violation.proof.cycle_edges(),
+                cycle: cycle_to_draw(violation),
                 reads: Vec::new(),
                 case: None,
             },
@@ -192,6 +192,7 @@ pub fn draw(
         }
     }
     note_proofs(&mut diagram, &edges);
+    note_initial(&mut diagram, &edges, steps);
     let decisive = example.edges_needed(&explanation.orders);
     for arrow in &mut diagram.arrows {
         arrow.is_decisive = decisive.contains(&arrow.edge);
@@ -250,6 +251,27 @@ fn note_proofs(diagram: &mut Diagram, edges: &[Edge]) {
         row.proves = proofs
             .remove(&row.operation)
             .filter(|(numbers, _)| !numbers.is_empty());
+    }
+}
+
+/// Numbers the reads of the initial state, which no arrow leads to.
+fn note_initial(diagram: &mut Diagram, edges: &[Edge], steps: &[Step]) {
+    let is_initial = |e: &EdgeIndex| {
+        let edge = edges.get(*e);
+        edge.is_some_and(|edge| edge.from.is_initial() && edge.because == Reason::Reads)
+    };
+    let told = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.role == StepRole::Observed && step.edges.iter().any(is_initial));
+    let drawn: BTreeSet<EdgeIndex> = diagram.arrows.iter().map(|arrow| arrow.edge).collect();
+    for (place, step) in told {
+        let reads = step.edges.iter().filter(|e| !drawn.contains(e));
+        let reads: Vec<OperationId> = reads.filter_map(|&e| edges[e].to_operation).collect();
+        let rows = diagram.cards.iter_mut().flat_map(|card| &mut card.rows);
+        for row in rows.filter(|row| reads.contains(&row.operation)) {
+            row.proves = Some((vec![place + 1], Relation::WriteRead));
+        }
     }
 }
 

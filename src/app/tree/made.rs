@@ -269,7 +269,13 @@ impl Making<'_> {
             let pattern = entry.id.pattern;
             // Reads without a writer most often tell of the log, and there may be many.
             let is_thin_air = pattern == Pattern::ThinAirRead;
-            (is_thin_air, self.catalogue.level_of(pattern), pattern, entry.group, cause.root)
+            (
+                is_thin_air,
+                self.catalogue.level_of(pattern),
+                pattern,
+                entry.group,
+                cause.root,
+            )
         });
         causes
     }
@@ -336,7 +342,9 @@ impl Making<'_> {
         }
         if !several || open {
             let depth = if several { 3 } else { 2 };
-            let lines = some.iter().map(|&entry| ListLine::Instance { entry, depth });
+            let lines = some
+                .iter()
+                .map(|&entry| ListLine::Instance { entry, depth });
             self.lines.extend(lines);
         }
     }

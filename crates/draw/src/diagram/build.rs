@@ -6,6 +6,9 @@ use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is said of the initial version in its row; a version without a value is called so anyway.
+const INITIAL: &str = "initial";
+
 /// What a diagram is about.
 pub struct Subject<'a> {
     /// The history that all ids refer to.
@@ -38,7 +41,17 @@ pub fn operations_in(history: &History) -> impl Fn(TransactionId) -> usize + '_ 
 /// O(edges · log + operations of the transactions shown).
 pub fn diagram(subject: &Subject<'_>) -> Diagram {
     let history = subject.history;
-    let edges = distinct_edges(subject);
+    // What was read of the initial state is said in the row, unless the contradiction leads through it.
+    let mut edges = distinct_edges(subject);
+    let is_initial = |e: &EdgeIndex| {
+        let edge = &subject.edges[*e];
+        edge.from.is_initial() || edge.to.is_initial()
+    };
+    let is_needed = subject.cycle.iter().any(is_initial);
+    let (of_initial, others) = edges
+        .into_iter()
+        .partition(|(e, _)| is_initial(e) && !is_needed);
+    edges = others;
     let mut transactions: BTreeSet<TransactionId> = subject.transactions.iter().copied().collect();
     let mut involved: BTreeSet<OperationId> = subject.operations.iter().copied().collect();
     for (edge, _) in edges.iter().map(|(e, also)| (&subject.edges[*e], also)) {
@@ -51,6 +64,13 @@ pub fn diagram(subject: &Subject<'_>) -> Diagram {
             .iter()
             .map(|&o| history.transaction_of(o)),
     );
+    let of_initial: Vec<(EdgeIndex, Vec<EdgeIndex>)> = of_initial;
+    let initial: BTreeSet<OperationId> = of_initial
+        .iter()
+        .filter_map(|(e, _)| subject.edges[*e].to_operation)
+        .collect();
+    involved.extend(&initial);
+    transactions.extend(initial.iter().map(|&read| history.transaction_of(read)));
     // ⊥ is shown only when an edge touches it.
     let touched = edges
         .iter()
@@ -84,7 +104,7 @@ pub fn diagram(subject: &Subject<'_>) -> Diagram {
     order.sort();
     let cards: Vec<Card> = order
         .iter()
-        .map(|&(lane, t)| card(subject, &involved, lane, t))
+        .map(|&(lane, t)| card(subject, (&involved, &initial), lane, t))
         .collect();
     let place: BTreeMap<TransactionId, usize> = order
         .iter()
@@ -144,7 +164,7 @@ fn lane_title(history: &History, session: Option<SessionId>) -> String {
 
 fn card(
     subject: &Subject<'_>,
-    involved: &BTreeSet<OperationId>,
+    (involved, initial): (&BTreeSet<OperationId>, &BTreeSet<OperationId>),
     lane: usize,
     transaction: TransactionId,
 ) -> Card {
@@ -168,7 +188,10 @@ fn card(
         Row {
             operation,
             value_at: head.len(),
-            text: head + &printable(&value),
+            text: match initial.contains(&operation) && value != INITIAL {
+                true => format!("{head}{} ({INITIAL})", printable(&value)),
+                false => head + &printable(&value),
+            },
             full: printable(&history.operation_text_in_full(operation)),
             place: history
                 .spot_of(operation)
@@ -210,11 +233,20 @@ fn arrow(
     let row = |card: usize, operation: Option<OperationId>| {
         operation.and_then(|o| cards[card].rows.iter().position(|row| row.operation == o))
     };
+    let history = subject.history;
+    // Of a list the row says what was read.
+    let value = edge
+        .to_operation
+        .filter(|read| {
+            edge.relation == Relation::WriteRead && history.lists().read_by(*read).is_none()
+        })
+        .map(|read| format!(" = {}", history.value_name(history.operation(read).value)));
     let label = match edge.key {
         Some(key) => format!(
-            "{} {}",
+            "{} {}{}",
             edge.relation.code(),
-            printable(&subject.history.key_name(key))
+            printable(&history.key_name(key)),
+            printable(&value.unwrap_or_default())
         ),
         None => edge.relation.code().to_owned(),
     };

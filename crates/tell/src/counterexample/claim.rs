@@ -476,41 +476,45 @@ fn stale_read(
     if !rest_is_observed && !observed_before(history, violation, edge.to, edge.from) {
         return None;
     }
-    let only = match seen.as_slice() {
-        [one] => violation.edges.get(*one),
-        _ => None,
-    };
-    // On the path of a guarantee the read by which the session, or the reader, saw the newer version.
-    let read_at = |edge: Option<&EdgeIndex>| violation.edges.get(*edge?)?.to_operation;
-    let visibility = match only {
-        _ if *axiom == Axiom::Session(Guarantee::MonotonicReads) => {
-            read_at(seen.first()).map_or(Visibility::Through, Visibility::SessionRead)
-        }
-        _ if *axiom == Axiom::Session(Guarantee::MonotonicWrites) => {
-            read_at(seen.last()).map_or(Visibility::Through, Visibility::WroteLater)
-        }
-        _ if *axiom == Axiom::Session(Guarantee::WritesFollowReads) => {
-            read_at(seen.last()).map_or(Visibility::Through, Visibility::Followed)
-        }
-        _ if *axiom == Axiom::Session(Guarantee::Pram) => {
-            read_at(seen.get(1)).map_or(Visibility::Through, Visibility::SessionSawLater)
-        }
-        Some(one) if one.relation == Relation::SessionOrder && !one.from.is_initial() => {
-            Visibility::OwnSession
-        }
-        Some(one) if one.relation == Relation::WriteRead => match (one.to_operation, axiom) {
-            (Some(seen), Axiom::ReadCommitted) => Visibility::ReadBefore(seen),
-            (Some(seen), _) => Visibility::Read(seen),
-            (None, _) => Visibility::Through,
-        },
-        _ => Visibility::Through,
-    };
+    let visibility = visibility(violation, *axiom, seen);
     Some(Claim::StaleRead {
         read: *read,
         older: edge.to,
         newer: (edge.from, edge.from_operation),
         visibility,
     })
+}
+
+/// How a reader saw the newer version, by the path that led there.
+fn visibility(violation: &Violation, axiom: Axiom, seen: &[EdgeIndex]) -> Visibility {
+    use Relation::{SessionOrder, WriteRead};
+    let path: Vec<&Edge> = seen
+        .iter()
+        .filter_map(|&e| violation.edges.get(e))
+        .collect();
+    let kinds: Vec<Relation> = path.iter().map(|edge| edge.relation).collect();
+    let read_at = |place: usize, how: fn(OperationId) -> Visibility| {
+        let read = path.get(place).and_then(|edge| edge.to_operation);
+        read.map_or(Visibility::Through, how)
+    };
+    let last = path.len().saturating_sub(1);
+    let is_from_initial = path.first().is_some_and(|edge| edge.from.is_initial());
+    match kinds.as_slice() {
+        _ if is_from_initial => Visibility::Through,
+        [SessionOrder] => Visibility::OwnSession,
+        [WriteRead] if axiom == Axiom::ReadCommitted => read_at(0, Visibility::ReadBefore),
+        [WriteRead] => read_at(0, Visibility::Read),
+        [WriteRead, SessionOrder] => read_at(0, Visibility::SessionRead),
+        [SessionOrder, WriteRead] => read_at(last, Visibility::WroteLater),
+        [SessionOrder, WriteRead, SessionOrder] => read_at(1, Visibility::SessionSawLater),
+        [WriteRead, WriteRead] | [WriteRead, SessionOrder, WriteRead] => {
+            read_at(last, Visibility::Followed)
+        }
+        _ if axiom == Axiom::Session(Guarantee::WritesFollowReads) => {
+            read_at(last, Visibility::Followed)
+        }
+        _ => Visibility::Through,
+    }
 }
 
 /// Whether the observed edges of a violation, which are shown, lead from one transaction to another.

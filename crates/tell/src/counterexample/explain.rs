@@ -6,7 +6,9 @@ use super::sentence::{Sentence, say};
 use super::sentences::verdict::{self, Standing};
 use super::sentences::{Words, facts, orders as orders_in_words};
 use super::tell::Teller;
-use super::{Counterexample, Explanation, Headline, Step, Tested, codes, headline, other_writers, size};
+use super::{
+    Counterexample, Explanation, Headline, Step, Tested, codes, headline, other_writers, size,
+};
 use super::{orders, reasons};
 use isoscope_check::checkers::{Level, Verdict, Violation};
 use isoscope_model::control::Control;

@@ -1,6 +1,7 @@
 //! The part of an argument that a picture can show: one of the cases that suppose the writers of reads, or one of the
 //! cycles that exclude all orders of many pairs of writers.
 
+use super::overlap::overlap;
 use super::rests_on::{closure, read_from};
 use isoscope_check::checkers::{Proof, Supposed, Violation};
 use isoscope_model::history::TransactionId;
@@ -14,6 +15,32 @@ const MOST_EDGES: usize = 16;
 /// its first possible writer, and for a log of clauses only its first cycle with the assumptions it rests on.
 /// O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
+    let mut drawn = edges_of_part(violation);
+    if let Some(edge) = restated(violation) {
+        drawn.remove(&edge);
+    }
+    drawn
+}
+
+/// The edge between two writers of a key that says only that they overlapped, which those beside it say.
+pub(super) fn restated(violation: &Violation) -> Option<EdgeIndex> {
+    let cycle = violation.proof.cycle_edges();
+    let level = violation.level()?;
+    let found = overlap(&violation.edges, &cycle, level)?;
+    cycle.into_iter().find(|edge| !found.started.contains(edge))
+}
+
+/// The edges of the contradiction as drawn: those of its cycles, but of an overlap both that show it.
+pub fn cycle_to_draw(violation: &Violation) -> Vec<EdgeIndex> {
+    let cycle = violation.proof.cycle_edges();
+    let level = violation.level();
+    match level.and_then(|level| overlap(&violation.edges, &cycle, level)) {
+        Some(overlap) => overlap.started,
+        None => cycle,
+    }
+}
+
+fn edges_of_part(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
     let is_divided = violation.proof.is_about_answers() || violation.proof.is_log_of_orders();
     if edges.len() <= MOST_EDGES || !is_divided {
@@ -38,7 +65,7 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
 /// the edges to draw touch.
 pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     let mut transactions = violation.transactions.clone();
-    let drawn = edges_to_draw(violation);
+    let drawn = edges_of_part(violation);
     let is_partial = drawn.len() < violation.edges.len() && !drawn.is_empty();
     if is_partial || matches!(violation.proof, Proof::Log { .. }) {
         let edges = drawn.into_iter().filter_map(|e| violation.edges.get(e));
@@ -56,5 +83,5 @@ pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
         Proof::Log { .. } => "the first of many combinations",
         _ => "the first case",
     };
-    (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
+    (edges_of_part(violation).len() < violation.edges.len()).then_some(part)
 }

@@ -20,6 +20,7 @@ mod minimize;
 pub mod narrate;
 mod orders;
 mod other_writers;
+mod overlap;
 pub mod passes;
 mod reasons;
 pub mod replay;
@@ -39,7 +40,7 @@ pub use cases::case_tree;
 pub use claim::{Claim, Visibility, claim};
 pub use consequences::{listed_as, simpler_ones};
 pub use explain::{edge_reason, explain, explain_within, steps};
-pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
+pub use first_case::{cycle_to_draw, drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, groups};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, VisibleParts, interpret};
@@ -49,8 +50,8 @@ pub use reasons::EdgeReason;
 pub use sentence::{Mention, Sentence};
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::{Shape, shape, signature};
-pub use tested::Tested;
 pub use statement::{CaseLabel, Rule, Statement, Step, StepRole};
+pub use tested::Tested;
 
 use sentences::verdict::Standing;
 

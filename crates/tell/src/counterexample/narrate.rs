@@ -2,6 +2,7 @@
 //!
 //! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
 
+use super::first_case::restated;
 use super::sentence::{Sentence, say};
 use super::sentences::step_number;
 use super::{
@@ -187,9 +188,15 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         report.paragraph(vec![text(rest)]);
     }
     report.heading(3, "Details");
-    let details = explanation.details().into_iter().map(|detail| vec![text(detail)]);
+    let details = explanation
+        .details()
+        .into_iter()
+        .map(|detail| vec![text(detail)]);
     let mut details: Vec<InlineText> = details.collect();
-    details.push(vec![text(format!("In the literature: {}.", explanation.codes))]);
+    details.push(vec![text(format!(
+        "In the literature: {}.",
+        explanation.codes
+    ))]);
     let path = &whole.origin().path;
     if !path.is_empty() {
         let size = format!(", {} transactions", whole.n_transactions());
@@ -207,14 +214,17 @@ pub fn explained_edges<'a>(
 ) -> impl Iterator<Item = (&'a Edge, &'a EdgeReason)> {
     let is_log = example.violation.proof.is_log_of_orders();
     let shown = is_log.then(|| edges_to_draw(&example.violation));
+    let restated = restated(&example.violation);
     let all = example
         .violation
         .edges
         .iter()
         .zip(&explanation.reasons)
         .enumerate();
-    all.filter(move |(e, _)| shown.as_ref().is_none_or(|shown| shown.contains(e)))
-        .map(|(_, of_edge)| of_edge)
+    all.filter(move |(e, _)| {
+        shown.as_ref().is_none_or(|shown| shown.contains(e)) && Some(*e) != restated
+    })
+    .map(|(_, of_edge)| of_edge)
 }
 
 /// The note on the edges whose reasons are not shown.

@@ -2,7 +2,7 @@
 
 use super::sentence::Sentence;
 use isoscope_check::checkers::{Level, Pattern, Supposed};
-use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_model::history::{KeyId, OperationId, TransactionId};
 use isoscope_model::relations::EdgeIndex;
 use std::fmt;
 
@@ -144,6 +144,15 @@ pub enum Statement {
         edges: Vec<(EdgeIndex, Option<usize>)>,
         /// The number of the step that says what the level promises, from 1.
         rule: Option<usize>,
+    },
+    /// Two transactions overlapped and wrote one key, which the level forbids.
+    Overlap {
+        /// They.
+        transactions: [TransactionId; 2],
+        /// The key.
+        key: KeyId,
+        /// The numbers of the steps that say that each started before the other committed, from 1.
+        because: Vec<usize>,
     },
     /// These reads are wrong in a way that every order contradicts.
     WrongReads {

@@ -208,7 +208,9 @@ impl Judge<'_> {
                 };
                 allows == wanted
             });
-            judged.map(|promise| promise.setting.to_uppercase()).collect()
+            judged
+                .map(|promise| promise.setting.to_uppercase())
+                .collect()
         };
         let list = |names: &[String]| -> String { super::sentences::Words::list(names).into() };
         match (of(Some(false)).as_slice(), of(Some(true)).as_slice()) {

@@ -91,14 +91,23 @@ fn a_description_of_what_was_tested_names_promises() {
         found.into_iter().map(Promise::name).collect::<Vec<_>>()
     };
     for (text, name) in [
-        ("PostgreSQL 15.18 (Debian) at repeatable-read", "postgresql repeatable read"),
+        (
+            "PostgreSQL 15.18 (Debian) at repeatable-read",
+            "postgresql repeatable read",
+        ),
         (
             "Postgres 17, REPEATABLE READ, one primary and one standby",
             "postgresql-standby repeatable read",
         ),
-        ("MariaDB Galera 10.7, REPEATABLE READ", "galera repeatable read"),
+        (
+            "MariaDB Galera 10.7, REPEATABLE READ",
+            "galera repeatable read",
+        ),
         ("TiDB v8.5 at READ COMMITTED", "tidb read committed"),
-        ("mongo, transaction in a causal session", "mongodb transaction causal session"),
+        (
+            "mongo, transaction in a causal session",
+            "mongodb transaction causal session",
+        ),
     ] {
         assert_eq!(names(text), [name], "{text}");
     }

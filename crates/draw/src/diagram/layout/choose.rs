@@ -11,6 +11,13 @@ use emath::Vec2;
 /// Texts may be scaled down to this, which is 11 units for the smallest.
 pub const LEAST_SCALE: f32 = 0.88;
 
+/// What it costs to scatter the transactions of few sessions.
+const SCATTERED: f32 = 1000.0;
+/// What it costs to do without places and values.
+const NARROWED: f32 = 100.0;
+/// Up to so many sessions have a column each, wherever that is clear and legible.
+const FEW_LANES: usize = 4;
+
 /// Layers are tried with up to this many cards and arrows.
 const LAYERED: (usize, usize) = (24, 60);
 /// Grids are tried with up to this many arrows.
@@ -51,28 +58,37 @@ impl Arranged {
 /// layers.
 pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
     let plain = diagram.without_lanes();
-    let mut candidates: Vec<(f32, Layout)> = Vec::new();
+    let has_few_lanes = diagram.lanes.len() <= FEW_LANES;
+    let scattered = if has_few_lanes { SCATTERED } else { 0.0 };
+    let mut candidates: Vec<(f32, Arranged)> = Vec::new();
+    let mut add = |strangeness: f32, diagram: &Diagram, layout: Layout| {
+        candidates.push((strangeness, Arranged::new(diagram, layout)));
+    };
     if style != LayoutStyle::Layered {
         let in_order: Vec<usize> = (0..diagram.lanes.len()).collect();
-        if lane_order(diagram) != in_order {
-            candidates.push((0.5, lanes(diagram)));
+        // Columns that are too wide for the page do without what the argument says, too.
+        let narrow = has_few_lanes.then(|| diagram.narrow());
+        for (strangeness, diagram) in [(0.0, Some(diagram)), (NARROWED, narrow.as_ref())] {
+            let Some(diagram) = diagram else { continue };
+            for order in orders(diagram, &in_order) {
+                let strangeness = strangeness + if order == in_order { 0.0 } else { 0.5 };
+                add(strangeness, diagram, lanes_in_order(diagram, &order));
+            }
         }
-        candidates.push((0.0, lanes_in_order(diagram, &in_order)));
     }
     if style == LayoutStyle::Auto && diagram.cards.len() > 1 && diagram.arrows.len() <= GRID_ARROWS
     {
-        candidates.extend(
-            grids(&plain)
-                .into_iter()
-                .map(|columns| (2.0, columns_of(&plain, columns))),
-        );
+        for columns in grids(&plain) {
+            add(scattered + 2.0, diagram, columns_of(&plain, columns));
+        }
     }
     let is_small = diagram.cards.len() <= LAYERED.0 && diagram.arrows.len() <= LAYERED.1;
-    if style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small {
-        candidates.extend(graphviz(&plain).ok().map(|layout| (3.0, layout)));
+    if (style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small)
+        && let Ok(layout) = graphviz(&plain)
+    {
+        add(scattered + 3.0, diagram, layout);
     }
-    let measured = candidates.into_iter().map(|(strangeness, layout)| {
-        let arranged = Arranged::new(diagram, layout);
+    let measured = candidates.into_iter().map(|(strangeness, arranged)| {
         let cost = cost(&arranged, strangeness, room);
         (cost, arranged)
     });
@@ -82,6 +98,27 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
         || Arranged::new(diagram, lanes(diagram)),
         |(_, arranged)| arranged,
     )
+}
+
+/// The orders of columns that are tried: all of few, else that of the sessions and one with connected ones side by side.
+fn orders(diagram: &Diagram, in_order: &[usize]) -> Vec<Vec<usize>> {
+    if in_order.len() > FEW_LANES {
+        let mut orders = vec![lane_order(diagram), in_order.to_vec()];
+        orders.dedup();
+        return orders;
+    }
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+    for &lane in in_order {
+        let with = |order: Vec<usize>| {
+            (0..=order.len()).map(move |place| {
+                let mut order = order.clone();
+                order.insert(place, lane);
+                order
+            })
+        };
+        orders = orders.into_iter().flat_map(with).collect();
+    }
+    orders
 }
 
 /// The number of problems, by how much its text is too small, and the effort of reading it.
@@ -122,6 +159,28 @@ fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) 
 }
 
 impl Diagram {
+    /// This diagram without what makes its cards and labels wide and is said elsewhere: where operations are in the file,
+    /// that a transaction committed, and the values that rows have, too.
+    fn narrow(&self) -> Diagram {
+        let mut diagram = self.clone();
+        for card in &mut diagram.cards {
+            if card.status == "committed" {
+                card.status.clear();
+            }
+            card.rows.iter_mut().for_each(|row| row.place.clear());
+        }
+        for arrow in diagram
+            .arrows
+            .iter_mut()
+            .filter(|arrow| arrow.to_row.is_some())
+        {
+            if let Some((key, _)) = arrow.label.split_once(" = ") {
+                arrow.label = key.to_owned();
+            }
+        }
+        diagram
+    }
+
     /// This diagram with the session on each card instead of the usual outcome.
     fn without_lanes(&self) -> Diagram {
         let mut diagram = self.clone();

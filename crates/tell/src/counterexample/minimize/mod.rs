@@ -88,7 +88,9 @@ impl Minimizer<'_> {
         let cutter = Cutter::new(self, violation, level, control);
         let Some(cause) = cutter.cause() else {
             let example = cutter.minimize();
-            return self.smaller_by_any(&example, violation, control).unwrap_or(example);
+            return self
+                .smaller_by_any(&example, violation, control)
+                .unwrap_or(example);
         };
         let level = cause
             .level()

@@ -293,7 +293,11 @@ impl Words<'_> {
     }
 
     /// How a reader saw a transaction that wrote: "T3 saw T2, which saw T1, which wrote x = 1".
-    fn seen(&self, path: &[EdgeIndex], [from, reader, wrote]: [&Sentence; 3]) -> Sentence {
+    pub(super) fn seen(
+        &self,
+        path: &[EdgeIndex],
+        [from, reader, wrote]: [&Sentence; 3],
+    ) -> Sentence {
         const MAX_NAMED: usize = 3;
         let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
         match edges.as_slice() {

@@ -1,11 +1,11 @@
 //! Facts about a counterexample in addition to its argument: which levels allow it, and what it takes for granted.
 
 use super::headline::headline;
+use super::verdict::Standing;
 use super::words::Words;
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::sentence::{Mention, Sentence, say};
 use crate::counterexample::{Counterexample, Explanation, Shows};
-use super::verdict::Standing;
 use isoscope_check::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation};
 use isoscope_model::history::{
     DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome,

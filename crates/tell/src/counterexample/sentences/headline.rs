@@ -137,13 +137,11 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead {
             visibility: Visibility::Order,
             ..
-        } if is_of_dependencies(violation) => {
-            "A transaction missed a write of another one that it depends on"
-        }
+        } if is_of_dependencies(violation) => "A transaction missed a write on which it depends",
         Claim::StaleRead {
             visibility: Visibility::Through,
             ..
-        } => "A transaction missed a write of another one that it depends on",
+        } => "An effect was seen without its cause",
         Claim::StaleRead {
             visibility: Visibility::Order,
             ..
@@ -409,11 +407,10 @@ impl Speaker<'_> {
                     "{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}"
                 )
             }
-            Visibility::Through => {
-                say!(
-                    "{reader} depends on {writer}, which {new}, but {reader} read the older {stale}"
-                )
-            }
+            Visibility::Through => say!(
+                "{}, but {reader} read the older {stale}",
+                self.saw_through(read, newer, &new)
+            ),
             Visibility::Order => {
                 let comma = if version.is_empty() { "" } else { "," };
                 say!(
@@ -422,6 +419,23 @@ impl Speaker<'_> {
                 )
             }
         }
+    }
+
+    /// "T4 saw T3, which saw T2, which wrote x = 1": the path that the edge concluded from a read names.
+    fn saw_through(&self, read: OperationId, newer: TransactionId, wrote: &Sentence) -> Sentence {
+        let path = self
+            .violation
+            .edges
+            .iter()
+            .find_map(|edge| match &edge.because {
+                Reason::Visible { read: of, seen, .. } if *of == read && edge.from == newer => {
+                    Some(seen.as_slice())
+                }
+                _ => None,
+            });
+        let (writer, reader) = (self.transaction(newer), self.reader(read));
+        self.words
+            .seen(path.unwrap_or_default(), [&writer, &reader, wrote])
     }
 
     /// Why the version of one transaction is newer than that of another, if it is because one read from the other.
@@ -489,7 +503,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
+    /// "By T15's read of key 201, T11 came before T12; by T29's read of key 518, T12 came before T13; T11 read from T13."
     fn two_reads(&self, forced: &[EdgeIndex]) -> Sentence {
         const MAX_NAMED: usize = 4;
         let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
@@ -507,7 +521,7 @@ impl Speaker<'_> {
                 _ => self.words.key(edge.key),
             };
             let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
-            say!("{reader}'s read of {of} puts {then} after {first}")
+            say!("by {reader}'s read of {of}, {first} came before {then}")
         };
         let mut clauses: Vec<Sentence> = forced_edges().map(clause).collect();
         let others = self
@@ -524,7 +538,7 @@ impl Speaker<'_> {
         } else {
             Sentence::default()
         };
-        say!("{}{more}", Sentence::join(&clauses, "; "))
+        say!("{}{more}", Sentence::join(&clauses, "; ").begun())
     }
 
     fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> Sentence {

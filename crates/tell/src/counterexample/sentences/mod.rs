@@ -10,6 +10,7 @@ mod edges;
 pub(super) mod facts;
 mod headline;
 pub(super) mod orders;
+mod rules;
 pub(super) mod runs;
 mod size;
 mod speaker;

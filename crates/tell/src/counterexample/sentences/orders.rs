@@ -141,7 +141,10 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
             used if used.is_empty() => String::new(),
             used => format!(" The argument uses {order}{}.", of(&used)),
         },
-        [step] => format!(" What counts is {order}{}: without it, {level} holds.", of(&[*step])),
+        [step] => format!(
+            " What counts is {order}{}: without it, {level} holds.",
+            of(&[*step])
+        ),
         steps => format!(
             " Each step of this counts: {}. Without any one of them, {level} holds.",
             of(steps)
@@ -152,10 +155,7 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
 
 /// What the answer to an edge adds if it makes the difference.
 pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> String {
-    format!(
-        " Without this, {} would hold.",
-        difference.level.spoken()
-    )
+    format!(" Without this, {} would hold.", difference.level.spoken())
 }
 
 /// "plain serializability (P-SER, Elle's :serializable)".

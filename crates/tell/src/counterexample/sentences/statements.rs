@@ -9,11 +9,7 @@ use isoscope_check::checkers::{Level, Pattern, Supposed};
 use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::relations::EdgeIndex;
 
-/// What a cycle of only session order and reads contradicts.
-const ORDER: &str =
-    "Read committed and above: there is one order of commits, and sessions and reads follow it";
-
-/// What such a cycle contradicts where lists are among the reads.
+/// What a cycle of session order and reads contradicts where lists are among the reads.
 const ORDER_OF_LISTS: &str = "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
 /// What lists contradict that are no versions of one list.
@@ -79,11 +75,13 @@ impl Speaker<'_> {
                 }
                 None => Sentence::default(),
             },
-            Statement::Rule(Rule::Order) => ORDER.into(),
+            Statement::Rule(Rule::Order) => {
+                say!("Read committed and above: {}", self.rule_of_order())
+            }
             Statement::Rule(Rule::OrderOfLists) => ORDER_OF_LISTS.into(),
             Statement::Rule(Rule::Lists) => LISTS.into(),
             Statement::Rule(Rule::Level(level)) => {
-                say!("{}: {}", capitalized(&level.spoken()), level.promise())
+                say!("{}: {}", capitalized(&level.spoken()), self.rule(*level))
             }
             Statement::OpenWriter { read, writers } => {
                 let names: Vec<Sentence> = writers
@@ -166,6 +164,20 @@ impl Speaker<'_> {
                     .map(|number| say!(" by rule {}", step_number(number)))
                     .unwrap_or_default();
                 say!("{}{rule}", impossible(self.chain(edges, level)))
+            }
+            Statement::Overlap {
+                transactions,
+                key,
+                because,
+            } => {
+                let [first, second] = transactions.map(|t| self.transaction(t));
+                let numbers = because.iter().map(|&number| step_number(number));
+                say!(
+                    "So {first} and {second} overlapped ({}), and both wrote {}: {} must abort one of them",
+                    Sentence::join(numbers, ", "),
+                    words.key(Some(*key)),
+                    level.spoken()
+                )
             }
             Statement::WrongReads { pattern, reads, at } => {
                 let why = self.wrong_reads(*pattern, reads);

@@ -6,8 +6,8 @@ use crate::counterexample::orders::{Difference, Orders};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict, lattice};
 use isoscope_model::history::OperationId;
 
-/// "Breaks serializability in session order (each client's own order is kept) and everything stronger. Snapshot isolation
-/// allows it; without session order, serializability does, too."
+/// "Breaks prefix consistency in session order (each client's own order kept) and everything stronger. Without session order,
+/// serializability allows it."
 pub(in crate::counterexample) fn breaks(
     example: &Counterexample,
     standing: &Standing,
@@ -20,13 +20,14 @@ pub(in crate::counterexample) fn breaks(
         }
         // A guarantee of sessions needs no mention of them.
         Some((difference, CountedOrder::Session)) if difference.level.plain_form().is_some() => {
-            " in session order (each client's own order is kept)".to_owned()
+            " in session order (each client's own order kept)".to_owned()
         }
         Some((_, CountedOrder::RealTime)) => {
             " in real time (what had ended before counts as earlier)".to_owned()
         }
         Some((_, CountedOrder::KeyRealTime)) => {
-            " in real time (what had ended before, with a key in common, counts as earlier)".to_owned()
+            " in real time (what had ended before, with a key in common, counts as earlier)"
+                .to_owned()
         }
         Some((_, CountedOrder::CommitRealTime)) => {
             " in real time (commits are ordered by it)".to_owned()
@@ -41,7 +42,7 @@ pub(in crate::counterexample) fn breaks(
     }
 }
 
-/// "without session order, serializability does", where that is more than what allows it anyway.
+/// "without session order, serializability allows it", where that is more than what allows it anyway.
 fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
     let what = match difference.order {
         CountedOrder::Session if difference.level.plain_form().is_none() => return None,
@@ -51,13 +52,21 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
     // The name of a plain level says once more that sessions do not count.
     let form = |level: &Level| level.plain_of().unwrap_or(*level);
     let is_more = |level: &Level| !standing.allowed.iter().any(|known| known.implies(*level));
-    let more: Vec<Level> = difference.without.iter().map(form).filter(is_more).collect();
+    let more: Vec<Level> = difference
+        .without
+        .iter()
+        .map(form)
+        .filter(is_more)
+        .collect();
     if more.is_empty() {
         return None;
     }
-    let does = if more.len() == 1 { "does" } else { "do" };
+    let allow = if more.len() == 1 { "allows" } else { "allow" };
     let names: Vec<String> = more.iter().map(|level| level.spoken()).collect();
-    Some(format!("without {what}, {} {does}", Words::list(&names)))
+    Some(format!(
+        "without {what}, {} {allow} it",
+        Words::list(&names)
+    ))
 }
 
 /// Which level the argument is about, where a weaker one is broken, too.
@@ -135,20 +144,28 @@ impl Standing {
                 format!("{breaks} every level{condition}.")
             }
             (levels @ [_, _, ..], true) => {
-                format!("{breaks} {}{condition}, and everything stronger.", names(levels))
+                format!(
+                    "{breaks} {}{condition}, and everything stronger.",
+                    names(levels)
+                )
             }
-            (levels, true) => format!("{breaks} {}{condition} and everything stronger.", names(levels)),
+            (levels, true) => format!(
+                "{breaks} {}{condition} and everything stronger.",
+                names(levels)
+            ),
             (levels, false) => format!("{breaks} {}{condition}.", names(levels)),
         };
-        let allow = if self.allowed.len() == 1 { "allows" } else { "allow" };
+        let allow = if self.allowed.len() == 1 {
+            "allows"
+        } else {
+            "allow"
+        };
         let allowed = match (self.allowed.is_empty(), also) {
             (true, None) => String::new(),
             (true, Some(also)) => format!(" {}.", super::capitalized(also)),
             (false, None) => format!(" {} {allow} it.", super::capitalized(&names(&self.allowed))),
-            (false, Some(also)) => format!(
-                " {} {allow} it; {also}, too.",
-                super::capitalized(&names(&self.allowed))
-            ),
+            // It says more than what allows it anyway.
+            (false, Some(also)) => format!(" {}.", super::capitalized(also)),
         };
         let open = match self.open.is_empty() {
             true => String::new(),

@@ -8,9 +8,14 @@ use crate::counterexample::rests_on::closure;
 use crate::counterexample::sentence::{Mention, Sentence};
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use isoscope_check::checkers::{Pattern, Proof};
-use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
+use isoscope_model::history::{
+    OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
+
+/// Up to so many sessions have a column each in pictures.
+const MOST_LANES: usize = 4;
 
 impl Teller<'_> {
     pub(super) fn tell_observed(&mut self) {
@@ -28,7 +33,7 @@ impl Teller<'_> {
             .copied()
             .filter(|&e| self.edge(e).is_some_and(is_plain))
             .collect();
-        self.put_reads_in_program_order(&mut lines);
+        self.put_in_order(&mut lines, &cycles);
         if cycles.is_empty() {
             self.tell_operations();
         }
@@ -207,23 +212,29 @@ impl Teller<'_> {
         }
     }
 
-    /// Puts lines about reads of one transaction in program order; all others keep their places.
-    fn put_reads_in_program_order(&self, lines: &mut [EdgeIndex]) {
-        let read = |e: EdgeIndex| {
-            let edge = self.edge(e).filter(|edge| edge.because == Reason::Reads)?;
-            Some((edge.to, edge.to_operation?))
-        };
-        for later in 1..lines.len() {
-            for earlier in 0..later {
-                if let (Some((a, first)), Some((b, then))) =
-                    (read(lines[earlier]), read(lines[later]))
-                    && a == b
-                    && then < first
-                {
-                    lines.swap(earlier, later);
-                }
+    /// Puts what was observed into the order in which it is read in a picture: of few sessions session by session, as they
+    /// have a column each, else along the cycle; of one transaction in its order.
+    fn put_in_order(&self, lines: &mut [EdgeIndex], cycles: &[EdgeIndex]) {
+        let history = self.words.history;
+        let of_session = |t: &TransactionId| history.session_of(*t);
+        let named = self
+            .violation
+            .transactions
+            .iter()
+            .filter(|t| !t.is_initial());
+        let sessions: BTreeSet<SessionId> = named.map(of_session).collect();
+        let place = |t: TransactionId| match sessions.len() {
+            ..=MOST_LANES => t.index(),
+            _ => {
+                let mut along = cycles.iter().filter_map(|&e| self.edge(e));
+                let last = self.violation.edges.len() + t.index();
+                along.position(|edge| edge.from == t).unwrap_or(last)
             }
-        }
+        };
+        lines.sort_by_key(|&e| {
+            let ends = self.edge(e).map(|edge| (place(edge.to), edge.to_operation));
+            (ends, e)
+        });
     }
 
     /// Where operations contradict by themselves: the writes and reads, in order of time where that is all there is.

@@ -2,6 +2,7 @@
 
 use super::Teller;
 use crate::counterexample::late_writers::{self, Late};
+use crate::counterexample::overlap::{Overlap, overlap};
 use crate::counterexample::rests_on::closure;
 use crate::counterexample::statement::{CaseLabel, Statement, Step, StepRole};
 use crate::counterexample::writes_of_value;
@@ -110,8 +111,13 @@ impl Teller<'_> {
             Proof::Cycle(_) if self.level.is_of_reads() => self.tell_read(),
             Proof::Cycle(cycle) => {
                 self.rule(cycle);
-                self.tell_needed(cycle, assumed);
-                self.contradiction(cycle);
+                match overlap(&self.violation.edges, cycle, self.level) {
+                    Some(overlap) => self.tell_overlap(&overlap, assumed),
+                    None => {
+                        self.tell_needed(cycle, assumed);
+                        self.contradiction(cycle);
+                    }
+                }
             }
             Proof::Log {
                 options,
@@ -412,6 +418,24 @@ impl Teller<'_> {
         needed
             .filter(|e| !assumed.contains(e) && is_assumed(*e))
             .collect()
+    }
+
+    /// That two writers of a key each started before the other committed, and that the level forbids that.
+    fn tell_overlap(&mut self, overlap: &Overlap, assumed: &[EdgeIndex]) {
+        self.tell_needed(&overlap.started, assumed);
+        let numbers = overlap.started.iter().filter_map(|&e| self.number(e));
+        let says = Statement::Overlap {
+            transactions: overlap.transactions,
+            key: overlap.key,
+            because: numbers.collect(),
+        };
+        self.step(
+            StepRole::Contradiction,
+            says,
+            (overlap.started.clone(), overlap.started.clone()),
+            overlap.writes.clone(),
+        );
+        self.by_rule();
     }
 
     /// States what `cycle` rests on and has not been stated yet, in the order of the cycle, premises first.
