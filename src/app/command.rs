@@ -162,7 +162,7 @@ commands! {
         Undo = Edit, "Undo", [with_control(Key::Z)] => "Undo the last change of filter, grouping, notes, marks, what is chosen or what is drawn";
         Redo = Edit, "Redo", [with_control_and_shift(Key::Z), with_control(Key::Y)] => "Redo the last change that was undone";
         Bookmark = Edit, "Bookmark", [plain(Key::M)], line_above => "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it";
-        EditTested = Edit, "Say what was tested", [] => "Product, version, isolation level and nodes: every picture and text then says whether it is a bug there";
+        EditTested = Edit, "Say what was tested", [with_shift(Key::I)] => "Product, version, isolation level and nodes: every picture and text then says whether it is a bug there";
         EditNote = Edit, "Write a note", [plain(Key::I)] => "Write something about the selected anomaly";
         Mark = Edit, "Mark in the history", [with_shift(Key::M)] => "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes";
         ListMore = Edit, "List more instances", [with_control_and_shift(Key::M)], line_above => "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one";

@@ -9,7 +9,7 @@ use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
     CaseTree, Counterexample, Explanation, Interpretation, Tested, case_tree, cycle_to_draw,
-    interpret, narrate,
+    interpret, longest_orders, narrate,
 };
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::diagram::scene::Scene;
@@ -97,6 +97,8 @@ pub struct Picture {
     pub sketch: Arc<Sketch>,
     /// The anomaly over time, a row for each session.
     pub lanes: Scene,
+    /// Of operations that no order explains, the longest orders that work.
+    pub orders: Vec<Scene>,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
     /// What is drawn in addition to the contradiction and its evidence.
@@ -270,6 +272,11 @@ pub fn draw(
         .flat_map(|a| [&[a.edge], a.also.as_slice()].concat())
         .collect();
     drawn.sort_unstable();
+    let orders = longest_orders(&argument.counterexample);
+    let orders = orders
+        .iter()
+        .map(|order| export::linear_scene(&argument.counterexample, order))
+        .collect();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
     let Arranged { diagram, layout } =
         layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
@@ -283,6 +290,7 @@ pub fn draw(
         drawn,
         sketch,
         lanes,
+        orders,
         note,
         hidden,
         shows,

@@ -12,7 +12,7 @@ use isoscope::checkers::{
 use isoscope::control::Control;
 use isoscope::counterexample::replay::{self, Action, Explained};
 use isoscope::counterexample::{
-    self, Counterexample, LayerKind, Minimality, Shows, Step, StepRole,
+    self, Counterexample, LayerKind, Minimality, Minimizer, Shows, Step, StepRole,
 };
 use isoscope::formats;
 use isoscope::history::{History, OperationId, OperationKind, TransactionId};
@@ -1233,7 +1233,9 @@ fn a_pattern_that_rests_on_wrong_reads_keeps_them() {
         .collect();
     assert!(fractured.len() >= 2, "{:?}", findings.patterns);
     for violation in fractured {
-        let example = is_right(&history, violation).unwrap_or_else(|problem| panic!("{problem}"));
+        is_right(&history, violation).unwrap_or_else(|problem| panic!("{problem}"));
+        let minimizer = Minimizer::new(&history, &Control::new()).expect("nothing stops it");
+        let example = minimizer.itself(violation, &Control::new());
         assert_eq!(
             example.violation.id.pattern,
             Pattern::FracturedReadCO,

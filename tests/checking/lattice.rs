@@ -890,7 +890,7 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
             own_write,
             Level::ReadAtomic,
             Some([
-                "satisfy plain serializability (P-SER, Elle's :serializable) and weaker",
+                "satisfy plain serializability (P-SER, Elle's :serializable)",
                 "a1 before a2 in session a",
             ]),
         ),

@@ -211,7 +211,7 @@ fn is_told(history: &History, violation: &Violation) -> Result<(), String> {
         return Err("the counterexample satisfies the level".to_owned());
     }
     let explanation = counterexample::explain(&example);
-    if explanation.details().is_empty() {
+    if explanation.steps.is_empty() {
         return Err("the counterexample is not explained".to_owned());
     }
     if let Proof::Cycle(cycle) = &example.violation.proof {

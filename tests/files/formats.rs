@@ -778,6 +778,7 @@ fn raw_lines_are_those_of_the_file() {
             part: None,
             unit: Unit::Line,
             number,
+            within: 0,
         };
         common::raw_spot(&path, &Origin::default(), spot).map_err(|error| error.to_string())
     };

@@ -36,7 +36,7 @@ fn anomalies_are_grouped_by_cause_component_key_and_session() {
         let (mut window, _folder) = opened(TWO, theme);
         let n = document(&window).tree.order().len();
         for by in [
-            GroupBy::Cause,
+            GroupBy::Pattern,
             GroupBy::Component,
             GroupBy::Key,
             GroupBy::Session,
@@ -57,7 +57,7 @@ fn anomalies_are_grouped_by_cause_component_key_and_session() {
         press(&mut window, egui::Key::G);
         assert_eq!(
             document(&window).tree.by(),
-            GroupBy::Pattern,
+            GroupBy::Cause,
             "around the end"
         );
     }
@@ -96,6 +96,8 @@ fn every_counted_instance_can_be_listed_and_found() {
     assert_eq!(listed(&window).0, before + 1);
     // All others.
     window.get_by_label("×").click();
+    window.run_steps(4);
+    window.get_by_label("Group by pattern").click();
     window.run_steps(4);
     window
         .get_by_label_contains(&format!("List {} more", counted - before - 1))
@@ -331,7 +333,7 @@ fn a_project_keeps_notes_filter_grouping_and_place() {
         let mut again = window(egui::Theme::Light);
         open(&mut again, file);
         assert_eq!(document(&again).selected, selected);
-        assert_eq!(document(&again).tree.by(), GroupBy::Cause);
+        assert_eq!(document(&again).tree.by(), GroupBy::Pattern);
         assert!(document(&again).notes.values().any(|note| note.bookmarked));
         assert_eq!(again.state().state().page, Page::Matrix);
     }

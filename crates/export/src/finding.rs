@@ -77,6 +77,7 @@ fn compose_with(
         verdicts: vec![id.clone()],
         facts: facts.iter().map(|fact| printable(fact)).collect(),
         details: Vec::new(),
+        key: None,
         orders: Orders::default(),
         decisive: Vec::new(),
         diagram,

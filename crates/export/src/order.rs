@@ -176,6 +176,7 @@ pub fn compose_order(
         verdicts: vec![format!("{} holds", passes.level())],
         facts: vec![printable(&sentences.join(" "))],
         details: Vec::new(),
+        key: None,
         steps: steps.collect(),
         conclusion: String::new(),
         footer: footer(passes, sha256),

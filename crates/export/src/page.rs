@@ -255,6 +255,9 @@ impl Writer {
 
     /// Observed relations on a line, inferred ones on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
+        if let Some(key) = picture.key {
+            return self.paragraph(key, LEGEND, false, Role::Legend, 20.0);
+        }
         let mut relations: Vec<Relation> = picture
             .scene
             .edges()

@@ -55,6 +55,8 @@ pub struct Picture {
     pub layout: Layout,
     /// Its shapes.
     pub scene: Scene,
+    /// How to read them, where that is not by arrows.
+    pub key: Option<&'static str>,
     /// Whether the shapes keep their size where they are wider than a page, which is then wider, too.
     pub is_wide: bool,
     /// The argument.
@@ -144,9 +146,15 @@ pub fn compose(
         "transactions not marked otherwise committed"
     };
     let shown = options.view.scene(example, whole, &drawing.diagram);
+    let linear = match options.view {
+        View::Graph => super::linear::of_longest(example),
+        _ => None,
+    };
+    let is_linear = linear.is_some();
+    let shown = shown.or(linear);
     let is_graph = shown.is_none();
     // Neither time nor a table can be broken into lines.
-    let may_be_wide = matches!(options.view, View::Lanes | View::Matrix);
+    let may_be_wide = is_linear || matches!(options.view, View::Lanes | View::Matrix);
     let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation
         .steps
@@ -177,6 +185,7 @@ pub fn compose(
     let [summary, breaks, tested] = explanation.block();
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     let version = footer.pop();
+    footer.extend(bytes_of(example));
     footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
     let n_drawn = diagram
         .cards
@@ -213,6 +222,7 @@ pub fn compose(
         text: narrate::plain_text(example, explanation, whole),
         diagram,
         layout,
+        key: is_linear.then_some(super::linear::ABOUT_LINEAR),
         is_wide: may_be_wide && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
         scene,
     }
@@ -305,6 +315,22 @@ fn footer(
     });
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
+}
+
+/// "bytes 120, 344": where the operations of a binary file are.
+fn bytes_of(example: &Counterexample) -> Option<String> {
+    const MOST: usize = 12;
+    let spots = example.shown_operations().into_iter();
+    let spots = spots.filter_map(|o| example.history.spot_of(o));
+    let mut bytes: Vec<u32> = spots
+        .filter(|spot| spot.unit == Unit::Byte)
+        .map(|spot| spot.number - 1)
+        .collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    let more = if bytes.len() > MOST { ", …" } else { "" };
+    let shown: Vec<String> = bytes.iter().take(MOST).map(u32::to_string).collect();
+    (!shown.is_empty()).then(|| format!("bytes {}{more}", shown.join(", ")))
 }
 
 /// "S2#3: transaction 3 of session 2", for the first that is named by its position.

@@ -509,7 +509,8 @@ mod tests {
             Spot {
                 part: None,
                 unit: Unit::Byte,
-                number: spot.number
+                number: spot.number,
+                within: spot.within,
             }
         );
         assert_eq!(bytes[begin..begin + 2], [1, 8]);

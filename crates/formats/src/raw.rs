@@ -11,6 +11,9 @@ use std::path::Path;
 /// Maximum length of a line that [`raw_spots`] returns, in bytes.
 const RAW_LINE: u64 = 1 << 16;
 
+/// Maximum length of a line in which a transaction is looked for, in bytes.
+const SEARCHED_LINE: u64 = 1 << 26;
+
 /// Bytes of a binary file that [`raw_spots`] shows.
 const RAW_BYTES: usize = 40;
 
@@ -34,10 +37,9 @@ pub fn raw_spots(
             && !blocks::is_one(&head[..n])
     };
     if plain && spots.iter().all(|spot| spot.unit == Unit::Line) {
-        let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
         return lines(
             io::BufReader::with_capacity(1 << 16, File::open(path)?),
-            &numbers,
+            spots,
             control,
         );
     }
@@ -90,14 +92,14 @@ pub fn raw_spots_in(
     control: &Control,
 ) -> io::Result<Vec<io::Result<String>>> {
     if spots.iter().all(|spot| spot.unit == Unit::Line) {
-        let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
         if blocks::is_one(bytes) {
+            let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
             let texts = blocks::texts(bytes, &numbers, control).map_err(io::Error::other)?;
             let text = |&n: &u32| texts.get(&(n as usize)).cloned().ok_or_else(|| missing(n));
             return Ok(numbers.iter().map(text).collect());
         }
         let ended = with_line_feeds(bytes);
-        return lines(ended.as_deref().unwrap_or(bytes), &numbers, control);
+        return lines(ended.as_deref().unwrap_or(bytes), spots, control);
     }
     let bytes_at = |spot: &Spot| {
         let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
@@ -118,16 +120,17 @@ fn missing(number: u32) -> io::Error {
     )
 }
 
-/// The lines with these numbers, in the order requested, in one pass.
+/// The lines with these numbers, in the order requested, in one pass; of a line that holds many transactions, the one in
+/// question.
 fn lines(
     mut reader: impl BufRead,
-    numbers: &[u32],
+    spots: &[Spot],
     control: &Control,
 ) -> io::Result<Vec<io::Result<String>>> {
-    let mut wanted: Vec<(u32, usize)> = numbers.iter().copied().zip(0..).collect();
+    let mut wanted: Vec<(u32, usize)> = spots.iter().map(|spot| spot.number).zip(0..).collect();
     wanted.sort_unstable();
     let mut found: Vec<io::Result<String>> =
-        numbers.iter().map(|&number| Err(missing(number))).collect();
+        spots.iter().map(|spot| Err(missing(spot.number))).collect();
     // The number of the next line, and the text of the last one read.
     let (mut next, mut last) = (1, None);
     for (number, place) in wanted.into_iter().filter(|(number, _)| *number > 0) {
@@ -141,24 +144,81 @@ fn lines(
             next += 1;
         }
         if next == number {
-            last = Some(read_line(&mut reader)?).flatten();
+            let is_within = |spot: &Spot| spot.number == number && spot.within > 0;
+            let most = match spots.iter().any(is_within) {
+                true => SEARCHED_LINE,
+                false => RAW_LINE,
+            };
+            last = Some(read_line(&mut reader, most)?).flatten();
             next += 1;
         }
         let Some(text) = &last else { return Ok(found) };
-        found[place] = Ok(text.clone());
+        found[place] = Ok(excerpt(text, spots[place].within));
     }
     Ok(found)
 }
 
+/// Of a line in our notation that holds several transactions, the one at this place from 1; else the beginning of the line.
+fn excerpt(text: &str, within: u32) -> String {
+    let is_ours = !text.trim_start().starts_with(['{', '[']);
+    let found = match within {
+        0 => None,
+        nth => transaction(text, nth).filter(|_| is_ours),
+    };
+    let Some((begin, end)) = found else {
+        return beginning(text).to_owned();
+    };
+    let name = text.split_once(':').map_or("", |(name, _)| name);
+    let name = if name.len() < begin { name } else { "" };
+    let [before, after] =
+        [begin > name.len() + 2, end < text.len()].map(|is| if is { "… " } else { "" });
+    format!("{name}: {before}{} {after}", beginning(&text[begin..end]))
+        .trim_end()
+        .to_owned()
+}
+
+/// Where the transaction at a place of a line begins and ends: in brackets, which lists within them and names in quotation
+/// marks may have, too.
+fn transaction(text: &str, nth: u32) -> Option<(usize, usize)> {
+    let (mut depth, mut n, mut begin) = (0usize, 0, 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'[' => {
+                depth += 1;
+                if depth == 1 {
+                    (n, begin) = (n + 1, at);
+                }
+            }
+            b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && n == nth {
+                    return Some((begin, at + 1));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// As much of a text as is shown.
+fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(RAW_LINE as usize);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// The next line without its end, nothing at the end of the file.
-fn read_line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
+fn read_line(reader: &mut impl BufRead, most: u64) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
-    if reader
-        .by_ref()
-        .take(RAW_LINE)
-        .read_until(b'\n', &mut bytes)?
-        == 0
-    {
+    if reader.by_ref().take(most).read_until(b'\n', &mut bytes)? == 0 {
         return Ok(None);
     }
     if bytes.last() != Some(&b'\n') {
@@ -177,7 +237,14 @@ mod tests {
     use super::*;
 
     fn at(bytes: &[u8], numbers: &[u32]) -> Vec<Option<String>> {
-        let found = lines(bytes, numbers, &Control::new()).expect("bytes can be read");
+        let spot = |&number: &u32| Spot {
+            part: None,
+            unit: Unit::Line,
+            number,
+            within: 0,
+        };
+        let spots: Vec<Spot> = numbers.iter().map(spot).collect();
+        let found = lines(bytes, &spots, &Control::new()).expect("bytes can be read");
         found.into_iter().map(Result::ok).collect()
     }
 
@@ -212,10 +279,26 @@ mod tests {
     }
 
     #[test]
+    fn of_a_line_with_many_transactions_the_one_in_question_is_shown() {
+        let text = "bob: [w x 1] [r \"a]\" 2, r l [1 2]] [w y 3]!";
+        assert_eq!(excerpt(text, 1), "bob: [w x 1] …");
+        assert_eq!(excerpt(text, 2), "bob: … [r \"a]\" 2, r l [1 2]] …");
+        assert_eq!(excerpt(text, 3), "bob: … [w y 3] …");
+        assert_eq!(excerpt(text, 4), text);
+        assert_eq!(excerpt("[[1], [2]]", 2), "[[1], [2]]");
+    }
+
+    #[test]
     fn a_pass_over_a_file_can_be_stopped() {
         let control = Control::new();
         control.stop();
         let bytes = b"x\n".repeat(10_000);
-        assert!(lines(&*bytes, &[10_000], &control).is_err());
+        let spot = Spot {
+            part: None,
+            unit: Unit::Line,
+            number: 10_000,
+            within: 0,
+        };
+        assert!(lines(&*bytes, &[spot], &control).is_err());
     }
 }

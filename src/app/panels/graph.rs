@@ -42,6 +42,9 @@ pub(crate) fn graph_ui(
         super::group::group_ui(ui, state, document, canvas, requests);
         return;
     }
+    if !picture.orders.is_empty() && document.current_picture().is_some() {
+        return super::linear::linear_ui(ui, (state, document), &picture, requests);
+    }
     super::layers::layers_ui(ui, state, document, &picture, requests);
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();

@@ -245,9 +245,25 @@ pub(super) fn sequence_ui(
     scale: f32,
     requests: &mut Requests,
 ) {
-    let scene = &picture.lanes;
-    let zoom = zoom_of(scene, ui.available_size()) * scale;
     let id = ("sequence", picture.argument.id);
+    whole_ui(
+        ui,
+        shown,
+        (&picture.lanes, "The anomaly over time"),
+        (id, scale),
+        requests,
+    );
+}
+
+/// A scene as large as there is room for, in the middle.
+pub(super) fn whole_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    (scene, name): (&Scene, &str),
+    (id, scale): (impl std::hash::Hash + std::fmt::Debug, f32),
+    requests: &mut Requests,
+) {
+    let zoom = zoom_of(scene, ui.available_size()) * scale;
     ScrollArea::both()
         .id_salt(id)
         .auto_shrink(false)
@@ -255,10 +271,9 @@ pub(super) fn sequence_ui(
             let size = scene.bounds.size() * zoom;
             let (area, response) =
                 ui.allocate_exact_size(size.max(ui.available_size()), Sense::click());
-            response.widget_info(|| {
-                WidgetInfo::labeled(WidgetType::Label, true, "The anomaly over time")
-            });
-            let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0);
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+            let corner = scene.bounds.min.to_vec2() * zoom;
+            let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0) - corner;
             scene_ui(
                 ui,
                 scene,

@@ -23,6 +23,7 @@ pub(crate) mod lattice;
 pub(crate) mod layers;
 mod legend;
 pub(crate) mod levels;
+mod linear;
 pub(crate) mod live;
 pub(crate) mod marks;
 pub(crate) mod matrix;

@@ -271,33 +271,34 @@ impl Tree {
 
 impl Tree {
     /// The first instance of the class `step` classes after (before, if negative) that of the given one, wrapping around at
-    /// the end of the list. A class is a stretch of the list with one pattern; those of its instances that simpler anomalies
-    /// explain come last. O(instances in the list).
+    /// the end. The classes are the patterns, in the order in which the list has them first; each begins with one that no
+    /// simpler anomaly explains, if there is such. O(instances in the list).
     pub fn neighbouring_class(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
-        let at = id.and_then(|id| self.position(id));
-        // Where each class begins, and its first instance; one that is not folded instead of one that is.
-        let mut firsts: Vec<(usize, ViolationId, bool)> = Vec::new();
-        for (place, id) in
-            (0..self.made.order.len()).filter_map(|place| Some((place, self.made.at(place)?)))
-        {
+        let mut firsts: Vec<(ViolationId, bool)> = Vec::new();
+        let all =
+            (0..self.made.order.len()).filter_map(|place| Some((place, self.made.at(place)?)));
+        for (place, id) in all {
             let is_folded = self.made.is_folded(place);
-            match firsts.last_mut() {
-                Some((_, last, was_folded)) if last.pattern == id.pattern => {
-                    if *was_folded && !is_folded {
-                        (*last, *was_folded) = (id, false);
-                    }
-                }
-                _ => firsts.push((place, id, is_folded)),
+            match firsts
+                .iter_mut()
+                .find(|(first, _)| first.pattern == id.pattern)
+            {
+                Some(first) if first.1 && !is_folded => *first = (id, false),
+                Some(_) => {}
+                None => firsts.push((id, is_folded)),
             }
         }
         let n = firsts.len() as isize;
-        let now = at.map(|at| firsts.partition_point(|(place, ..)| *place <= at) as isize - 1);
+        let pattern = id.map(|id| id.pattern);
+        let now = firsts
+            .iter()
+            .position(|(first, _)| Some(first.pattern) == pattern);
         let next = match now {
-            Some(now) => now + step,
+            Some(now) => now as isize + step,
             None if step > 0 => 0,
             None => -1,
         };
-        (n > 0).then(|| firsts[next.rem_euclid(n) as usize].1)
+        (n > 0).then(|| firsts[next.rem_euclid(n) as usize].0)
     }
 
     /// The first instance of a pattern, or of one of its groups; none if the line is open and `selected` is one of them.

@@ -558,6 +558,10 @@ pub(super) fn violations(
 /// Where in the file the operations of a counterexample are: "At lines 12 and 34.".
 fn lines(example: &History) -> Option<String> {
     const MOST: usize = 8;
+    // Where bytes are helps no reader.
+    if example.origin().unit == Unit::Byte {
+        return None;
+    }
     let spots = (0..example.n_operations()).filter_map(|o| example.spot_of(OperationId::new(o)));
     let places: BTreeSet<(Option<u32>, u32)> = spots.map(|spot| (spot.part, spot.number)).collect();
     let left_out = places.len().saturating_sub(MOST);
@@ -565,16 +569,21 @@ fn lines(example: &History) -> Option<String> {
     let shown: Vec<(Option<u32>, u32)> = places.into_iter().take(MOST).collect();
     let mut said: Vec<String> = if shown.len() > 1 && shown.iter().all(|(part, _)| part.is_none()) {
         // Of one file, the unit is said once.
-        let (units, first) = match unit {
-            Unit::Line => ("lines", 0),
-            Unit::Byte => ("bytes", 1),
-        };
-        let numbers = shown.iter().map(|(_, number)| number - first);
+        let numbers = shown.iter().map(|(_, number)| number);
         let mut said: Vec<String> = numbers.map(|number| number.to_string()).collect();
-        said[0] = format!("{units} {}", said[0]);
+        said[0] = format!("lines {}", said[0]);
         said
     } else {
-        let spot = |(part, number)| Spot { part, unit, number }.text(example.origin());
+        let spot = |(part, number)| {
+            let within = 0;
+            Spot {
+                part,
+                unit,
+                number,
+                within,
+            }
+            .text(example.origin())
+        };
         shown.into_iter().map(spot).collect()
     };
     if left_out > 0 {

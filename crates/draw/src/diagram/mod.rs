@@ -11,6 +11,7 @@ mod faults;
 mod fold;
 pub mod lanes;
 pub mod layout;
+pub mod linear;
 pub mod matrix;
 pub mod path;
 pub mod scene;

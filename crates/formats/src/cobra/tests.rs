@@ -104,7 +104,8 @@ fn sessions_versions_and_outcomes_are_those_of_the_logs() {
         Spot {
             part: Some(2),
             unit: Unit::Byte,
-            number: 10
+            number: 10,
+            within: 0,
         }
     );
     assert_eq!(spot.text(history.origin()), "T20.log byte 9");

@@ -88,6 +88,7 @@ fn the_history_is_the_first_that_was_kept() {
         part: None,
         unit: Unit::Line,
         number: 2,
+        within: 0,
     };
     let results = run.join("results.edn");
     let shown = crate::raw_spots(&results, &Origin::default(), &[spot], &Control::new());

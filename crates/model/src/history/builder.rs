@@ -481,6 +481,7 @@ impl Builder {
             keys: self.key,
             values: self.value,
             lines: self.line.into(),
+            within: Vec::new(),
             key_names: self.keys.finish(),
             value_names: if self.values.is_empty() {
                 Names::Implicit(0)

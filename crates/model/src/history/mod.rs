@@ -151,6 +151,9 @@ pub struct History {
     keys: Vec<KeyId>,
     values: Vec<Value>,
     lines: Lines,
+    /// By operation of a part of a history: where it was [within](Spot::within) its line or transaction. Empty in a whole
+    /// one, where that is computed.
+    within: Vec<u32>,
     key_names: Names,
     value_names: Names,
     initial_value: Option<Value>,
@@ -354,7 +357,50 @@ impl History {
             part: part(),
             unit: self.origin.unit,
             number,
+            within: self.within(operation),
         })
+    }
+
+    /// As [`Spot::within`]. O(log transactions of its session).
+    fn within(&self, operation: OperationId) -> u32 {
+        if let Some(&within) = self.within.get(operation.index()) {
+            return within;
+        }
+        let t = self.transaction_of(operation);
+        let range = self.operation_range(t);
+        match self.origin.unit {
+            Unit::Byte => {
+                let place = (operation.index() - range.start + 1).min(Spot::MOST);
+                ((place << 16) | range.len().min(Spot::MOST)) as u32
+            }
+            Unit::Line => self.place_in_line(t, self.line_of(operation)),
+        }
+    }
+
+    /// The place of a transaction among those of its session that begin on a line, from 1; 0 if it is the only one.
+    fn place_in_line(&self, t: TransactionId, line: u32) -> u32 {
+        let begins = |t: TransactionId| {
+            let range = self.operation_range(t);
+            (!range.is_empty()).then(|| self.lines.get(range.start))
+        };
+        let session = self.session_of(t).index();
+        let [start, end] = [session, session + 1].map(|s| self.session_begin[s] as usize);
+        // Within a session, lines ascend.
+        let (mut low, mut high) = (start, t.index());
+        while low < high {
+            let middle = (low + high) / 2;
+            match begins(TransactionId::new(middle)).is_some_and(|first| first < line) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        let next = TransactionId::new((t.index() + 1).min(end - 1));
+        let is_here = |t: TransactionId| begins(t) == Some(line);
+        let is_alone = low == t.index() && (next == t || !is_here(next));
+        match is_here(t) && is_here(TransactionId::new(low)) && !is_alone {
+            true => (t.index() - low + 1) as u32,
+            false => 0,
+        }
     }
 
     /// A number or name that reads as "the initial version" unless a transaction writes it explicitly (0 in Plume text).

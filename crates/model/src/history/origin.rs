@@ -142,14 +142,24 @@ pub struct Spot {
     pub unit: Unit,
     /// As [`History::line_of`](super::History::line_of).
     pub number: u32,
+    /// Of a line that holds several transactions of a session, the place of this one among them, from 1; 0 where it holds one.
+    /// Of bytes, the place of the operation in its transaction, from 1, in the upper half, and in the lower one how many
+    /// the transaction has.
+    pub within: u32,
 }
 
 impl Spot {
-    /// In words: `line 12`, `byte 90`, `T3.log byte 90`.
+    /// The largest place within a transaction that is told from others.
+    pub(super) const MOST: usize = 0xffff;
+
+    /// In words: `line 12`; `line 1, transaction 15` where a line holds several; `operation 7 of 20` of its transaction in a
+    /// file that has no lines; `T3.log operation 7 of 20`.
     pub fn text(self, origin: &Origin) -> String {
-        let place = match self.unit {
-            Unit::Line => format!("line {}", self.number),
-            Unit::Byte => format!("byte {}", self.number - 1),
+        let place = match (self.unit, self.within) {
+            (Unit::Line, 0) => format!("line {}", self.number),
+            (Unit::Line, nth) => format!("line {}, transaction {nth}", self.number),
+            (Unit::Byte, 0) => format!("byte {}", self.number - 1),
+            (Unit::Byte, within) => format!("operation {} of {}", within >> 16, within & 0xffff),
         };
         match self.part {
             Some(part) => format!("{} {place}", visible(origin.part_name(part))),

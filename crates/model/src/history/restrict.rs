@@ -244,6 +244,11 @@ impl History {
                 .iter()
                 .map(|o| self.line_of(*o))
                 .collect(),
+            within: renaming
+                .operations
+                .iter()
+                .map(|o| self.within(*o))
+                .collect(),
             key_names: self
                 .key_names
                 .select(renaming.keys.iter().map(|k| k.index())),

@@ -16,6 +16,7 @@ mod groups;
 mod involved;
 mod late_writers;
 mod layers;
+mod longest;
 mod minimize;
 pub mod narrate;
 mod orders;
@@ -44,6 +45,7 @@ pub use first_case::{cycle_to_draw, drawn_part, edges_to_draw, transactions_to_d
 pub use groups::{Group, components, groups};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, VisibleParts, interpret};
+pub use longest::{PartialOrder, longest_orders};
 pub use minimize::{Minimizer, minimize, minimize_at, whole};
 pub use orders::{Difference, Orders};
 pub use reasons::EdgeReason;

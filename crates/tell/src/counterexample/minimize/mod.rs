@@ -41,6 +41,7 @@ use cutter::{Cutter, ViolatingPart};
 use isoscope_check::checkers::{Level, Pattern, Violation};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, TransactionId};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The final check of all levels may take this long even when the work was stopped, and of a whole history.
@@ -73,7 +74,7 @@ pub fn minimize_at(
     control: &Control,
 ) -> Counterexample {
     match Minimizer::new(history, control) {
-        Ok(minimizer) => minimizer.at_level(violation, level, control),
+        Ok(minimizer) => minimizer.smallest(violation, level, control),
         Err(interrupt) => first::uncut(history, violation, level, interrupt, control),
     }
 }
@@ -81,16 +82,24 @@ pub fn minimize_at(
 impl Minimizer<'_> {
     /// [`minimize`] without what it costs once per history.
     pub fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
-        self.at_level(violation, level_of(violation), control)
+        self.smallest(violation, level_of(violation), control)
+    }
+
+    /// The counterexample of a violation or its cause, or what is smaller by another pattern, and so on.
+    fn smallest(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
+        let mut example = self.at_level(violation, level, control);
+        let mut shown = Cow::Borrowed(violation);
+        // Each is smaller than the one before.
+        while let Some((simpler, smaller)) = self.smaller_by_any(&example, &shown, control) {
+            (shown, example) = (Cow::Owned(simpler), smaller);
+        }
+        example
     }
 
     fn at_level(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
         let cutter = Cutter::new(self, violation, level, control);
         let Some(cause) = cutter.cause() else {
-            let example = cutter.minimize();
-            return self
-                .smaller_by_any(&example, violation, control)
-                .unwrap_or(example);
+            return cutter.minimize();
         };
         let level = cause
             .level()
@@ -120,7 +129,7 @@ impl Minimizer<'_> {
         example: &Counterexample,
         violation: &Violation,
         control: &Control,
-    ) -> Option<Counterexample> {
+    ) -> Option<(Violation, Counterexample)> {
         use Minimality::{IrreducibleForPattern, SmallestForPattern};
         let is_for_pattern =
             |minimality| matches!(minimality, IrreducibleForPattern | SmallestForPattern);
@@ -128,9 +137,9 @@ impl Minimizer<'_> {
             return None;
         }
         let cutter = Cutter::new(self, violation, example.level, control);
-        let smaller = cutter.simplest_within(example)?;
-        let level = smaller.level().unwrap_or(example.level);
-        let smaller = self.at_level(&smaller, level, control);
+        let simpler = cutter.simplest_within(example)?;
+        let level = simpler.level().unwrap_or(example.level);
+        let smaller = self.at_level(&simpler, level, control);
         let extent = |example: &Counterexample| {
             (
                 example.history.n_transactions(),
@@ -138,10 +147,8 @@ impl Minimizer<'_> {
             )
         };
         let is_smaller = extent(&smaller) < extent(example);
-        is_smaller.then(|| Counterexample {
-            shows: smaller.shows.of_cause(),
-            ..smaller
-        })
+        let shows = smaller.shows.of_cause();
+        is_smaller.then_some((simpler, Counterexample { shows, ..smaller }))
     }
 }
 
