@@ -9,6 +9,7 @@ mod exports;
 mod golden;
 mod health;
 mod html_report;
+mod itself;
 mod orders;
 mod passes;
 mod pictures;

@@ -440,7 +440,7 @@ fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
                 .state()
                 .batch
                 .as_ref()
-                .is_some_and(|batch| batch.shapes.is_some())
+                .is_some_and(|batch| batch.keys.is_some())
         });
         assert!(
             window

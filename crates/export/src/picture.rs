@@ -141,7 +141,7 @@ pub fn compose(
     let is_committed =
         |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
     let committed = if example.history.transactions().all(is_committed) {
-        "all transactions of this counterexample committed"
+        "all transactions of this counterexample were acknowledged as committed"
     } else {
         "transactions not marked otherwise committed"
     };

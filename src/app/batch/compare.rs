@@ -1,47 +1,51 @@
-//! Two histories compared: which shapes of anomalies went and which came.
+//! Two histories compared: which anomalies went and which came, by class and key.
 
-use super::work::{MINIMIZING, checked};
-use super::{Batch, Signature};
+use super::Batch;
+use super::work::checked;
 use crate::app::App;
 use crate::app::tasks::{Failure, Task};
-use crate::checkers::{Level, ViolationId};
+use crate::checkers::{Level, Pattern, ViolationId};
 use crate::control::Control;
+use crate::report::key_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A shape of anomalies in two histories.
+/// Anomalies of a class on a key, in two histories.
 #[derive(Clone, Debug)]
-pub struct ComparedShape {
-    pub signature: Signature,
-    /// How many anomalies of each history have it, of those that were minimized.
+pub struct ComparedKey {
+    /// The class.
+    pub pattern: Pattern,
+    /// The key, in words.
+    pub key: String,
+    /// How many each history has, of those that are listed.
     pub counts: [u64; 2],
     /// The first of them in each history.
     pub first: [Option<ViolationId>; 2],
 }
 
-/// The shapes of anomalies of two histories.
+/// The anomalies of two histories by class and key.
 #[derive(Clone, Debug, Default)]
-pub struct ComparedShapes {
-    /// Those that only one history has come first.
-    pub shapes: Vec<ComparedShape>,
-    /// Anomalies of each history whose shape is not known: not listed, or not minimized in time.
+pub struct ComparedKeys {
+    /// Those that only the second history has come first, then those that only the first one has.
+    pub keys: Vec<ComparedKey>,
+    /// Anomalies of each history that are counted but not listed.
     pub others: [u64; 2],
 }
 
-/// The anomalies of a history by shape.
-struct Shapes {
-    found: BTreeMap<Signature, (u64, ViolationId)>,
+/// The anomalies of a history by class and key.
+struct Keys {
+    found: BTreeMap<(Pattern, String), (u64, ViolationId)>,
     others: u64,
 }
 
-/// Finding the shapes of the two histories that are compared.
-pub(in crate::app) static COMPARE_SHAPES: Task<ComparedShapes> = Task {
+/// Finding the anomalies of the two histories that are compared.
+pub(in crate::app) static COMPARE_KEYS: Task<ComparedKeys> = Task {
     is_of_history: false,
     ..Task::new(
-        "shapes",
+        "keys",
         Failure::Message("The comparison ended unexpectedly"),
-        |app, shapes| {
-            app.with_batch(|batch| batch.shapes = Some(shapes));
+        |app, keys| {
+            app.with_batch(|batch| batch.keys = Some(keys));
         },
     )
 };
@@ -50,12 +54,12 @@ impl App {
     /// Adds a history to the comparison or removes it; two are compared.
     pub(in crate::app) fn compare(&mut self, row: usize) {
         self.with_batch(|batch| batch.compare(row));
-        self.compare_shapes();
+        self.compare_keys();
     }
 
     /// Back to the table.
     pub(in crate::app) fn end_comparison(&mut self) -> bool {
-        self.tasks.cancel(&COMPARE_SHAPES);
+        self.tasks.cancel(&COMPARE_KEYS);
         let Some(batch) = self
             .state
             .batch
@@ -65,23 +69,23 @@ impl App {
             return false;
         };
         batch.compared.clear();
-        batch.shapes = None;
+        batch.keys = None;
         true
     }
 
-    /// Looks for the shapes of the two histories that are compared, if there are two.
-    pub(in crate::app) fn compare_shapes(&mut self) {
-        self.tasks.cancel(&COMPARE_SHAPES);
+    /// Looks for the anomalies of the two histories that are compared, if there are two.
+    pub(in crate::app) fn compare_keys(&mut self) {
+        self.tasks.cancel(&COMPARE_KEYS);
         let Some(batch) = &mut self.state.batch else {
             return;
         };
-        batch.shapes = None;
+        batch.keys = None;
         let &[a, b] = batch.compared.as_slice() else {
             return;
         };
         let paths = [a, b].map(|row| batch.rows[row].path.clone());
         let (levels, pool): (Vec<Level>, _) = (batch.levels().iter().collect(), self.pool.clone());
-        self.ask(&COMPARE_SHAPES, move |control| {
+        self.ask(&COMPARE_KEYS, move |control| {
             pool.install(|| compared(&paths, &levels, control))
         });
     }
@@ -102,55 +106,47 @@ impl Batch {
     }
 }
 
-fn compared(paths: &[PathBuf; 2], levels: &[Level], control: &Control) -> Option<ComparedShapes> {
+fn compared(paths: &[PathBuf; 2], levels: &[Level], control: &Control) -> Option<ComparedKeys> {
     let [first, second] = [
-        shapes(&paths[0], levels, control)?,
-        shapes(&paths[1], levels, control)?,
+        keys(&paths[0], levels, control)?,
+        keys(&paths[1], levels, control)?,
     ];
-    let mut all: BTreeMap<Signature, ([u64; 2], [Option<ViolationId>; 2])> = BTreeMap::new();
+    let mut all: BTreeMap<(Pattern, String), ComparedKey> = BTreeMap::new();
     for (place, found) in [first.found, second.found].into_iter().enumerate() {
-        for (signature, (count, id)) in found {
-            let entry = all.entry(signature).or_default();
-            (entry.0[place], entry.1[place]) = (count, Some(id));
+        for ((pattern, key), (count, id)) in found {
+            let entry = all
+                .entry((pattern, key.clone()))
+                .or_insert_with(|| ComparedKey {
+                    pattern,
+                    key,
+                    counts: [0; 2],
+                    first: [None; 2],
+                });
+            (entry.counts[place], entry.first[place]) = (count, Some(id));
         }
     }
-    let shape = |(signature, (counts, first))| ComparedShape {
-        signature,
-        counts,
-        first,
-    };
-    let mut shapes: Vec<ComparedShape> = all.into_iter().map(shape).collect();
+    let mut keys: Vec<ComparedKey> = all.into_values().collect();
     // What is new matters most, then what is gone.
-    shapes.sort_by_key(|shape| (shape.counts[0] > 0, shape.counts[1] > 0));
-    Some(ComparedShapes {
-        shapes,
+    keys.sort_by_key(|of| (of.counts[0] > 0, of.counts[1] > 0));
+    Some(ComparedKeys {
+        keys,
         others: [first.others, second.others],
     })
 }
 
-/// The shapes of a history, as far as there is time; none if it cannot be read or the work was stopped.
-fn shapes(path: &Path, levels: &[Level], control: &Control) -> Option<Shapes> {
+/// The anomalies of a history by class and key; none if it cannot be read or the work was stopped.
+fn keys(path: &Path, levels: &[Level], control: &Control) -> Option<Keys> {
     let (history, findings) = checked(path, levels, control).ok()?;
-    let in_time = control.with_time_limit(MINIMIZING);
-    let mut found: BTreeMap<Signature, (u64, ViolationId)> = BTreeMap::new();
-    let mut n_found = 0;
-    for violation in findings
-        .violations
-        .iter()
-        .filter(|violation| !violation.implied)
-    {
-        let signature = Signature::of(&history, violation, &in_time);
-        if in_time.check().is_err() {
-            break;
-        }
-        found.entry(signature).or_insert((0, violation.id)).0 += 1;
-        n_found += 1;
+    let mut found: BTreeMap<(Pattern, String), (u64, ViolationId)> = BTreeMap::new();
+    for violation in &findings.violations {
+        let place = (violation.id.pattern, key_of(&history, violation));
+        found.entry(place).or_insert((0, violation.id)).0 += 1;
     }
     control.check().ok()?;
     let all: u64 = findings.patterns.values().sum();
-    Some(Shapes {
+    Some(Keys {
         found,
-        others: all.saturating_sub(n_found),
+        others: all.saturating_sub(findings.violations.len() as u64),
     })
 }
 
@@ -159,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fix_takes_one_shape_away_and_leaves_the_other() {
+    fn a_fix_takes_one_class_away_and_leaves_the_other() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let skew = "a: [r x 0, r y 0, w x 1]\nb: [r x 0, r y 0, w y 1]\n";
         let before = format!("{skew}c: [r z 0, w z 1]\nd: [r z 0, w z 2]\n");
@@ -169,27 +165,12 @@ mod tests {
             path
         });
         let found = compared(&paths, &[], &Control::new()).expect("both can be read");
-        let shapes: Vec<([u64; 2], &str)> = found
-            .shapes
-            .iter()
-            .map(|shape| (shape.counts, shape.signature.pattern.id()))
-            .collect();
-        let gone: Vec<&str> = shapes
-            .iter()
-            .filter(|(counts, _)| *counts == [1, 0])
-            .map(|(_, id)| *id)
-            .collect();
-        assert!(
-            gone.contains(&"Divergence") && !gone.contains(&"WriteSkew"),
-            "{shapes:?}"
-        );
-        assert!(shapes.contains(&([1, 1], "WriteSkew")), "{shapes:?}");
-        let skew = found
-            .shapes
-            .iter()
-            .find(|shape| shape.counts == [1, 1])
-            .expect("it is in both");
-        assert!(skew.first.iter().all(Option::is_some) && skew.signature.cycle.len() == 2);
+        let of = |pattern: Pattern| found.keys.iter().find(|of| of.pattern == pattern);
+        let gone = of(Pattern::LostUpdate).expect("it was in the first");
+        assert_eq!((gone.counts, gone.key.as_str()), ([1, 0], "key z"));
+        let same = of(Pattern::WriteSkew).expect("it is in both");
+        assert_eq!(same.counts, [1, 1]);
+        assert!(same.first.iter().all(Option::is_some));
     }
 
     #[test]

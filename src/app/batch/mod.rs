@@ -3,11 +3,12 @@
 mod compare;
 mod work;
 
-pub use compare::{ComparedShape, ComparedShapes};
+pub use compare::{ComparedKey, ComparedKeys};
 pub(super) use work::CHECK_FOLDER;
 
 use super::App;
 use super::style::counted;
+use super::tree::pattern_text;
 use super::verdict_summary::Conclusion;
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, LevelSet, Pattern};
@@ -100,8 +101,8 @@ pub struct Signature {
 impl Signature {
     /// In one line, for the fonts of the window.
     pub fn text(&self) -> String {
-        let shape = self.shape.replace('⊥', "init");
-        format!("{shape} · {}", counted(self.size, "transaction"))
+        let name = pattern_text(self.pattern, "  ");
+        format!("{name} · {}", counted(self.size, "transaction"))
     }
 }
 
@@ -228,7 +229,7 @@ pub struct Batch {
     /// Rows that are compared as soon as there are two.
     pub compared: Vec<usize>,
     /// The shapes of their anomalies.
-    pub shapes: Option<ComparedShapes>,
+    pub keys: Option<ComparedKeys>,
     /// The work has ended.
     pub done: bool,
     n_known: usize,
@@ -452,7 +453,7 @@ impl App {
             pool.install(|| check_all(&paths, promised.as_slice(), control, outbox))
         });
         jobs::replace(&mut self.state.batch, Some(batch));
-        self.compare_shapes();
+        self.compare_keys();
         self.state.show_batch = true;
         self.state.uncover();
     }

@@ -4,7 +4,7 @@ use super::{Checked, Outcome, Signature};
 use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
 use crate::audit::{self, Example, Examples};
-use crate::checkers::{Findings, Level, Options, Pattern, Violation};
+use crate::checkers::{Findings, Level, Options, Pattern};
 use crate::control::Control;
 use crate::counterexample::{Counterexample, Shape, shape};
 use crate::formats;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Time limit for one history; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
 /// Time limit for minimizing anomalies of one history.
-pub(super) const MINIMIZING: Duration = Duration::from_secs(5);
+const MINIMIZING: Duration = Duration::from_secs(5);
 
 /// Checking the histories of a folder; the messages are the results, each with the index of its history.
 pub(in crate::app) static CHECK_FOLDER: Task<(usize, Outcome)> = Task {
@@ -120,14 +120,6 @@ pub(super) fn checked(
 }
 
 impl Signature {
-    /// What a violation looks like once minimized.
-    pub(super) fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        Signature::new(
-            violation.id.pattern,
-            &audit::minimize(history, violation, control),
-        )
-    }
-
     fn new(pattern: Pattern, example: &Counterexample) -> Signature {
         let Shape { text, cycle } = shape(example);
         Signature {

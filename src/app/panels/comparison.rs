@@ -1,10 +1,12 @@
-//! Two histories side by side: verdicts, counts by pattern, and which shapes of anomalies went and came.
+//! Two histories side by side: verdicts, counts by pattern, and which anomalies went and came.
 
-use super::small_cycle;
 use super::verdict_columns::{elided, level_codes, levels_ui};
-use crate::app::batch::{Batch, BatchRow, Checked, ComparedShape, Outcome, patterns_of};
+use crate::app::batch::{
+    Batch, BatchRow, Checked, ComparedKey, ComparedKeys, Outcome, patterns_of,
+};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, ROW};
+use crate::app::tree::pattern_text;
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Level, ViolationId};
 use crate::report::grouped;
@@ -53,7 +55,7 @@ pub(super) fn comparison_ui(
         .show(ui, |ui| {
             patterns_ui(ui, left, right);
             ui.add_space(14.0);
-            shapes_ui(ui, batch, [first, second], requests);
+            keys_ui(ui, batch, [first, second], requests);
         });
 }
 
@@ -240,12 +242,7 @@ fn patterns_ui(ui: &mut Ui, left: &Checked, right: &Checked) {
     }
     table_head(ui, "Anomalies by class");
     for (pattern, before, after) in patterns {
-        let row = pattern.row();
-        let name = if row.id.len() < 6 {
-            format!("{}  {}", row.id, row.title)
-        } else {
-            row.title.to_owned()
-        };
+        let (row, name) = (pattern.row(), pattern_text(pattern, "  "));
         line_ui(ui, [before, after], &name, |ui, area| {
             let font = FontId::proportional(style::BODY);
             ui.painter().text(
@@ -260,56 +257,50 @@ fn patterns_ui(ui: &mut Ui, left: &Checked, right: &Checked) {
     }
 }
 
-/// Which shapes went and came.
-fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&BatchRow; 2], requests: &mut Requests) {
-    let Some(shapes) = &batch.shapes else {
+/// Lines of this table.
+const MOST: usize = 60;
+
+/// Which anomalies went and came, by class and key.
+fn keys_ui(ui: &mut Ui, batch: &Batch, rows: [&BatchRow; 2], requests: &mut Requests) {
+    let Some(ComparedKeys { keys, others }) = &batch.keys else {
         ui.horizontal(|ui| {
             ui.spinner();
-            style::note(ui, "Looking for the shapes of the anomalies…");
+            style::note(ui, "Looking for the keys of the anomalies…");
         });
         return;
     };
-    if shapes.shapes.is_empty() {
+    if keys.is_empty() {
         return;
     }
-    table_head(ui, "Anomalies by shape: a click opens one");
-    for shape in &shapes.shapes {
-        shape_ui(ui, shape, rows, requests);
+    table_head(ui, "By class and key: a click opens one");
+    for of in keys.iter().take(MOST) {
+        key_ui(ui, of, rows, requests);
     }
-    if shapes.others != [0, 0] {
-        let [before, after] = shapes.others.map(grouped);
-        let text = format!(
-            "Not compared by shape, as only some of each class are reduced: {before} before, {after} after"
+    if keys.len() > MOST {
+        style::note(
+            ui,
+            format!("and {} more", grouped((keys.len() - MOST) as u64)),
         );
+    }
+    if *others != [0, 0] {
+        let [before, after] = others.map(grouped);
+        let text = format!("Counted above, but not listed by key: {before} before, {after} after");
         style::note(ui, text);
     }
 }
 
-/// A shape; a click opens the first anomaly that has it, after the change if there is one.
-fn shape_ui(ui: &mut Ui, shape: &ComparedShape, rows: [&BatchRow; 2], requests: &mut Requests) {
-    let text = shape.signature.text();
-    let response = line_ui(ui, shape.counts, &text, |ui, area| {
-        let picture = Rect::from_min_size(area.min, vec2(96.0, area.height()));
-        small_cycle(
-            ui.painter(),
-            &Palette::of(ui),
-            picture,
-            &shape.signature.cycle,
-        );
-        elided(
-            ui,
-            Rect::from_min_max(pos2(picture.right() + 10.0, area.top()), area.max),
-            &text,
-        );
-    });
-    let place = usize::from(shape.first[1].is_some());
-    let Some(id) = shape.first[place] else { return };
+/// Anomalies of a class on a key; a click opens the first, after the change if there is one.
+fn key_ui(ui: &mut Ui, of: &ComparedKey, rows: [&BatchRow; 2], requests: &mut Requests) {
+    let text = format!("{} · {}", pattern_text(of.pattern, "  "), of.key);
+    let response = line_ui(ui, of.counts, &text, |ui, area| elided(ui, area, &text));
+    let place = usize::from(of.first[1].is_some());
+    let Some(id) = of.first[place] else { return };
     let response = response.on_hover_text(format!(
         "{text}\nA click opens {id} of {}",
         rows[place].name
     ));
     response.context_menu(|ui| {
-        for (row, id) in rows.into_iter().zip(shape.first) {
+        for (row, id) in rows.into_iter().zip(of.first) {
             let Some(id) = id else { continue };
             if ui
                 .button(RichText::new(format!("Open {id} of {}", row.name)))

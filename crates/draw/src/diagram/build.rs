@@ -2,7 +2,7 @@
 
 use super::text_size::printable;
 use super::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
-use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
+use isoscope_model::history::{History, OperationId, Outcome, SessionId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -181,7 +181,17 @@ fn card(
             others: Vec::new(),
         };
     }
-    let status = history.outcome(transaction).words();
+    // An outcome that is not known is shown by whichever transaction read from it.
+    let seen = subject.edges.iter().find(|edge| {
+        edge.relation == Relation::WriteRead && edge.from == transaction && edge.to != transaction
+    });
+    let status = match (history.outcome(transaction), seen) {
+        (Outcome::Unknown, Some(edge)) => {
+            let reader = printable(&history.transaction_name(edge.to));
+            format!("{}, seen by {reader}", Outcome::Unknown.words())
+        }
+        (outcome, _) => outcome.words().to_owned(),
+    };
     let row = |operation: OperationId| {
         let (head, value) = history.operation_parts(operation);
         let head = printable(&head);
@@ -214,7 +224,7 @@ fn card(
         transaction,
         lane,
         title: printable(&history.transaction_name(transaction)),
-        status: status.to_owned(),
+        status,
         folded: (subject.n_operations)(transaction).saturating_sub(rows.len()),
         others: Vec::new(),
         rows,

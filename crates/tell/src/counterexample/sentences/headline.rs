@@ -186,8 +186,21 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
         Claim::Ring { .. } => "Dependencies form a cycle",
         Claim::AgainstTheClock {
-            missed: Some(_), ..
-        } => "A write that had finished was not seen",
+            clock,
+            missed: Some(missed),
+        } => {
+            let ends = [clock, missed].map(|e| violation.edges.get(*e));
+            let [Some(clock), Some(missed)] = ends else {
+                return "A write that had finished was not seen";
+            };
+            let is_read = |edge: &Edge| {
+                edge.because == Reason::Reads && (edge.from, edge.to) == (missed.to, clock.from)
+            };
+            match violation.edges.iter().any(is_read) {
+                true => "A newer value was read first, then the older one",
+                false => "A write that had finished was not seen",
+            }
+        }
         Claim::OverwrittenBefore { .. } => {
             "A value was read that had been overwritten before the read began"
         }
@@ -722,14 +735,34 @@ impl Speaker<'_> {
         };
         let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
         match missed {
-            Some(missed) => say!(
-                "{}, although {ended} had ended before {began} began",
-                self.missed(missed)
-            ),
+            Some(missed) => match self.new_then_old(edge.from, missed) {
+                Some(said) => said,
+                None => say!(
+                    "{}, although {ended} had ended before {began} began",
+                    self.missed(missed)
+                ),
+            },
             None => say!(
                 "{ended} had ended before {began} began, yet what was read puts {began} before {ended}"
             ),
         }
+    }
+
+    /// "T3 read the older x = 1, although T2, which had ended before T3 began, had read x = 2": where the transaction that had
+    /// ended is another reader.
+    fn new_then_old(&self, first: TransactionId, missed: EdgeIndex) -> Option<Sentence> {
+        let edge = self.edge(missed)?;
+        let is_read = |other: &&Edge| {
+            other.because == Reason::Reads && (other.from, other.to) == (edge.to, first)
+        };
+        let read = self.violation.edges.iter().find(is_read)?.to_operation?;
+        let (reader, first) = (self.transaction(edge.from), self.transaction(first));
+        Some(say!(
+            "{reader} read the older {}, although {first}, which had ended before {reader} began, had read {} from {}",
+            self.words.content_or_key(edge.from_operation, edge.key),
+            self.words.content(read),
+            self.transaction(edge.to)
+        ))
     }
 
     fn overwritten_before(&self, read: OperationId, by: OperationId) -> Sentence {
