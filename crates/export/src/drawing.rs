@@ -209,6 +209,7 @@ pub fn draw(
         }
     }
     leave_rows_out(&mut diagram, overrides);
+    diagram = diagram.shortened();
     let foldable = diagram.foldable();
     if !overrides.folded.is_empty() {
         diagram = diagram.folded(&overrides.folded);

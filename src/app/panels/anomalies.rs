@@ -62,7 +62,8 @@ pub(crate) fn anomalies_ui(
                 _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
                 true => {
                     let patterns = counted(total as usize, "pattern");
-                    format!("{}, {patterns}", causes(document.tree.n_causes()))
+                    let n = document.catalogue.as_ref().map_or(0, |catalogue| catalogue.n_causes());
+                    format!("{}, {patterns}", causes(n))
                 }
                 false => {
                     let of = document.tree.n_named().unwrap_or(total);

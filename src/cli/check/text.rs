@@ -467,6 +467,7 @@ pub(super) fn violations(
 ) -> String {
     let examples = Examples::new(history, findings);
     let mut simpler = examples.simpler_ones().to_vec();
+    let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
     for (place, violation) in findings
@@ -506,7 +507,9 @@ pub(super) fn violations(
     let Some((_, first)) = chosen.first() else {
         return String::new();
     };
-    let mut text = format!("\n{}\n", out.paint(Paint::Strong, heading));
+    let how_many = causes_and_patterns(findings, n_causes);
+    let heading = out.paint(Paint::Strong, heading);
+    let mut text = format!("\n{heading}  {}\n", out.paint(Paint::Faint, &how_many));
     let first = first.violation.id;
     chosen.sort_by_key(|(_, example)| (example.violation.level(), example.violation.id));
     let width = chosen
@@ -544,7 +547,8 @@ pub(super) fn violations(
             );
         }
     }
-    text += &how_many_more(findings, chosen.len(), &simpler);
+    let merged = simpler.iter().filter(|simpler| simpler.is_none()).count();
+    text += &how_many_more(merged, chosen.len());
     if findings.is_counted() {
         let asked = asked_again(findings);
         text += &format!(
@@ -613,25 +617,29 @@ fn asked_again(findings: &Findings) -> String {
     }
 }
 
-/// The number of violations counted but not shown.
-fn how_many_more(findings: &Findings, shown: usize, simpler: &[Option<usize>]) -> String {
+/// "7 causes, 40 patterns": how many listed violations no simpler one explains, and how many there are of all patterns.
+fn causes_and_patterns(findings: &Findings, n_causes: usize) -> String {
     // A checker with other patterns, or none, counts things other than those listed.
     let counted: u64 = findings.patterns.values().sum();
-    let more = counted
-        .max(findings.violations.len() as u64)
-        .saturating_sub(shown as u64);
-    let consequences = simpler.iter().flatten().count() as u64;
-    match (more, consequences) {
-        (0, _) => String::new(),
-        (_, 0) => format!("  and {} more\n", grouped(more)),
-        (1, 1) => "  and 1 more, which contains one of these\n".to_owned(),
-        _ if consequences == more => {
-            format!("  and {} more, which contain one of these\n", grouped(more))
-        }
-        _ => format!(
-            "  and {} more, of which {} contain a simpler one\n",
-            grouped(more),
-            grouped(consequences)
-        ),
+    let all = counted.max(findings.violations.len() as u64);
+    let n = |n: u64, what: &str| format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" });
+    let least = if findings.is_counted() {
+        ""
+    } else {
+        "at least "
+    };
+    format!(
+        "{least}{}, {}",
+        n(n_causes as u64, "cause"),
+        n(all, "pattern")
+    )
+}
+
+/// How many causes are not shown.
+fn how_many_more(n_causes: usize, shown: usize) -> String {
+    match n_causes.saturating_sub(shown) {
+        0 => String::new(),
+        1 => "  and 1 more cause\n".to_owned(),
+        n => format!("  and {} more causes\n", grouped(n as u64)),
     }
 }

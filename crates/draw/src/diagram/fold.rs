@@ -1,7 +1,9 @@
-//! Sessions folded into one card each.
+//! Sessions folded into one card each, and long cycles shortened.
 
-use super::{Arrow, Card, Diagram};
+use super::layout::ring;
+use super::{Arrow, Card, Diagram, Emphasis, Row, RowRole};
 use isoscope_model::history::{SessionId, TransactionId};
+use isoscope_model::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Diagram {
@@ -54,6 +56,107 @@ impl Diagram {
         }
     }
 
+    /// This diagram with the middle of its cycle in one card, if that is a ring of more than 12 cards: it says
+    /// how many there are, and what each of them did. Cards that are only connected with these are removed. O(cards + arrows).
+    pub fn shortened(&self) -> Diagram {
+        let Some(ring) = ring(self).filter(|ring| ring.len() > LONGEST_RING) else {
+            return self.clone();
+        };
+        let middle: BTreeSet<usize> = ring[KEPT..ring.len() - KEPT].iter().copied().collect();
+        let stretch = ring[KEPT];
+        let is_idle = |card: usize| {
+            let mut of_it = self
+                .arrows
+                .iter()
+                .filter(|arrow| arrow.from == card || arrow.to == card);
+            let others = |arrow: &Arrow| {
+                [arrow.from, arrow.to]
+                    .into_iter()
+                    .filter(move |end| *end != card)
+            };
+            !ring.contains(&card)
+                && of_it.clone().next().is_some()
+                && of_it.all(|arrow| others(arrow).all(|end| middle.contains(&end)))
+        };
+        let (mut cards, mut place): (Vec<Card>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+        for (at, card) in self.cards.iter().enumerate() {
+            let is_left = at == stretch || !middle.contains(&at) && !is_idle(at);
+            place.push(is_left.then_some(cards.len()));
+            match is_left {
+                true if at == stretch => cards.push(self.stretch(card, &middle)),
+                true => cards.push(card.clone()),
+                false => {}
+            }
+        }
+        let moved = |end: usize| match middle.contains(&end) {
+            true => place[stretch],
+            false => place[end],
+        };
+        let arrows = self.arrows.iter().filter_map(|arrow| {
+            let (from, to) = (moved(arrow.from)?, moved(arrow.to)?);
+            let row = |end: usize, row: Option<usize>| row.filter(|_| !middle.contains(&end));
+            let (from_row, to_row) = (row(arrow.from, arrow.from_row), row(arrow.to, arrow.to_row));
+            let arrow = Arrow {
+                from,
+                from_row,
+                to,
+                to_row,
+                ..arrow.clone()
+            };
+            (from != to).then_some(arrow)
+        });
+        let mut diagram = Diagram {
+            lanes: self.lanes.clone(),
+            arrows: once_each(arrows),
+            cards,
+        };
+        diagram.drop_empty_lanes();
+        diagram
+    }
+
+    /// The card in place of the middle of a ring.
+    fn stretch(&self, first: &Card, middle: &BTreeSet<usize>) -> Card {
+        let mut along = self.arrows.iter().filter(|arrow| {
+            arrow.emphasis == Emphasis::Cycle
+                && middle.contains(&arrow.from)
+                && middle.contains(&arrow.to)
+        });
+        let relation = along.clone().next().map(|arrow| arrow.relation);
+        let is_one = along.all(|arrow| Some(arrow.relation) == relation);
+        let said = match relation.filter(|_| is_one) {
+            Some(Relation::AntiDependency) => "each missed the next one's write",
+            Some(Relation::WriteRead) => "the next one read from each",
+            _ => "each comes before the next one",
+        };
+        let row = first.rows.first().map(|row| Row {
+            text: said.to_owned(),
+            full: said.to_owned(),
+            value_at: said.len(),
+            place: String::new(),
+            role: RowRole::Context,
+            ..row.clone()
+        });
+        let others = middle.iter().map(|&card| self.cards[card].transaction);
+        Card {
+            title: format!("{STRETCH}{} more", middle.len()),
+            status: String::new(),
+            folded: 0,
+            rows: row.into_iter().collect(),
+            others: others.filter(|t| *t != first.transaction).collect(),
+            ..first.clone()
+        }
+    }
+
+    /// Removes lanes without cards.
+    fn drop_empty_lanes(&mut self) {
+        let used: BTreeSet<usize> = self.cards.iter().map(|card| card.lane).collect();
+        let used: Vec<usize> = used.into_iter().collect();
+        self.lanes = used.iter().map(|&lane| self.lanes[lane].clone()).collect();
+        for card in &mut self.cards {
+            card.lane = used.binary_search(&card.lane).unwrap_or(0);
+        }
+    }
+
     /// The sessions that can be folded: those with several cards.
     pub fn foldable(&self) -> BTreeSet<SessionId> {
         let mut n_cards = vec![0; self.lanes.len()];
@@ -72,7 +175,19 @@ impl Diagram {
     }
 }
 
+/// Longer rings are shortened.
+const LONGEST_RING: usize = 12;
+/// So many cards of a long ring are left before its middle, and as many after it.
+const KEPT: usize = 3;
+/// What the title of a shortened stretch begins with.
+const STRETCH: &str = "… ";
+
 impl Card {
+    /// Whether it is in place of the middle of a long cycle.
+    pub(super) fn is_stretch(&self) -> bool {
+        self.title.starts_with(STRETCH)
+    }
+
     /// The transactions that the card represents.
     pub fn transactions(&self) -> impl Iterator<Item = TransactionId> + '_ {
         std::iter::once(self.transaction).chain(self.others.iter().copied())

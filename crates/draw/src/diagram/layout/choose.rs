@@ -187,7 +187,7 @@ impl Diagram {
         for card in diagram
             .cards
             .iter_mut()
-            .filter(|card| !card.transaction.is_initial())
+            .filter(|card| !card.transaction.is_initial() && !card.is_stretch())
         {
             let session = self
                 .lanes

@@ -33,7 +33,7 @@ pub(super) fn grids(diagram: &Diagram) -> Vec<Vec<Vec<usize>>> {
 }
 
 /// The cards of the cycle in its order, if its arrows are one ring through each of them.
-fn ring(diagram: &Diagram) -> Option<Vec<usize>> {
+pub(in crate::diagram) fn ring(diagram: &Diagram) -> Option<Vec<usize>> {
     let mut next: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for arrow in diagram
         .arrows

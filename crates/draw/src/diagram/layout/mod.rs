@@ -21,6 +21,8 @@ mod ports;
 mod routes;
 mod sequence;
 
+pub(super) use grid::ring;
+
 pub use choose::{Arranged, LEAST_SCALE, arrange};
 pub use graphviz::{MAX_CARDS, TooManyCards, graphviz};
 pub use invariants::{Problem, crossings, problems};
