@@ -233,12 +233,16 @@ fn words_are_there(case: &Case, files: &[(String, Vec<u8>)]) {
         ];
         let facts = case.explanation.details();
         assert!(
-            facts[0].contains(&format!("forbidden by {}", case.example.level.spoken())),
-            "{facts:?}"
+            case.explanation
+                .breaks
+                .contains(&case.example.level.spoken()),
+            "{}",
+            case.explanation.breaks
         );
         for wanted in names
             .chain(said)
             .chain(facts)
+            .chain(case.explanation.block())
             .chain([case.explanation.size.clone()])
         {
             assert!(

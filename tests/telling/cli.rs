@@ -1993,7 +1993,7 @@ fn plain_levels_are_asked_for_again_by_what_check_prints() {
             .chain(levels),
     );
     assert_eq!(code(&explained), 0, "{}", stderr(&explained));
-    let allowed = "allowed by plain parallel snapshot isolation and plain prefix consistency, forbidden by plain snapshot";
+    let allowed = "and everything stronger. Plain parallel snapshot isolation and plain prefix consistency allow it.";
     assert!(
         stdout(&explained).contains(allowed),
         "{}",

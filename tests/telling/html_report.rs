@@ -597,7 +597,7 @@ mod in_a_browser {
         assert_eq!(lit_lines(&mut browser), ["line-5"]);
         assert_eq!(
             each(&mut browser, ".line.near", "it.id"),
-            ["line-1", "line-2", "line-4"],
+            ["line-2", "line-3", "line-4"],
             "what it follows from"
         );
     }

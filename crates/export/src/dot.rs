@@ -10,6 +10,9 @@ use std::fmt::Write;
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
+    for detail in &picture.details {
+        let _ = writeln!(out, "// {}", detail);
+    }
     let _ = writeln!(out, "digraph counterexample {{");
     let lines = [picture.title.as_str(), picture.subtitle.as_str()].into_iter();
     let lines = lines

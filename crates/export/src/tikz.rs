@@ -22,6 +22,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     for fact in [&picture.title, &picture.subtitle]
         .into_iter()
         .chain(&picture.facts)
+        .chain(&picture.details)
         .chain(&picture.footer)
     {
         let _ = writeln!(out, "% {fact}");

@@ -111,7 +111,7 @@ impl Entry {
             edge: arrow.edge,
             relation: arrow.relation,
             emphasis: arrow.emphasis,
-            label: arrow.text(),
+            label: arrow.brief(),
             numbers: arrow.numbers.clone(),
             operations: row(arrow.from, arrow.from_row)
                 .into_iter()

@@ -142,6 +142,13 @@ impl Arrow {
         let mark = if self.is_decisive { " *" } else { "" };
         format!("{condition}{}{mark}", self.label)
     }
+
+    /// The same without a value, which its rows have, too: `WR 4` for `WR 4 = 1`.
+    pub fn brief(&self) -> String {
+        let text = self.text();
+        let brief = text.split_once(" = ").map(|(key, _)| key.to_owned());
+        brief.unwrap_or(text)
+    }
 }
 
 /// What is drawn. Lanes in session order, cards by (lane, session order), arrows by edge index: no hash order anywhere.

@@ -117,6 +117,9 @@ pub struct Operation {
     pub value: Value,
 }
 
+/// So many transactions on a line are not told from each other.
+const FEW_IN_LINE: usize = 4;
+
 /// When a transaction ran by the client's clock, both ends included, in the unit of the file (usually nanoseconds).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
@@ -394,10 +397,10 @@ impl History {
                 false => high = middle,
             }
         }
-        let next = TransactionId::new((t.index() + 1).min(end - 1));
-        let is_here = |t: TransactionId| begins(t) == Some(line);
-        let is_alone = low == t.index() && (next == t || !is_here(next));
-        match is_here(t) && is_here(TransactionId::new(low)) && !is_alone {
+        let is_here = |place: usize| place < end && begins(TransactionId::new(place)) == Some(line);
+        // Of a few, the reader sees which is meant.
+        let are_many = is_here(low + FEW_IN_LINE);
+        match is_here(t.index()) && is_here(low) && are_many {
             true => (t.index() - low + 1) as u32,
             false => 0,
         }

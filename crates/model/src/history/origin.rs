@@ -142,7 +142,7 @@ pub struct Spot {
     pub unit: Unit,
     /// As [`History::line_of`](super::History::line_of).
     pub number: u32,
-    /// Of a line that holds several transactions of a session, the place of this one among them, from 1; 0 where it holds one.
+    /// Of a line that holds many transactions of a session, the place of this one among them, from 1; 0 where it holds few.
     /// Of bytes, the place of the operation in its transaction, from 1, in the upper half, and in the lower one how many
     /// the transaction has.
     pub within: u32,
