@@ -168,9 +168,8 @@ impl App {
             {
                 self.follow(path);
                 let [show, read] = [Command::Follow, Command::Reload].map(Command::key_text);
-                let text = format!(
-                    "The file grows and is followed: {show} shows what is new, {read} reads all of it again"
-                );
+                let text =
+                    format!("Following this file. {show}: live view. {read}: read all of it again");
                 self.state.tell(Tone::Done, text);
             }
             Change::Grew => {}

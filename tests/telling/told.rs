@@ -84,8 +84,8 @@ fn the_size_says_what_may_still_be_superfluous() {
     let both = size(Minimality::Irreducible, Minimality::Irreducible);
     assert_eq!(
         both,
-        "Minimal: without any one of these 3 transactions or 5 operations, the other operations shown satisfy read atomic (removing a write also \
-         removes the reads of its value)."
+        "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (without the reads of what was \
+         removed, too)."
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);
     assert!(first.starts_with("Minimal by transaction: "), "{first}");

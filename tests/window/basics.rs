@@ -547,7 +547,7 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         window.get_by_label_contains("Finding does not hold: Times");
         assert!(says(
             &window,
-            "None to read this file; what a level assumes is said with each anomaly."
+            "No assumptions were needed to read this file."
         ));
         window
             .get_by_label_contains("Finding warning: Reads out of thin air")

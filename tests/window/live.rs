@@ -58,7 +58,7 @@ fn grown(theme: egui::Theme) -> (Window, tempfile::TempDir) {
 fn a_file_that_grows_is_followed_and_not_read_again() {
     for theme in themes() {
         let (mut window, folder) = grown(theme);
-        assert!(says(&window, "The file grows and is followed"));
+        assert!(says(&window, "Following this file"));
         let history = document(&window).history.clone().expect("it was read");
         run(&mut window, Command::Follow);
         assert!(

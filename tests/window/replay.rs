@@ -602,7 +602,7 @@ fn choices_are_made_by_buttons_and_kept_in_the_project_file() {
         window.run_steps(3);
         let edge = evidence(&window);
         pin_edge(&mut window, edge);
-        push(&mut window, "Leave this edge out");
+        push(&mut window, "Hide this edge");
         assert!(!picture(&window).drawn.contains(&edge));
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::S);
         wait(&mut window, "the project file", |window| {
@@ -617,7 +617,7 @@ fn choices_are_made_by_buttons_and_kept_in_the_project_file() {
         );
         push(&mut window, "Take it back in");
         assert!(picture(&window).drawn.contains(&edge));
-        push(&mut window, "Keep this edge");
+        push(&mut window, "Always show this edge");
         assert!(
             document(&window)
                 .chosen_parts()

@@ -990,7 +990,7 @@ fn a_promise_is_framed_and_kept_or_broken() {
     let (mut window, _folder) = opened(FORK, egui::Theme::Light);
     window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
     window.run_steps(4);
-    window.get_by_value("nothing chosen").click();
+    window.get_by_value("choose a database").click();
     window.run_steps(4);
     window
         .get_by_label("postgresql repeatable read: R-SI")

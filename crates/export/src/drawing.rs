@@ -16,7 +16,7 @@ use isoscope_tell::counterexample::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a legend says of the mark of arrows that make the difference between two orders.
-pub const ABOUT_DECISIVE: &str = "*: makes the difference; without it the level holds";
+pub const ABOUT_DECISIVE: &str = "*: without it the level would hold";
 
 /// A diagram and its edges.
 #[derive(Clone, Debug)]

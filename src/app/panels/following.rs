@@ -82,27 +82,27 @@ fn progress_ui(ui: &mut Ui, snapshot: &Snapshot) {
             "Transactions that ended per second, lately",
         ),
         (
-            "delivered",
+            "checked",
             status.delivered,
             "Transactions that count in the answers",
         ),
         (
-            "open",
+            "unfinished",
             snapshot.open as u64,
             "Transactions that have begun and not ended",
         ),
         (
-            "waiting",
+            "waiting for a writer",
             status.waiting as u64,
             "Transactions that have ended and wait for one that they read from",
         ),
         (
-            "remembered",
+            "in memory",
             status.remembered as u64,
             "Transactions in memory, at the level that keeps the most",
         ),
         (
-            "settled",
+            "final",
             status.settled,
             "Transactions that no later answer can depend on",
         ),

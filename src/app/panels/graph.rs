@@ -258,7 +258,7 @@ fn menu_ui(
             if kept {
                 "Keep no longer"
             } else {
-                "Keep this transaction"
+                "Always show this transaction"
             }
             .to_owned(),
             Request::Keep(Part::Transaction(small)),
@@ -267,7 +267,7 @@ fn menu_ui(
             if chosen {
                 "Do not choose"
             } else {
-                "Choose for a what-if"
+                "Add to what-if"
             }
             .to_owned(),
             Request::Choose(vec![whole]),

@@ -73,7 +73,7 @@ pub(crate) fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests
         ),
         (
             true,
-            "Component",
+            "Related anomalies",
             "Its component",
             "The edges of all listed anomalies that share transactions with it, directly or through others",
         ),
@@ -270,7 +270,7 @@ fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &m
             if chosen {
                 "Do not choose"
             } else {
-                "Choose for a what-if"
+                "Add to what-if"
             },
             Request::Choose(vec![t]),
         ),

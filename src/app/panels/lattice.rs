@@ -100,10 +100,10 @@ fn promise_ui(
 ) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label("What was promised:");
+        ui.label("Promised by:");
         let claims = claims(document);
         let from_files = || match claims.as_slice() {
-            [] => "nothing chosen".to_owned(),
+            [] => "choose a database".to_owned(),
             [first, ..] => format!("by the test: {}", first.keyword),
         };
         let name = view.promise().map_or_else(from_files, Promise::name);

@@ -59,7 +59,7 @@ pub(crate) fn layers_ui(
         }
         ui.separator();
         let mut shown = state.alternatives;
-        let alternatives = ui.add(Checkbox::new(&mut shown, "Ruled out"));
+        let alternatives = ui.add(Checkbox::new(&mut shown, "Other orders"));
         alternatives.widget_info(|| {
             let name = Command::Alternatives.row().name;
             WidgetInfo::selected(WidgetType::Checkbox, true, state.alternatives, name)

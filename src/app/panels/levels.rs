@@ -319,7 +319,7 @@ fn hover_ui(
                     .as_ref()
                     .is_some_and(|history| !history.has_times()) =>
             {
-                "Not asked for: the history does not say when transactions ran. Real time can only be refuted through weaker levels."
+                "Not asked for: the history has no times. Without times, real-time levels can be refuted but not confirmed."
             }
             (false, _) => "Not asked for.",
         };

@@ -51,12 +51,12 @@ fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request)
     let keep = if overrides.kept.contains(&part) {
         "Keep no longer"
     } else {
-        ["Keep this edge", "Keep this operation"][what]
+        ["Always show this edge", "Always show this operation"][what]
     };
     let leave_out = if overrides.left_out.contains(&part) {
         "Take it back in"
     } else {
-        ["Leave this edge out", "Leave this operation out"][what]
+        ["Hide this edge", "Hide this operation"][what]
     };
     [
         (keep, Command::Keep, Request::Keep(part)),

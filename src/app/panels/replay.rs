@@ -350,7 +350,7 @@ fn state_text(history: &History, state: &KeyState) -> String {
     if pending.is_empty() {
         state.text.clone()
     } else {
-        format!("{} (uncommitted: {})", state.text, pending.join(", "))
+        format!("{}; {}, not committed", state.text, pending.join(", "))
     }
 }
 

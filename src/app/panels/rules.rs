@@ -266,10 +266,7 @@ fn assumptions_ui(ui: &mut Ui, document: &Document) {
     if document.history.is_none() {
         style::note(ui, "Nothing is known before the file is read.");
     } else if document.assumptions().is_empty() {
-        style::note(
-            ui,
-            "None to read this file; what a level assumes is said with each anomaly.",
-        );
+        style::note(ui, "No assumptions were needed to read this file.");
     }
     for sentence in document.assumptions() {
         let label = ui.add(

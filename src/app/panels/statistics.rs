@@ -78,7 +78,10 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
             rounded(s.transactions_of_session.mean),
             grouped(s.transactions_of_session.max as u64)
         ),
-        format!("{:.0} % of operations on {hot}", s.hot_tenth_share * 100.0),
+        format!(
+            "{hot} gets {:.0} % of the operations",
+            s.hot_tenth_share * 100.0
+        ),
         format!(
             "{} read only, {} write only",
             grouped(s.shapes.read_only as u64),

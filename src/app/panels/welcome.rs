@@ -238,10 +238,10 @@ fn meaning(relation: Relation) -> &'static str {
     match relation {
         Relation::SessionOrder => "it ran earlier in the same session",
         Relation::WriteRead => "the second read what the first wrote",
-        Relation::WriteWrite => "its version of the key is older",
+        Relation::WriteWrite => "it wrote the older version",
         Relation::AntiDependency => "it read a version that the second replaced",
         Relation::CausalOrder => "a path of sessions and reads leads there",
-        Relation::CommitOrder => "no other order explains some read",
+        Relation::CommitOrder => "a read forces this order",
         Relation::RealTime => "it had ended before the second began",
     }
 }

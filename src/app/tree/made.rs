@@ -498,7 +498,11 @@ impl Making<'_> {
         let branch = Branch::Group(pattern, catalogue.entries[group[0]].group);
         let open = !header || self.wanted.is_open(branch);
         if is_visible && header {
-            let text = format!("with {}", catalogue.entries[group[0]].label);
+            let text = format!(
+                "{} that share {}",
+                group.len(),
+                catalogue.entries[group[0]].label
+            );
             self.lines.push(ListLine::Branch {
                 branch,
                 text,

@@ -140,7 +140,7 @@ fn times(history: &History) -> Finding {
     let text = match n {
         0 => "Holds: every transaction has times, as strict serializability needs them.".to_owned(),
         _ if !history.has_times() => {
-            "Does not hold: the history has no times. Levels that need real time can only be refuted through weaker ones."
+            "The history has no times. Without times, real-time levels can be refuted but not confirmed."
                 .to_owned()
         }
         n => format!("Does not hold: {} no times.", counted(n, "transaction") + by_number(n, " has", " have")),

@@ -31,8 +31,8 @@ impl LayerKind {
     pub fn word(self) -> &'static str {
         match self {
             LayerKind::Recover => "contradiction",
-            LayerKind::Restore => "support",
-            LayerKind::Resolve => "alternatives",
+            LayerKind::Restore => "evidence",
+            LayerKind::Resolve => "other orders",
             LayerKind::Reduce => "argument",
         }
     }
@@ -46,12 +46,8 @@ impl LayerKind {
             LayerKind::Restore => {
                 "Then what it rests on: an inferred edge convinces only with the observations behind it."
             }
-            LayerKind::Resolve => {
-                "Then each inferred order is tried the other way round: what that leads to shows why it is no way out."
-            }
-            LayerKind::Reduce => {
-                "Last, what was there only to be ruled out goes again: the argument is left."
-            }
+            LayerKind::Resolve => "The opposite order fails as well.",
+            LayerKind::Reduce => "What remains is the proof.",
         }
     }
 }

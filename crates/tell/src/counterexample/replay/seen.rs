@@ -5,7 +5,7 @@ use super::interleave::{Content, is_observed};
 use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 
 /// A key that none of the operations shown has written yet. In the whole history others may have.
-pub const UNTOUCHED: &str = "the value before step 1";
+pub const UNTOUCHED: &str = "not yet known";
 
 /// The state of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]

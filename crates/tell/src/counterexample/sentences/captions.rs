@@ -17,7 +17,7 @@ impl Speaker<'_> {
             Proof::Cycle(cycle) => {
                 say!("Each of these transactions would have to come before the next: {}.", words.path(cycle))
             }
-            Proof::Reads(_) => "What was read contradicts the level by itself.".into(),
+            Proof::Reads(_) => "The reads alone break the level.".into(),
             Proof::Cases { question, .. } => match *question {
                 Question::Order {
                     key,

@@ -4,10 +4,9 @@ use super::words::counted;
 use crate::counterexample::{Counterexample, Minimality};
 use isoscope_check::checkers::{Pattern, Proof, Question};
 use isoscope_model::history::{
-    History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value, grouped,
+    History, Operation, OperationId, OperationKind, Outcome, TransactionId, grouped,
 };
 use isoscope_model::relations::list_from_outside;
-use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
 /// How many transactions the argument names, and that the others are there because of its reads.
@@ -46,10 +45,7 @@ fn removed(history: &History) -> Cow<'static, str> {
         history.lists().is_empty(),
         history.appends().repeated().is_empty(),
     ) {
-        (true, _) if has_repeated_writes(history) => {
-            "(removing a write also removes the reads that depend on it)"
-        }
-        (true, _) => "(removing a write also removes the reads of its value)",
+        (true, _) => "(without the reads of what was removed, too)",
         (false, true) => {
             let left_out = if lacks_appends(history) {
                 "for this, elements that none of these transactions appended are left out of the lists; "
@@ -95,15 +91,8 @@ fn has_own_ends(history: &History) -> bool {
     })
 }
 
-/// Whether several operations write one value to a key. O(operations).
-fn has_repeated_writes(history: &History) -> bool {
-    let mut written: FxHashSet<(KeyId, Value)> = FxHashSet::default();
-    let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
-    all.any(|o| o.kind == OperationKind::Write && !written.insert((o.key, o.value)))
-}
-
 /// What is actually known about its size and minimality: "Minimal: without any one of these 4 transactions or 7
-/// operations, the other operations shown satisfy read atomic (removing a write also removes the reads of its value)."
+/// operations, read atomic holds (without the reads of what was removed, too)."
 pub fn size(example: &Counterexample) -> String {
     let removed = removed(&example.history);
     let level = example.level.spoken();
@@ -123,9 +112,7 @@ pub fn size(example: &Counterexample) -> String {
         } else {
             ""
         };
-        return format!(
-            "Minimal: without one of the two reads, the other operations shown satisfy {level}{left_out}."
-        );
+        return format!("Minimal: without one of the two reads, {level} holds{left_out}.");
     }
     let is_about_writers = match &example.violation.proof {
         Proof::Cases { question, .. } => matches!(question, Question::Writer { .. }),
@@ -158,7 +145,7 @@ pub fn size(example: &Counterexample) -> String {
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern if needs_all => {
             return format!(
-                "Minimal: without any one of these {operations}, the other operations shown satisfy {level} {removed}."
+                "Minimal: without any one of these {operations}, {level} holds {removed}."
             );
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
@@ -166,13 +153,11 @@ pub fn size(example: &Counterexample) -> String {
         }
         Minimality::Irreducible if needs_all => {
             return format!(
-                "Minimal: without any one of these {transactions} or {operations}, the other operations shown satisfy {level} {removed}."
+                "Minimal: without any one of these {transactions} or {operations}, {level} holds {removed}."
             );
         }
         Minimality::Irreducible => {
-            format!(
-                "Minimal by transaction: without any one of these {n}, the other operations shown satisfy {level} {removed}"
-            )
+            format!("Minimal by transaction: without any one of these {n}, {level} holds {removed}")
         }
         Minimality::Reduced if example.violation.id.pattern == Pattern::NoLinearOrder => {
             format!(
@@ -200,9 +185,7 @@ pub fn size(example: &Counterexample) -> String {
             format!(" and {operations}; some of them alone violate {level} in another way")
         }
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!(
-                "; without any one of the {operations}, the other operations shown satisfy {level} {removed}"
-            )
+            format!("; without any one of the {operations}, {level} holds {removed}")
         }
     };
     format!("{of_transactions}{of_operations}.")
