@@ -93,7 +93,9 @@ fn claim_holds(rest: Option<History>, claim: Minimality, level: Level, shown: &V
         }
         Minimality::IrreducibleForPattern => match named(shown.id.pattern) {
             // An instance that follows from a simpler anomaly is no other one.
-            Some(pattern) if !shown.implied => !parts::is_violated_by_itself(&rest, level, pattern),
+            Some(pattern) if !shown.implied => {
+                !parts::is_violated_by_itself(&rest, level, pattern, None)
+            }
             Some(pattern) => !parts::is_violated(&rest, level, Some(pattern)),
             // What breaks a weaker level, too, is another anomaly.
             None => !parts::is_violated_alone(&rest, level),

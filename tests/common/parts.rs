@@ -54,17 +54,35 @@ pub(crate) fn is_violated(history: &History, level: Level, pattern: Option<Patte
     of_level && findings.violations.iter().any(fits)
 }
 
-/// Whether the engine finds a level violated by an instance of this pattern that does not follow from a simpler violation.
-pub(crate) fn is_violated_by_itself(history: &History, level: Level, pattern: Pattern) -> bool {
+/// Whether the engine finds a level violated by an instance of this pattern that does not follow from a simpler violation,
+/// and that is about the transactions with these names if they are given.
+pub(crate) fn is_violated_by_itself(
+    history: &History,
+    level: Level,
+    pattern: Pattern,
+    names: Option<&[String]>,
+) -> bool {
     let options = Options {
         levels: vec![level],
         ..Options::default()
     };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
-    findings
-        .violations
-        .iter()
-        .any(|v| v.levels.contains(level) && v.id.pattern == pattern && !v.implied)
+    findings.violations.iter().any(|v| {
+        v.levels.contains(level)
+            && v.id.pattern == pattern
+            && !v.implied
+            && names.is_none_or(|names| names_of(history, v) == names)
+    })
+}
+
+/// The names of the transactions that a violation is about, in order.
+pub(crate) fn names_of(history: &History, violation: &checkers::Violation) -> Vec<String> {
+    let names = violation.transactions.iter();
+    let mut names: Vec<String> = names
+        .map(|&t| history.transaction_name(t).to_string())
+        .collect();
+    names.sort();
+    names
 }
 
 /// Whether the engine finds something that violates a level and no weaker one.

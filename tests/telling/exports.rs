@@ -1154,7 +1154,7 @@ fn a_long_fork_is_drawn_in_columns_and_keeps_keys() {
         .iter()
         .map(|card| card.rect.left() as i32)
         .collect();
-    assert!(sides.len() <= 3, "{sides:?}");
+    assert_eq!(sides.len(), 4, "{sides:?}");
     let sessions = picture
         .diagram
         .cards

@@ -70,13 +70,15 @@ fn as_itself(
     }
 }
 
-/// Whether the pattern disappears with any operation, where that was tried.
+/// Whether the anomaly disappears with any operation, where that was tried.
 fn minimal_for_its_pattern(example: &Counterexample) -> bool {
     let (small, pattern) = (&example.history, example.violation.id.pattern);
-    let shows = |part: &History| parts::is_violated_by_itself(part, example.level, pattern);
+    let names = parts::names_of(small, &example.violation);
+    let shows =
+        |part: &History| parts::is_violated_by_itself(part, example.level, pattern, Some(&names));
     let operations = (0..small.n_operations()).map(OperationId::new);
     let mut left = operations.filter_map(|o| parts::without_operation(small, o));
-    // Another instance of the same pattern among the same transactions may be smaller.
+    // By other operations of the same transactions it may be smaller.
     example.operation_minimality == Minimality::Reduced
         || !left.any(|part| shows(&part) && part.n_transactions() < small.n_transactions())
 }

@@ -102,6 +102,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
     match claim {
         Claim::WrongValue { pattern, reads } => wrong_value_title(
             *pattern,
+            reads.len(),
             reads
                 .iter()
                 .any(|&read| history.lists().read_by(read).is_some()),

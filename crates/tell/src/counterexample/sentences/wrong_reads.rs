@@ -21,6 +21,7 @@ impl Speaker<'_> {
                 let (place, [a, b]) = words.parted(reads).unwrap_or_default();
                 say!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
             }
+            Pattern::IncompatibleOrder if reads.len() == 1 => "No order of these appends makes this list".into(),
             Pattern::ThinAirRead => {
                 "A transaction may read only the initial value, its own writes and what other committed transactions wrote".into()
             }

@@ -6,11 +6,12 @@ use super::words::Words;
 use crate::counterexample::involved_operations;
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Pattern;
-use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId};
+use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 
-/// The title of such a claim; of lists where `of_list` is set.
-pub(super) fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
+/// The title of such a claim about `n` reads; of lists where `of_list` is set.
+pub(super) fn wrong_value_title(pattern: Pattern, n: usize, of_list: bool) -> &'static str {
     match pattern {
+        Pattern::IncompatibleOrder if n == 1 => "A list that no order of the appends makes",
         Pattern::ThinAirRead if of_list => "A list was read that no transaction made",
         Pattern::AbortedRead if of_list => "An element was read that was rolled back",
         Pattern::FutureRead if of_list => {
@@ -197,9 +198,13 @@ impl Speaker<'_> {
                     .find(|write| list.contains(&words.history.operation(**write).value));
                 say!("{had}; it appended {} only later", later.map(appended)?)
             }
-            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
-                say!("{had}, which does not end with what it had appended before")
-            }
+            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => match lacking {
+                Some(write) => say!(
+                    "{had}, without {}, which it had appended itself",
+                    appended(write)
+                ),
+                None => say!("{had}, which does not end with what it had appended before"),
+            },
             Pattern::IntermediateRead => match lacking {
                 Some(write) => {
                     say!(
@@ -230,7 +235,8 @@ impl Speaker<'_> {
                     .collect();
                 let parted = words
                     .parted(reads)
-                    .map(|(place, _)| say!("; they differ at place {place} of the list"));
+                    .map(|(place, _)| say!("; they differ at place {place} of the list"))
+                    .or_else(|| self.misplaced(list, writes));
                 say!(
                     "{}{}",
                     Sentence::join(&named, "; "),
@@ -238,6 +244,31 @@ impl Speaker<'_> {
                 )
             }
             _ => return None,
+        })
+    }
+
+    /// What a list does not have as one transaction appended it: ", without 953, which T2 had appended before 954".
+    fn misplaced(&self, list: &[Value], writes: &[OperationId]) -> Option<Sentence> {
+        let history = self.words.history;
+        let element = |write: OperationId| history.operation(write).value;
+        let place = |write| list.iter().position(|other| *other == element(write));
+        let pairs = writes.iter().flat_map(|&first| {
+            let of_one = move |then: &OperationId| {
+                first < *then && history.transaction_of(first) == history.transaction_of(*then)
+            };
+            let later = writes.iter().copied().filter(of_one);
+            later.map(move |then| [first, then])
+        });
+        let is_misplaced = |pair: &[OperationId; 2]| {
+            let [first, then] = pair.map(place);
+            then.is_some() && first.is_none_or(|first| Some(first) > then)
+        };
+        let [first, then] = pairs.into_iter().find(is_misplaced)?;
+        let [before, after] = [first, then].map(|write| history.value_name(element(write)));
+        let writer = self.reader(first);
+        Some(match place(first) {
+            None => say!(", without {before}, which {writer} had appended before {after}"),
+            Some(_) => say!(", although {writer} had appended {before} before {after}"),
         })
     }
 }
