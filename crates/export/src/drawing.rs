@@ -10,8 +10,8 @@ use isoscope_draw::diagram::{Condition, Diagram, Emphasis, Row, Subject, diagram
 use isoscope_model::history::{History, OperationId, SessionId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use isoscope_tell::counterexample::{
-    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, cycle_to_draw, drawn_part,
-    edges_to_draw, interpret, involved_operations, transactions_to_draw,
+    Alternative, Counterexample, Explanation, Step, StepRole, as_drawn, case_tree, cycle_to_draw,
+    drawn_part, edges_to_draw, interpret, involved_operations, transactions_to_draw,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,6 +123,7 @@ pub fn draw(
             shown.extend(&alternative.cycle);
         }
     }
+    edges = as_drawn(violation, edges);
     let all = case.is_none() && (options.evidence == Evidence::All || shown.len() >= n);
     let (transactions, mut operations) = cast(example, &edges, &shown, all, overrides);
     operations.extend(reads);

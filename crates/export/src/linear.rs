@@ -14,8 +14,8 @@ const MOST: usize = 14;
 const VALUE: usize = 12;
 
 /// How to read it.
-pub const ABOUT_LINEAR: &str = "Drawn: each operation from its start to its end (dashed: outcome unknown); the points: the longest order that works, \
-                              each with the value after it; in red: what would have to come next, but returned something else";
+pub const ABOUT_LINEAR: &str = "A bar is an operation from its start to its end (dashed: outcome unknown). The line is the longest order that \
+                              works, with the value after each step. Red: what would have to come next.";
 
 /// The scene of the longest order of a counterexample to linearizability; none for others.
 pub(super) fn of_longest(example: &Counterexample) -> Option<Scene> {
@@ -76,7 +76,7 @@ pub fn linear_scene(example: &Counterexample, order: &PartialOrder) -> Scene {
     let name = |s: &SessionId| printable(&history.session_and_node(*s));
     let before = first.checked_sub(1).map(|last| {
         let (n, left) = (counted(first, "operation"), value(order.taken[last].1));
-        format!("after {n} that are not drawn: {left}")
+        format!("{n} before these, not drawn, left {left}")
     });
     scene(&Linear {
         rows: sessions
@@ -96,7 +96,7 @@ fn shown_beside(history: &History, t: TransactionId, order: &PartialOrder) -> bo
     history.outcome(t) == Outcome::Committed && start(t) <= last
 }
 
-/// `w 1`, `r 4`, `1 → 2` for a compare-and-set.
+/// `S1#2 w 1`, `S1#2 r 4`, `S1#2 cas 1 → 2` for a compare-and-set.
 fn words(history: &History, t: TransactionId) -> String {
     let of = |kind: OperationKind| {
         let mut all = history.operations_of(t);
@@ -108,10 +108,14 @@ fn words(history: &History, t: TransactionId) -> String {
             None => elide(&value, VALUE),
         })
     };
-    match (of(OperationKind::Read), of(OperationKind::Write)) {
-        (Some(read), Some(written)) => format!("{read} → {written}"),
+    let said = match (of(OperationKind::Read), of(OperationKind::Write)) {
+        (Some(read), Some(written)) => format!("cas {read} → {written}"),
         (Some(read), None) => format!("r {read}"),
         (None, Some(written)) => format!("w {written}"),
         (None, None) => String::new(),
-    }
+    };
+    format!(
+        "{} {said}",
+        elide(&printable(&history.transaction_name(t)), VALUE)
+    )
 }

@@ -176,6 +176,8 @@ pub fn compose(
     });
     // Which entry of the list it is shown for matters only to those who have the list.
     let mut details = explanation.details();
+    // Those who know their names read them with the text.
+    details.retain(|line| Some(line) != explanation.weakest.as_ref());
     let mut listed = None;
     if explanation.shows != Shows::Chosen {
         listed = explanation.contains.as_ref();
@@ -205,7 +207,7 @@ pub fn compose(
         .extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
     footer.extend(listed.map(|listed| printable(listed)));
     footer.extend(version);
-    footer.extend(ladder(example, &explanation.orders));
+    footer.extend(ladder(example));
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&summary),
@@ -235,8 +237,8 @@ fn unbroken(step: &Step) -> String {
     format!("{said}{blank}{}", from.replace(' ', "\u{a0}"))
 }
 
-/// The requested levels, and the weakest that are broken, in their order.
-fn ladder(example: &Counterexample, orders: &Orders) -> Option<String> {
+/// The requested levels in their order.
+fn ladder(example: &Counterexample) -> Option<String> {
     // Of single operations on one key it is what strict serializability is, unless comparisons failed.
     let is_same = || {
         example.verdicts.iter().any(|(level, verdict)| {
@@ -249,7 +251,6 @@ fn ladder(example: &Counterexample, orders: &Orders) -> Option<String> {
         .iter()
         .filter(|(level, _)| is_listed(*level));
     let mut levels: Vec<Level> = levels.map(|&(level, _)| level).collect();
-    levels.extend(orders.weakest_broken());
     levels.sort_unstable();
     levels.dedup();
     let levels: Vec<String> = levels.into_iter().map(Level::spoken).collect();

@@ -20,7 +20,7 @@ pub struct Call {
     pub row: usize,
     /// When it began, and when it ended; none where it may have taken effect at any later time, or never.
     pub ran: (i64, Option<i64>),
-    /// `w 1`, `r 4`.
+    /// `S1#2 w 1`, `S3#1 r 4`.
     pub text: String,
     /// Its place in the order, from 1, and the value of the key after it; none where it is not in the order.
     pub taken: Option<(usize, String)>,
@@ -75,13 +75,10 @@ pub fn scene(linear: &Linear) -> Scene {
         let line = Path::line(pos2(left, y), pos2(right - 8.0, y));
         scene.line(line, Role::Rule, None);
     }
-    for (place, call) in linear.calls.iter().enumerate() {
-        draw_call(&mut scene, call, places.bar(linear, place));
-    }
     let mut points: Vec<(usize, Pos2, &str)> = Vec::new();
     for (place, call) in linear.calls.iter().enumerate() {
         if let Some((number, after)) = &call.taken {
-            let at = pos2(places.points[place], top_of(call.row) - DOT);
+            let at = pos2(places.points[place], top_of(call.row));
             points.push((*number, at, after));
         }
     }
@@ -89,10 +86,19 @@ pub fn scene(linear: &Linear) -> Scene {
     for pair in points.windows(2) {
         scene.line(Path::line(pair[0].1, pair[1].1), Role::Next, None);
     }
+    // Over the line, which would strike their texts out.
+    for (place, call) in linear.calls.iter().enumerate() {
+        draw_call(&mut scene, call, places.bar(linear, place));
+    }
     for (_, at, after) in points {
         let point = Rect::from_center_size(at, vec2(2.0 * DOT, 2.0 * DOT));
         scene.rect(point, DOT, Role::Number(None), None);
-        let text = (at + vec2(DOT + 4.0, -3.0), Align::Left);
+        let text = (at + vec2(DOT + 4.0, -9.0), Align::Left);
+        let plate = Rect::from_min_size(
+            text.0 - vec2(2.0, SMALL / 2.0),
+            vec2(width(after, SMALL) + 4.0, SMALL),
+        );
+        scene.rect(plate, 0.0, Role::Page, None);
         scene.text(text, SMALL, after.to_owned(), Role::Legend, None);
     }
     scene
@@ -105,13 +111,21 @@ fn top_of(row: usize) -> f32 {
 
 fn draw_call(scene: &mut Scene, call: &Call, bar: Rect) {
     let target = Some(Target::Transaction(call.transaction));
-    let (outcome, emphasis) = match (&call.expected, &call.taken, call.ran.1) {
-        (Some(_), ..) => (Outcome::Aborted, Emphasis::Cycle),
-        (None, _, None) => (Outcome::Unknown, Emphasis::Evidence),
-        (None, Some(_), _) => (Outcome::Committed, Emphasis::Cycle),
-        (None, None, _) => (Outcome::Committed, Emphasis::Evidence),
+    let (outcome, emphasis) = match (&call.expected, &call.taken) {
+        (Some(_), _) => (Outcome::Aborted, Emphasis::Cycle),
+        (None, Some(_)) => (Outcome::Committed, Emphasis::Cycle),
+        (None, None) => (Outcome::Committed, Emphasis::Evidence),
     };
-    scene.rect(bar, 4.0, Role::Bar(outcome, emphasis), target);
+    // Red is left to what cannot come next.
+    let is_open = call.ran.1.is_none() && call.expected.is_none();
+    if is_open {
+        scene.rect(bar, 4.0, Role::Page, target);
+    }
+    let role = match is_open {
+        true => Role::Guess,
+        false => Role::Bar(outcome, emphasis),
+    };
+    scene.rect(bar, 4.0, role, target);
     let at = (bar.center(), Align::Center);
     scene.text(at, FONT, call.text.clone(), Role::RowText, target);
     if let Some(expected) = &call.expected {
@@ -193,7 +207,9 @@ impl Places {
         let mut x = left;
         for (_, place) in order {
             let call = &linear.calls[place];
-            self.points[place] = (self.at(call.ran.0) + DOT).max(x).max(self.points[place]);
+            self.points[place] = (self.at(call.ran.0) + 2.0 * DOT)
+                .max(x)
+                .max(self.points[place]);
             let after = call
                 .taken
                 .as_ref()

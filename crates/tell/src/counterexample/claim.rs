@@ -119,6 +119,44 @@ pub enum Claim {
     Cases,
 }
 
+/// Two reads of a key, of the newer version and then of the older one, where a cycle of real time says no more than that: the
+/// first reader had ended before the second began. O(edges).
+pub(super) fn new_then_old(violation: &Violation) -> Option<[OperationId; 2]> {
+    let edge = |e: EdgeIndex| violation.edges.get(e);
+    let cycle = violation.proof.cycle_edges();
+    let &[a, b] = cycle.as_slice() else {
+        return None;
+    };
+    let [a, b] = [edge(a)?, edge(b)?];
+    let (clock, other) = match a.relation {
+        Relation::RealTime => (a, b),
+        _ => (b, a),
+    };
+    if clock.relation != Relation::RealTime {
+        return None;
+    }
+    let (writer, [first, second], old) = match &other.because {
+        Reason::Visible { read, seen, .. } => {
+            let &[saw, ran] = seen.as_slice() else {
+                return None;
+            };
+            let [saw, ran] = [edge(saw)?, edge(ran)?];
+            let is_it = saw.because == Reason::Reads && ran.relation == Relation::RealTime;
+            is_it.then_some((saw.from, [ran.from, ran.to], *read))?
+        }
+        _ if other.relation == Relation::AntiDependency => {
+            (other.to, [clock.from, clock.to], other.from_operation?)
+        }
+        _ => return None,
+    };
+    let is_first = |edge: &&Edge| {
+        edge.because == Reason::Reads
+            && (edge.from, edge.to, edge.key) == (writer, first, other.key)
+    };
+    let new = violation.edges.iter().find(is_first)?.to_operation?;
+    (first != second).then_some([new, old])
+}
+
 /// What a violation claims. O(edges²).
 pub fn claim(history: &History, violation: &Violation) -> Claim {
     let cycle = match &violation.proof {
@@ -345,6 +383,18 @@ fn overwritten_before(history: &History, violation: &Violation) -> Option<Claim>
                 .find(is_between)?;
             Some(Claim::OverwrittenBefore { read, by })
         })
+}
+
+/// The writes of the value that a read returned that began before the read ended, its own transaction's aside. O(operations).
+pub(super) fn earlier_writes(history: &History, read: OperationId) -> Vec<OperationId> {
+    let Operation { key, value, .. } = history.operation(read);
+    let reader = history.transaction_of(read);
+    let end = history.interval(reader).map(|ran| ran.end);
+    let is_earlier = |&w: &OperationId| {
+        let t = history.transaction_of(w);
+        t != reader && history.interval(t).map(|ran| ran.start) <= end
+    };
+    writes_of(history, key, value).filter(is_earlier).collect()
 }
 
 /// Whether operations that no order explains are shown with all writes of the same values. O(operations + edges²).

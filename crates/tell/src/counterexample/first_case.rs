@@ -4,8 +4,8 @@
 use super::overlap::overlap;
 use super::rests_on::{closure, read_from};
 use isoscope_check::checkers::{Proof, Supposed, Violation};
-use isoscope_model::history::TransactionId;
-use isoscope_model::relations::EdgeIndex;
+use isoscope_model::history::{OperationId, TransactionId};
+use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
 
 /// With more edges than this only the first case is drawn.
@@ -16,10 +16,60 @@ const MOST_EDGES: usize = 16;
 /// O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let mut drawn = edges_of_part(violation);
-    if let Some(edge) = restated(violation) {
+    let first = passed_over(violation).map(|passed| passed.first);
+    for edge in restated(violation).into_iter().chain(first) {
         drawn.remove(&edge);
     }
     drawn
+}
+
+/// A read of the initial version although its reader had seen a transaction that wrote the key.
+struct PassedOver {
+    /// The edge that says that the initial state comes first.
+    first: EdgeIndex,
+    /// The edge that says that the written version would be older.
+    older: EdgeIndex,
+    /// How the reader saw that transaction.
+    seen: Vec<EdgeIndex>,
+    reader: TransactionId,
+    read: OperationId,
+}
+
+fn passed_over(violation: &Violation) -> Option<PassedOver> {
+    let &[a, b] = violation.proof.cycle_edges().as_slice() else {
+        return None;
+    };
+    let edge = |e: EdgeIndex| violation.edges.get(e);
+    let (first, older) = match edge(a)?.to.is_initial() {
+        true => (b, a),
+        false => (a, b),
+    };
+    match &edge(older)?.because {
+        Reason::Visible {
+            reader, read, seen, ..
+        } if edge(older)?.to.is_initial() => Some(PassedOver {
+            first,
+            older,
+            seen: seen.clone(),
+            reader: *reader,
+            read: *read,
+        }),
+        _ => None,
+    }
+}
+
+/// These edges of a violation as drawn: where a reader passed over a version for the initial one, an arrow leads from the
+/// read to the write that it missed. It says the same without a detour by the initial state.
+pub fn as_drawn(violation: &Violation, mut edges: Vec<Edge>) -> Vec<Edge> {
+    if let Some(passed) = passed_over(violation) {
+        let older = &mut edges[passed.older];
+        older.to = older.from;
+        older.to_operation = older.from_operation;
+        older.from = passed.reader;
+        older.from_operation = Some(passed.read);
+        older.relation = Relation::AntiDependency;
+    }
+    edges
 }
 
 /// The edge between two writers of a key that says only that they overlapped, which those beside it say.
@@ -30,8 +80,16 @@ pub(super) fn restated(violation: &Violation) -> Option<EdgeIndex> {
     cycle.into_iter().find(|edge| !found.started.contains(edge))
 }
 
-/// The edges of the contradiction as drawn: those of its cycles, but of an overlap both that show it.
+/// The edges of the contradiction as drawn: those of its cycles, but of an overlap both that show it, and of a version that
+/// was passed over for the initial one how it was seen and the read that missed it.
 pub fn cycle_to_draw(violation: &Violation) -> Vec<EdgeIndex> {
+    if let Some(PassedOver {
+        older, mut seen, ..
+    }) = passed_over(violation)
+    {
+        seen.push(older);
+        return seen;
+    }
     let cycle = violation.proof.cycle_edges();
     let level = violation.level();
     match level.and_then(|level| overlap(&violation.edges, &cycle, level)) {

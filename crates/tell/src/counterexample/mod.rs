@@ -41,7 +41,7 @@ pub use cases::case_tree;
 pub use claim::{Claim, Visibility, claim};
 pub use consequences::{listed_as, simpler_ones};
 pub use explain::{edge_reason, explain, explain_within, steps};
-pub use first_case::{cycle_to_draw, drawn_part, edges_to_draw, transactions_to_draw};
+pub use first_case::{as_drawn, cycle_to_draw, drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, groups};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, VisibleParts, interpret};

@@ -97,15 +97,11 @@ impl Tested {
         let [promise] = self.promises.as_slice() else {
             return None;
         };
-        let note = match promise.note {
-            "" => String::new(),
-            note => format!(": {note}"),
-        };
-        let where_it_is = promise.source;
-        Some(format!(
-            "What is promised by {}{note} (as read in {where_it_is}).",
-            promise.name()
-        ))
+        let source = promise.source;
+        Some(match promise.note {
+            "" => format!("That promise: {source}."),
+            note => format!("That promise: {note} ({source})."),
+        })
     }
 }
 
@@ -162,12 +158,34 @@ impl Judge<'_> {
         all.find(shows).map(|(_, holds)| holds)
     }
 
-    fn word(&self, allows: Option<bool>) -> &'static str {
-        match allows {
+    /// In words what a promised level says of this.
+    fn word(&self, promised: Level) -> &'static str {
+        match self.allows(promised) {
             Some(true) => "this is allowed",
             Some(false) if self.is_doubtful => "this is a bug, unless the log is incomplete",
             Some(false) => "this is a bug",
-            None => "whether that allows this is open",
+            None if self
+                .without_times(promised)
+                .and_then(|level| self.allows(level))
+                == Some(true) =>
+            {
+                "this is allowed, as far as a file without times can tell"
+            }
+            None if self.without_times(promised).is_some() => {
+                "whether this is a bug depends on times, which the file does not have"
+            }
+            None => "whether that allows this was not decided",
+        }
+    }
+
+    /// What is left of a level that counts real time where no times are known: the order of sessions, if all times count.
+    fn without_times(&self, promised: Level) -> Option<Level> {
+        match promised.row().order {
+            _ if self.example.history.has_times() => None,
+            CountedOrder::RealTime | CountedOrder::CommitRealTime | CountedOrder::KeyRealTime => {
+                Level::with_code(promised.base().code)
+            }
+            _ => None,
         }
     }
 
@@ -176,7 +194,7 @@ impl Judge<'_> {
             Claim::Nothing => ", which promises no level: this is allowed.".to_owned(),
             Claim::Level(_) => match promise.asked() {
                 Some(level) => {
-                    let word = self.word(self.allows(level));
+                    let word = self.word(level);
                     format!(", which promises {}: {word}.", in_words(level))
                 }
                 None => ".".to_owned(),
@@ -187,18 +205,18 @@ impl Judge<'_> {
     /// "; the test expects serializability: this is a bug."
     fn of_claims(&self, claimed: &[ClaimedLevel]) -> String {
         let names: Vec<String> = claimed.iter().map(|claim| in_words(claim.level)).collect();
-        let allowed = claimed.iter().map(|claim| self.allows(claim.level));
-        // One that forbids it is enough.
-        let all = allowed.reduce(|a, b| match (a, b) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        });
-        let word = self.word(all.flatten());
+        // One that forbids it is enough; else one that is open.
+        let of = |wanted| {
+            claimed
+                .iter()
+                .find(|claim| self.allows(claim.level) == wanted)
+        };
+        let first = of(Some(false)).or_else(|| of(None)).or(claimed.first());
+        let word = first.map_or("", |claim| self.word(claim.level));
         format!("; the test expects {}: {word}.", names.join(" and "))
     }
 
-    /// ". This is a bug at SERIALIZABLE and allowed at READ COMMITTED."
+    /// ". It depends on the setting: a bug at “serializable”; allowed at “read committed”."
     fn of_settings(&self, promises: &[&'static Promise]) -> String {
         let of = |wanted: Option<bool>| -> Vec<String> {
             let judged = promises.iter().filter(|promise| {
@@ -209,7 +227,7 @@ impl Judge<'_> {
                 allows == wanted
             });
             judged
-                .map(|promise| promise.setting.to_uppercase())
+                .map(|promise| format!("“{}”", promise.setting))
                 .collect()
         };
         let list = |names: &[String]| -> String { super::sentences::Words::list(names).into() };
@@ -218,7 +236,7 @@ impl Judge<'_> {
             (bug, []) => format!(". This is a bug at {}.", list(bug)),
             ([], allowed) => format!(". This is allowed at {}.", list(allowed)),
             (bug, allowed) => format!(
-                ". This is a bug at {}, and allowed at {}.",
+                ". It depends on the setting: a bug at {}; allowed at {}.",
                 list(bug),
                 list(allowed)
             ),

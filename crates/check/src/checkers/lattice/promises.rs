@@ -79,27 +79,37 @@ impl Promise {
     pub fn described(text: &str) -> Vec<&'static Promise> {
         let said = words(text);
         let has = |name: &str| words(name).iter().all(|word| said.contains(word));
-        let longest = |wanted: &dyn Fn(&Promise) -> bool, length: &dyn Fn(&Promise) -> usize| {
-            let found = PROMISES.iter().filter(|promise| wanted(promise));
-            let most = found.clone().map(length).max();
-            let of_most = found.filter(move |promise| Some(length(promise)) == most);
+        let most = |of: &[&'static Promise], length: fn(&Promise) -> usize| {
+            let most = of.iter().map(|promise| length(promise)).max();
+            let of_most = of
+                .iter()
+                .copied()
+                .filter(|promise| Some(length(promise)) == most);
             of_most.collect::<Vec<&'static Promise>>()
         };
-        let of_product = longest(&|promise| has(promise.product), &|promise| {
-            words(promise.product).len()
-        });
+        let of_product: Vec<&'static Promise> = PROMISES
+            .iter()
+            .filter(|promise| has(promise.product))
+            .collect();
+        let of_setting: Vec<&'static Promise> = of_product
+            .iter()
+            .copied()
+            .filter(|promise| has(promise.setting))
+            .collect();
+        let names_setting = !of_setting.is_empty();
+        let all = if names_setting {
+            of_setting
+        } else {
+            of_product
+        };
+        let mut named = most(&all, |promise| words(promise.product).len());
         // Galera is a kind of MariaDB, and later in the list.
-        let product = of_product.last().map(|promise| promise.product);
-        let of_setting = longest(
-            &|promise| Some(promise.product) == product && has(promise.setting),
-            &|promise| words(promise.setting).len(),
-        );
-        match of_setting.is_empty() {
-            false => of_setting,
-            true => of_product
-                .into_iter()
-                .filter(|promise| Some(promise.product) == product)
-                .collect(),
+        if let Some(product) = named.last().map(|promise| promise.product) {
+            named.retain(|promise| promise.product == product);
+        }
+        match names_setting {
+            true => most(&named, |promise| words(promise.setting).len()),
+            false => named,
         }
     }
 
@@ -243,14 +253,14 @@ const fn nothing(
 /// By product. Readings of what the vendors document, weaker where published tests contradict it.
 #[rustfmt::skip]
 pub const PROMISES: &[Promise] = &[
-    promise("postgresql", "read committed", "R-MSR", "for plain SELECTs, each of which sees all that had committed; SELECT FOR UPDATE and UPDATE re-read rows, so that within one such statement only R-PL2 is promised", "PostgreSQL documentation, Transaction Isolation"),
+    promise("postgresql", "read committed", "R-MSR", "for plain SELECTs, each of which sees all that had committed; SELECT FOR UPDATE and UPDATE re-read rows, so that one such statement may see rows of several moments", "PostgreSQL documentation, Transaction Isolation"),
     promise("postgresql", "repeatable read", "R-SI", "on one node", "PostgreSQL documentation, Transaction Isolation"),
-    promise("postgresql", "serializable", "SSER", "SER is documented; its proof still holds with real time, since real-time edges lead from a commit to a later start", "PostgreSQL documentation, Transaction Isolation"),
-    promise("postgresql-standby", "repeatable read", "PSI", "for a session that stays on one node; called snapshot isolation, but standbys show long forks, and they are stale", "Jepsen: Amazon RDS for PostgreSQL 17.4"),
+    promise("postgresql", "serializable", "SSER", "serializability is documented; its proof still holds with real time", "PostgreSQL documentation, Transaction Isolation"),
+    promise("postgresql-standby", "repeatable read", "PSI", "for a session that stays on one node; what standbys show is stale, and they may disagree on the order of commits", "Jepsen: Amazon RDS for PostgreSQL 17.4"),
     promise("rds-multi-az", "repeatable read", "P-PSI", "over all endpoints; called snapshot isolation, but Jepsen found long forks in 2025", "Jepsen: Amazon RDS for PostgreSQL 17.4"),
     promise("mysql", "read uncommitted", "R-PL1", "", "MySQL Reference Manual, Transaction Isolation Levels"),
     promise("mysql", "read committed", "R-MSR", "", "MySQL Reference Manual, Transaction Isolation Levels"),
-    promise("mysql", "repeatable read", "R-PC", "for blind writes and snapshot reads; locking reads and updates see the newest rows, and transactions that use them may violate even CI and RC", "MySQL Reference Manual, Transaction Isolation Levels"),
+    promise("mysql", "repeatable read", "R-PC", "for blind writes and snapshot reads; locking reads and updates see the newest rows, and transactions that use them may violate even cut isolation and read committed", "MySQL Reference Manual, Transaction Isolation Levels"),
     promise("mysql", "serializable", "SSER", "by two-phase locking", "MySQL Reference Manual, Transaction Isolation Levels"),
     promise("mariadb", "read uncommitted", "R-PL1", "", "MariaDB documentation, SET TRANSACTION"),
     promise("mariadb", "read committed", "R-MSR", "", "MariaDB documentation, SET TRANSACTION"),
@@ -299,7 +309,8 @@ pub const PROMISES: &[Promise] = &[
     promise("redis", "multi watch", "SSER", "on one node", "redis.io, Transactions"),
     nothing("redis", "replicas", "nor across a failover", "redis.io, Replication"),
     promise("etcd", "default", "SSER", "for all calls on keys", "etcd.io/docs, KV API guarantees"),
+    promise("etcd", "linearizable", "SSER", "the default of all calls on keys", "etcd.io/docs, KV API guarantees"),
     promise("etcd", "lock", "LIN", "one holder at a time, while no lease runs out", "etcd.io/docs, KV API guarantees"),
     promise("etcd", "serializable reads", "P-SER", "with --consistency=s reads may be stale", "etcd.io/docs, KV API guarantees"),
-    promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; R-SI only with wsrep_sync_wait", "galeracluster.com, Isolation Levels"),
+    promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; in real time only with wsrep_sync_wait", "galeracluster.com, Isolation Levels"),
 ];

@@ -123,7 +123,7 @@ impl Words<'_> {
                         if edge.from_operation.is_some()
                             && !self.has_element(Some(*read), edge.from_operation) =>
                     {
-                        say!("{old}, without it, which is {to}'s version")
+                        say!("{old}, {to}'s version, which lacks it")
                     }
                     Some(_) => say!("{old}, which ends with what {to} appended"),
                     None => say!("{old} from {to}"),
@@ -222,7 +222,7 @@ impl Words<'_> {
         }
     }
 
-    /// "not T39's 4, newer because T39 ran after T24" for the missed version of a value, given the writer of the one
+    /// "not T39's 4, which is newer because T39 ran after T24" for the missed version of a value, given the writer of the one
     /// that was read; none where it is newer for another reason.
     fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<Sentence> {
         /// Maximum number of transactions named on the way.
@@ -265,10 +265,10 @@ impl Words<'_> {
             .from_operation
             .map(|read| self.history.operation(read).value);
         Some(if returned == Some(operation.value) {
-            say!("that of {older} and not that of {newer}, newer because {newer} {after}")
+            say!("that of {older} and not that of {newer}, which is newer because {newer} {after}")
         } else {
             say!(
-                "not {newer}'s {}, newer because {newer} {after}",
+                "not {newer}'s {}, which is newer because {newer} {after}",
                 self.value(write)
             )
         })
@@ -391,10 +391,14 @@ impl Words<'_> {
                     self.transaction(edge.to)
                 )
             }
-            None => say!(
-                "{} {} before {}",
+            None if level.is_serial() => say!(
+                "{} must have run before {}",
                 self.transaction(edge.from),
-                verb(level),
+                self.transaction(edge.to)
+            ),
+            None => say!(
+                "{} came before {}",
+                self.transaction(edge.from),
                 self.transaction(edge.to)
             ),
         }

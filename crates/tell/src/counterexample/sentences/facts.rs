@@ -9,7 +9,7 @@ use crate::counterexample::{Counterexample, Explanation, Shows};
 use isoscope_check::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation};
 use isoscope_model::history::{
     DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome,
-    TransactionId, UnknownRule, Value, grouped, visible,
+    TransactionId, Unit, UnknownRule, Value, grouped, visible,
 };
 use isoscope_model::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
 
@@ -360,9 +360,31 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         .chain(initial)
         .chain(clock)
         .chain(order.map(str::to_owned))
+        .chain(looks_early(example))
         .chain(session)
         .chain(list)
         .collect()
+}
+
+/// That lines are in no order of time, where a read is in a line before that of the write that it returned.
+fn looks_early(example: &Counterexample) -> Option<String> {
+    let history = &example.history;
+    let line = |operation: Option<OperationId>| {
+        let spot = history.spot_of(operation?)?;
+        (spot.unit == Unit::Line).then_some((spot.part, spot.number))
+    };
+    let mut reads = example
+        .violation
+        .edges
+        .iter()
+        .filter(|edge| edge.because == Reason::Reads);
+    let is_early = reads.any(
+        |edge| match (line(edge.from_operation), line(edge.to_operation)) {
+            (Some((of, write)), Some((part, read))) => of == part && read < write,
+            _ => false,
+        },
+    );
+    is_early.then(|| "the order of lines across sessions says nothing of time".to_owned())
 }
 
 /// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that

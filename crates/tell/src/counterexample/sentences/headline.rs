@@ -4,7 +4,7 @@ use super::edges::capitalized;
 use super::speaker::Speaker;
 use super::words::Words;
 use super::wrong_values::wrong_value_title;
-use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list};
+use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list, new_then_old};
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::{Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
@@ -152,6 +152,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         {
             "Two reads that no single order explains"
         }
+        Claim::TwoReads { .. } if has_session_order(violation) => {
+            "Reads that no order of the sessions explains"
+        }
         Claim::TwoReads { .. } => "Reads that no single order explains",
         Claim::Observed
             if violation
@@ -162,7 +165,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         {
             "Lists contradict each other on the order of transactions"
         }
-        Claim::Observed if has_session_order(violation) => "Reads and sessions form a cycle",
+        Claim::Observed if has_session_order(violation) => "A transaction read from its own future",
         Claim::Observed if violation.proof.cycle_edges().len() == 2 => {
             "Two transactions read from each other"
         }
@@ -182,26 +185,16 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
         Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
         Claim::Ring { missing } if missing.len() > 1 && has_session_order(violation) => {
-            "Dependencies form a cycle"
+            "Missed writes that no order of the sessions explains"
         }
         Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
-        Claim::Ring { .. } => "Dependencies form a cycle",
-        Claim::AgainstTheClock {
-            clock,
-            missed: Some(missed),
-        } => {
-            let ends = [clock, missed].map(|e| violation.edges.get(*e));
-            let [Some(clock), Some(missed)] = ends else {
-                return "A write that had finished was not seen";
-            };
-            let is_read = |edge: &Edge| {
-                edge.because == Reason::Reads && (edge.from, edge.to) == (missed.to, clock.from)
-            };
-            match violation.edges.iter().any(is_read) {
-                true => "A newer value was read first, then the older one",
-                false => "A write that had finished was not seen",
-            }
+        Claim::Ring { .. } => "Reads and writes that no order explains",
+        Claim::AgainstTheClock { .. } if new_then_old(violation).is_some() => {
+            "A newer value was read first, then the older one"
         }
+        Claim::AgainstTheClock {
+            missed: Some(_), ..
+        } => "A write that had finished was not seen",
         Claim::OverwrittenBefore { .. } => {
             "A value was read that had been overwritten before the read began"
         }
@@ -280,7 +273,7 @@ impl Speaker<'_> {
             } => self.stale_read(*read, *older, *newer, *visibility),
             Claim::TwoReads { forced } => self.two_reads(forced),
             Claim::Observed => match &self.violation.proof {
-                Proof::Cycle(cycle) => self.observed(cycle),
+                Proof::Cycle(_) => self.observed(),
                 _ => capitalized(self.violation.id.pattern.row().meaning).into(),
             },
             Claim::LostWrite {
@@ -305,13 +298,37 @@ impl Speaker<'_> {
         }
     }
 
+    /// The edges of the cycle, each after the one that leads to it, from `first` on.
+    fn along_cycle(&self, first: Option<EdgeIndex>) -> Vec<EdgeIndex> {
+        let mut left = self.violation.proof.cycle_edges();
+        let mut along: Vec<EdgeIndex> = Vec::with_capacity(left.len());
+        while !left.is_empty() {
+            let end = along.last().map(|&e| self.violation.edges[e].to);
+            let next = left.iter().position(|e| match end {
+                Some(end) => self.violation.edges[*e].from == end,
+                None => Some(*e) == first,
+            });
+            along.push(left.remove(next.unwrap_or_default()));
+        }
+        along
+    }
+
     /// "T2 read from T1; T1 ran after T2 in its session."
-    fn observed(&self, cycle: &[EdgeIndex]) -> Sentence {
+    fn observed(&self) -> Sentence {
         const MAX_NAMED: usize = 4;
+        // The last of the steps is the read that the others rule out.
+        let is_read = |e: &EdgeIndex| self.violation.edges[*e].because == Reason::Reads;
+        let mut cycle = self.along_cycle(None);
+        let last = cycle.iter().rposition(is_read);
+        cycle.rotate_left(last.map_or(0, |last| last + 1));
         let mut clauses: Vec<Sentence> = cycle
             .iter()
             .filter_map(|&e| self.observed_clause(e))
             .collect();
+        let is_future = last.is_some() && has_session_order(self.violation);
+        if let Some(said) = clauses.last_mut().filter(|_| is_future) {
+            *said = say!("yet {said}");
+        }
         let more = clauses.len().saturating_sub(MAX_NAMED);
         clauses.truncate(MAX_NAMED);
         let more = if more > 0 {
@@ -537,14 +554,14 @@ impl Speaker<'_> {
             let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
             say!("by {reader}'s read of {of}, {first} came before {then}")
         };
-        let mut clauses: Vec<Sentence> = forced_edges().map(clause).collect();
-        let others = self
-            .violation
-            .proof
-            .cycle_edges()
-            .into_iter()
-            .filter(|e| !forced.contains(e));
-        clauses.extend(others.filter_map(|e| self.observed_clause(e)));
+        let mut clauses: Vec<Sentence> = self
+            .along_cycle(forced.first().copied())
+            .iter()
+            .filter_map(|e| match forced.contains(e) {
+                true => self.violation.edges.get(*e).map(clause),
+                false => self.observed_clause(*e),
+            })
+            .collect();
         let more = clauses.len().saturating_sub(MAX_NAMED);
         clauses.truncate(MAX_NAMED);
         let more = if more > 0 {
@@ -735,35 +752,22 @@ impl Speaker<'_> {
             return Sentence::default();
         };
         let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
+        if let Some([new, old]) = new_then_old(self.violation) {
+            let [first, reader] = [new, old].map(|read| self.reader(read));
+            let [new, old] = [new, old].map(|read| self.words.content(read));
+            return say!(
+                "{reader} read the older {old}, although {first}, which had ended before {reader} began, had read {new}"
+            );
+        }
         match missed {
-            Some(missed) => match self.new_then_old(edge.from, missed) {
-                Some(said) => said,
-                None => say!(
-                    "{}, although {ended} had ended before {began} began",
-                    self.missed(missed)
-                ),
-            },
+            Some(missed) => say!(
+                "{}, although {ended} had ended before {began} began",
+                self.missed(missed)
+            ),
             None => say!(
                 "{ended} had ended before {began} began, yet what was read puts {began} before {ended}"
             ),
         }
-    }
-
-    /// "T3 read the older x = 1, although T2, which had ended before T3 began, had read x = 2": where the transaction that had
-    /// ended is another reader.
-    fn new_then_old(&self, first: TransactionId, missed: EdgeIndex) -> Option<Sentence> {
-        let edge = self.edge(missed)?;
-        let is_read = |other: &&Edge| {
-            other.because == Reason::Reads && (other.from, other.to) == (edge.to, first)
-        };
-        let read = self.violation.edges.iter().find(is_read)?.to_operation?;
-        let (reader, first) = (self.transaction(edge.from), self.transaction(first));
-        Some(say!(
-            "{reader} read the older {}, although {first}, which had ended before {reader} began, had read {} from {}",
-            self.words.content_or_key(edge.from_operation, edge.key),
-            self.words.content(read),
-            self.transaction(edge.to)
-        ))
     }
 
     fn overwritten_before(&self, read: OperationId, by: OperationId) -> Sentence {

@@ -13,9 +13,12 @@ const MOST_OPEN: usize = 3;
 /// Maximum number of broken levels named in full.
 const MOST_NAMED: usize = 3;
 
+/// Maximum number of steps of an order that the argument has, where it is not known which of them it needs.
+const MOST_USED: usize = 3;
+
 type Pair = (TransactionId, TransactionId);
 
-/// "Weakest levels that these operations violate: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
+/// "Of all levels, the weakest that these operations violate: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
 /// None if that is not known, or says no more than that they break those `known`.
 pub(in crate::counterexample) fn weakest(
     history: &History,
@@ -27,11 +30,6 @@ pub(in crate::counterexample) fn weakest(
     if weakest.iter().all(|level| known.contains(&form(level))) {
         return None;
     }
-    let levels = if weakest.len() == 1 {
-        "level"
-    } else {
-        "levels"
-    };
     let order = |level: &Level| {
         if orders.without_sessions.contains(*level) {
             CountedOrder::Plain
@@ -84,7 +82,9 @@ pub(in crate::counterexample) fn weakest(
     } else {
         "these operations violate"
     };
-    Some(format!("Weakest {levels} that {these}{said}{open}."))
+    Some(format!(
+        "Of all levels, the weakest that {these}{said}{open}."
+    ))
 }
 
 /// "plain snapshot isolation (P-SI, Elle's :snapshot-isolation)", or the codes of several levels.
@@ -112,8 +112,8 @@ fn shares_session(history: &History) -> bool {
         .any(|session| history.transactions_of(session).len() > 1)
 }
 
-/// "Without session order, these operations satisfy plain serializability (P-SER, Elle's :serializable). What counts is the
-/// order T1 before T2 in session s1: without it, read atomic holds."
+/// "What counts is the order T1 before T2 in session s1: without it, read atomic holds. Without session order, they satisfy
+/// plain serializability (P-SER, Elle's :serializable)."
 pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Difference) -> String {
     let by_sessions = difference.order == CountedOrder::Session;
     let what = match difference.order {
@@ -123,10 +123,7 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
         _ => "real time",
     };
     let held: Vec<String> = difference.without.iter().map(in_full).collect();
-    let held = format!(
-        "Without {what}, these operations satisfy {}.",
-        held.join(" and ")
-    );
+    let held = format!("Without {what}, they satisfy {}.", held.join(" and "));
     let level = difference.level.spoken();
     let of = |steps: &[Pair]| {
         if by_sessions {
@@ -138,19 +135,19 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
     let order = if by_sessions { "the order " } else { "that " };
     let needed = match difference.needed.as_slice() {
         [] => match used(words, difference.order) {
-            used if used.is_empty() => String::new(),
-            used => format!(" The argument uses {order}{}.", of(&used)),
+            used if used.is_empty() || used.len() > MOST_USED => String::new(),
+            used => format!("The argument uses {order}{}. ", of(&used)),
         },
         [step] => format!(
-            " What counts is {order}{}: without it, {level} holds.",
+            "What counts is {order}{}: without it, {level} holds. ",
             of(&[*step])
         ),
         steps => format!(
-            " Each step of this counts: {}. Without any one of them, {level} holds.",
+            "All of these are needed: {}. Without any one of them, {level} holds. ",
             of(steps)
         ),
     };
-    held + &needed
+    needed + &held
 }
 
 /// What the answer to an edge adds if it makes the difference.

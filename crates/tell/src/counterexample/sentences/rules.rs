@@ -57,11 +57,14 @@ impl Used {
         }
     }
 
-    /// "a transaction commits after those that it read from and after the earlier ones of its session".
+    /// "a transaction commits after those that it read from and after the earlier transactions of its session".
     fn order(&self) -> Option<String> {
         let parts = [
             (self.reads, "after those that it read from"),
-            (self.sessions, "after the earlier ones of its session"),
+            (
+                self.sessions,
+                "after the earlier transactions of its session",
+            ),
             (self.real_time, "after all that had ended before it began"),
         ];
         let parts: Vec<&str> = parts
@@ -72,10 +75,10 @@ impl Used {
         (!parts.is_empty()).then(|| format!("a transaction commits {}", joined(&parts)))
     }
 
-    /// What comes before a transaction by itself: "the earlier ones of its session".
+    /// What comes before a transaction by itself: "the earlier transactions of its session".
     fn before(&self, level: Level) -> Vec<&'static str> {
         let parts = [
-            (self.sessions, "the earlier ones of its session"),
+            (self.sessions, "the earlier transactions of its session"),
             (
                 self.real_time && level.counts_real_time(),
                 "all that had ended before it began",
@@ -93,7 +96,9 @@ impl Used {
             clauses.push(format!("it starts after {} committed", joined(&before)));
         }
         if self.conflicts {
-            clauses.push("two writers of one key never overlap".to_owned());
+            clauses.push(
+                "of two transactions that overlap and write one key, one must abort".to_owned(),
+            );
         }
         clauses.join("; ")
     }
@@ -110,9 +115,12 @@ impl Used {
     fn seen(&self, more: bool) -> String {
         let mut parts = Vec::new();
         if self.sees_sessions && !self.sees_reads {
-            parts.push("the earlier ones of its session");
+            parts.push("the earlier transactions of its session");
         } else if self.sees_sessions {
-            parts.extend(["the earlier ones of its session", "those that it read from"]);
+            parts.extend([
+                "the earlier transactions of its session",
+                "those that it read from",
+            ]);
         } else {
             parts.push("those that it read from");
         }
@@ -120,7 +128,7 @@ impl Used {
             parts.push("all that these had seen");
         }
         format!(
-            "a transaction sees {}, and of each key reads the newest version among them",
+            "a transaction sees {}; of each key it reads the newest version that it sees",
             joined(&parts)
         )
     }

@@ -45,23 +45,25 @@ fn removed(history: &History) -> Cow<'static, str> {
         history.lists().is_empty(),
         history.appends().repeated().is_empty(),
     ) {
-        (true, _) => "(without the reads of what was removed, too)",
+        (true, _) => "(a removed write takes its reads with it)",
         (false, true) => {
             let left_out = if lacks_appends(history) {
-                "for this, elements that none of these transactions appended are left out of the lists; "
+                "elements that none of these transactions appended do not count; "
             } else {
                 ""
             };
             let end = if has_own_ends(history) {
-                "end with it, or with it in front of their reader's own appends,"
+                "end with it, its reader's own appends aside"
             } else {
-                "end with it,"
+                "end with it"
             };
-            let removed = "removing an append also removes the lists that";
-            return format!("({left_out}{removed} {end} and its element from others)").into();
+            return format!(
+                "({left_out}a removed append leaves every list, and takes those that {end} with it)"
+            )
+            .into();
         }
         (false, false) => {
-            "(removing an append also removes its element, or the lists with it where others appended it, too)"
+            "(a removed append leaves every list, or takes the lists with it where others appended the same)"
         }
     };
     removed.into()
@@ -92,7 +94,7 @@ fn has_own_ends(history: &History) -> bool {
 }
 
 /// What is actually known about its size and minimality: "Minimal: without any one of these 4 transactions or 7
-/// operations, read atomic holds (without the reads of what was removed, too)."
+/// operations, read atomic holds (a removed write takes its reads with it)."
 pub fn size(example: &Counterexample) -> String {
     let removed = removed(&example.history);
     let level = example.level.spoken();
@@ -135,6 +137,21 @@ pub fn size(example: &Counterexample) -> String {
         };
         return format!("Minimal for this anomaly: it needs both lists.{alone}");
     }
+    let is_for_pattern = [example.minimality, example.operation_minimality]
+        .iter()
+        .any(|known| {
+            matches!(
+                known,
+                Minimality::SmallestForPattern | Minimality::IrreducibleForPattern
+            )
+        });
+    let is_reduced =
+        [example.minimality, example.operation_minimality].contains(&Minimality::Reduced);
+    if is_for_pattern && !needs_all && !is_reduced && n > 1 {
+        return format!(
+            "Minimal for this anomaly: without any one of these {transactions} or {operations} it is another one, or none."
+        );
+    }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),
         _ if n <= 1 => "Minimal: this one transaction is enough".to_owned(),
@@ -149,7 +166,9 @@ pub fn size(example: &Counterexample) -> String {
             );
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
-            format!("Minimal for this anomaly: it needs each of the {transactions}")
+            format!(
+                "Minimal for this anomaly: without any one of these {transactions} it is another one, or none"
+            )
         }
         Minimality::Irreducible if needs_all => {
             return format!(
@@ -171,18 +190,11 @@ pub fn size(example: &Counterexample) -> String {
             )
         }
     };
-    let is_for_pattern = matches!(
-        example.minimality,
-        Minimality::SmallestForPattern | Minimality::IrreducibleForPattern
-    );
     let of_operations = match example.operation_minimality {
         Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
-        Minimality::IrreducibleForPattern if !is_for_pattern => {
-            format!("; the argument uses each of the {operations}")
-        }
         Minimality::IrreducibleForPattern => {
-            format!(" and {operations}; some of them alone violate {level} in another way")
+            format!("; without any one of the {operations} it is another anomaly, or none")
         }
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
             format!("; without any one of the {operations}, {level} holds {removed}")

@@ -14,7 +14,10 @@ pub(in crate::counterexample) fn breaks(
     orders: &Orders,
 ) -> String {
     let difference = orders.difference.as_ref();
+    // Its name says that real time counts.
+    let is_strict = standing.broken == [Level::StrictSerializability];
     let condition = match difference.map(|difference| (difference, difference.order)) {
+        _ if is_strict => String::new(),
         _ if example.level.plain_of().is_some() => {
             " (session order and times are ignored)".to_owned()
         }
@@ -62,6 +65,11 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
         return None;
     }
     let allow = if more.len() == 1 { "allows" } else { "allow" };
+    if what == "session order" && more == [Level::Serializability] {
+        return Some(
+            "ordinary SQL serializability, which ignores that order, allows it".to_owned(),
+        );
+    }
     let names: Vec<String> = more.iter().map(|level| level.spoken()).collect();
     Some(format!(
         "without {what}, {} {allow} it",
@@ -121,7 +129,9 @@ impl Standing {
         // Those that count no sessions but real time are judged alone, and none of them is the strongest.
         let is_alone = broken.iter().any(|level| level.is_form_of_itself());
         Standing {
-            has_stronger: all_broken.len() > broken.len() || is_alone,
+            // Only linearizability is, which is the same where it can be asked.
+            has_stronger: (all_broken.len() > broken.len() || is_alone)
+                && broken != [Level::StrictSerializability],
             allowed,
             broken,
             open,

@@ -2,7 +2,7 @@
 
 use super::edges::capitalized;
 use super::speaker::Speaker;
-use crate::counterexample::claim::{Claim, claim, tells_all, writes_of};
+use crate::counterexample::claim::{Claim, claim, earlier_writes, tells_all, writes_of};
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Pattern;
 use isoscope_model::history::{OperationId, Outcome, Value};
@@ -50,11 +50,11 @@ impl Speaker<'_> {
                 say!("{t} had overwritten that value itself, and a transaction sees its own last write")
             }
             Pattern::IntermediateRead => {
-                "Its writer overwrote that value before committing, and others see only the last write of a transaction".into()
+                "The writer of that value overwrote it before it committed, and others see only the last write of a transaction".into()
             }
             Pattern::NonRepeatableRead => {
                 "These are versions of different transactions, and the reads of a key in one transaction must return \
-                 versions of one writer, its own writes aside"
+                 versions of one writer, unless the transaction wrote the key itself"
                     .into()
             }
             Pattern::NoLinearOrder if self.had_to_read().is_some() => {
@@ -80,12 +80,12 @@ impl Speaker<'_> {
             .filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
         let others = match others.count() {
             0 => Sentence::default(),
-            1 => " and those of the other transaction shown".into(),
-            n => say!(" and those of the {n} other transactions shown"),
+            1 => " and that of the other transaction of this counterexample".into(),
+            n => say!(" and those of the {n} other transactions of this counterexample"),
         };
         say!(
             "No order of these operations{others} agrees with their times and their sessions and explains what was read (all were \
-             tried, and `isoscope verify` tries them again)"
+             tried)"
         )
     }
 
@@ -109,9 +109,18 @@ impl Speaker<'_> {
                 self.words.transaction(writer)
             ));
         }
+        let writer = self.words.transaction(writer);
+        let had = match earlier_writes(history, read).as_slice() {
+            [only] => say!(
+                "{}'s was the only write of {old} before this read, and had ended before {writer} began to write {new}",
+                self.reader(*only)
+            ),
+            _ => say!(
+                "Every write of {old} before this read had ended before {writer} began to write {new}"
+            ),
+        };
         Some(say!(
-            "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
-            self.words.transaction(writer)
+            "{had}, so {name} had to read {new} or something newer"
         ))
     }
 }

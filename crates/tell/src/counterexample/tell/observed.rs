@@ -1,7 +1,7 @@
 //! What was observed, stated before any conclusion.
 
 use super::Teller;
-use crate::counterexample::claim::{Claim, claim, may_count, tells_all, writes_of};
+use crate::counterexample::claim::{Claim, claim, earlier_writes, may_count, tells_all, writes_of};
 use crate::counterexample::involved_operations;
 use crate::counterexample::late_writers;
 use crate::counterexample::rests_on::closure;
@@ -242,14 +242,21 @@ impl Teller<'_> {
         let history = self.words.history;
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
-        let mut involved = if tells_all(history, self.violation) {
-            (0..history.n_operations())
-                .map(OperationId::new)
-                .filter(|&o| may_count(history, o))
-                .collect()
-        } else {
-            involved_operations(self.violation)
-        };
+        let mut involved =
+            if let Claim::OverwrittenBefore { read, by } = claim(history, self.violation) {
+                let mut involved = earlier_writes(history, read);
+                involved.extend([by, read]);
+                involved.sort_unstable();
+                involved.dedup();
+                involved
+            } else if tells_all(history, self.violation) {
+                (0..history.n_operations())
+                    .map(OperationId::new)
+                    .filter(|&o| may_count(history, o))
+                    .collect()
+            } else {
+                involved_operations(self.violation)
+            };
         let began = |o: OperationId| {
             history
                 .interval(history.transaction_of(o))

@@ -29,7 +29,7 @@ impl Teller<'_> {
         involved: Vec<OperationId>,
         at: Option<Level>,
     ) {
-        let n_reads = reads.len();
+        let (n_reads, reads_told) = (reads.len(), reads.clone());
         let says = Statement::WrongReads {
             pattern,
             reads: reads.clone(),
@@ -38,11 +38,8 @@ impl Teller<'_> {
         let Some(&read) = reads.first() else {
             return self.say(StepRole::Contradiction, says, involved);
         };
-        if !self
-            .steps
-            .iter()
-            .any(|step| step.operations.contains(&read))
-        {
+        let is_told = |step: &Step| reads_told.iter().any(|read| step.operations.contains(read));
+        if !self.steps.iter().any(is_told) {
             self.say(StepRole::Concluded, Statement::Read { read }, vec![read]);
         }
         let rule = match pattern {
