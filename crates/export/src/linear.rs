@@ -14,7 +14,7 @@ const MOST: usize = 14;
 const VALUE: usize = 12;
 
 /// How to read it.
-pub const ABOUT_LINEAR: &str = "A bar is an operation from its start to its end (dashed: outcome unknown). The line is the longest order that \
+pub const ABOUT_LINEAR: &str = "A bar is an operation from its start to its end (dotted: outcome unknown). The line is the longest order that \
                               works, with the value after each step. Red: what would have to come next.";
 
 /// The scene of the longest order of a counterexample to linearizability; none for others.
@@ -74,10 +74,21 @@ pub fn linear_scene(example: &Counterexample, order: &PartialOrder) -> Scene {
         })
     };
     let name = |s: &SessionId| printable(&history.session_and_node(*s));
-    let before = first.checked_sub(1).map(|last| {
-        let (n, left) = (counted(first, "operation"), value(order.taken[last].1));
-        format!("{n} before these, not drawn, left {left}")
+    let all = history.transactions();
+    let n_others = all
+        .filter(|&t| history.outcome(t) != Outcome::Aborted)
+        .count();
+    let n_others = n_others.saturating_sub(first + shown.len());
+    let earlier = first.checked_sub(1).map(|last| {
+        let (n, left) = (
+            counted(first, "earlier operation"),
+            value(order.taken[last].1),
+        );
+        format!("{n}, which left {left}")
     });
+    let others = (n_others > 0).then(|| format!("{n_others} that this order does not reach"));
+    let left_out: Vec<String> = earlier.into_iter().chain(others).collect();
+    let before = (!left_out.is_empty()).then(|| format!("Not drawn: {}.", left_out.join(", and ")));
     scene(&Linear {
         rows: sessions
             .iter()

@@ -165,7 +165,12 @@ pub fn compose(
             depth: step.depth(),
             number: Some(place + 1),
             text: printable(&unbroken(step)),
-            edges: step.edges.clone(),
+            // Their colours are those of arrows, which the line of an order has none of.
+            edges: if is_linear {
+                Vec::new()
+            } else {
+                step.edges.clone()
+            },
         });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
         heading: "Otherwise".to_owned(),
