@@ -70,7 +70,7 @@ fn pictures_mark_what_makes_the_difference() {
     assert_eq!(marked, ["RT *"]);
     let svg = export::export(ExportKind::Svg, &picture).expect("it is drawn");
     let svg = String::from_utf8(svg).expect("it is text");
-    assert!(svg.contains("*: makes the difference"), "{svg}");
+    assert!(svg.contains(export::ABOUT_DECISIVE), "{svg}");
     let json = export::export(ExportKind::Json, &picture).expect("it is data");
     let json: Json = serde_json::from_slice(&json).expect("it is JSON");
     assert_eq!(

@@ -84,8 +84,8 @@ fn the_size_says_what_may_still_be_superfluous() {
     let both = size(Minimality::Irreducible, Minimality::Irreducible);
     assert_eq!(
         both,
-        "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (without the reads of what was \
-         removed, too)."
+        "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (a removed write takes its \
+         reads with it)."
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);
     assert!(first.starts_with("Minimal by transaction: "), "{first}");
@@ -138,7 +138,9 @@ fn the_rule_of_the_level_comes_before_all_that_follows_from_it() {
             Level::PrefixConsistency => {
                 "each transaction reads the newest versions committed before it started"
             }
-            _ => "committed before it started; two writers of one key never overlap",
+            _ => {
+                "committed before it started; of two transactions that overlap and write one key, one must abort"
+            }
         };
         assert!(rule.ends_with(clauses), "{rule}");
         let end = narrate::sentence(explanation.steps.last().expect("it ends"));

@@ -75,10 +75,7 @@ fn the_edge_that_makes_the_difference_is_marked_and_explained() {
             n_marked > 0,
             "{text}"
         );
-        for words in [
-            " in session order (",
-            "Without session order, these operations satisfy",
-        ] {
+        for words in [" in session order (", "Without session order, they satisfy"] {
             assert_eq!(says(&window, words), n_marked > 0, "{words}");
         }
     }

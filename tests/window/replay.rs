@@ -103,7 +103,7 @@ fn layers_come_one_after_another_and_nothing_moves() {
 fn layers_are_chosen_by_the_pointer() {
     for theme in themes() {
         let (mut window, _folder) = opened(FRACTURED, theme);
-        push(&mut window, "Layer support");
+        push(&mut window, "Layer evidence");
         assert_eq!(document(&window).argument.stage, Stage::Layer(1));
         push(&mut window, "Next layer");
         assert_eq!(document(&window).argument.stage, Stage::Layer(2));

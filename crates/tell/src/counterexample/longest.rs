@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_longest_order_ends_before_the_read_that_nothing_explains() {
-        let text = "a: [w x 1]@0..5\nb: [w x 2]@6..9\nc: [r x 1]@10..12\nd: [r x 2]@10..14\n";
+        let text = "a: [w x 1]@0..5\ne: [w x 1]@1..5\nb: [w x 2]@6..9\nc: [r x 1]@10..12\nd: [r x 2]@10..14\n";
         let history = isoscope_formats::text::parse(text).expect("a history in our notation");
         let options = Options {
             levels: vec![Level::Linearizability],
