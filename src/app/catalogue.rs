@@ -284,6 +284,7 @@ fn first(violations: &[Violation], entries: &[Entry]) -> Option<ViolationId> {
     let rank = |(v, entry): &(&Violation, &Entry)| {
         (
             entry.simpler.is_some(),
+            v.is_long(),
             v.edges.is_empty(),
             v.levels.weakest(),
             v.size(),
@@ -303,6 +304,7 @@ fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
         .filter(|violation| violation.levels.contains(level));
     let rank = |v: &&Violation| {
         (
+            v.is_long(),
             v.levels.weakest() != Some(level),
             v.implied,
             v.edges.is_empty(),

@@ -32,7 +32,7 @@ pub fn linear_scene(example: &Counterexample, order: &PartialOrder) -> Scene {
     };
     let number = |t: TransactionId| {
         let place = order.taken.iter().position(|(taken, _)| *taken == t)?;
-        Some((place + 1, value(order.taken[place].1)))
+        Some((place + 1, format!("= {}", value(order.taken[place].1))))
     };
     let expected = |t: TransactionId| {
         let stuck = order.stuck.iter().find(|(stuck, _)| *stuck == t)?;

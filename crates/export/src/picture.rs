@@ -81,7 +81,8 @@ impl Picture {
 
     /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
     pub(super) fn relation_of(&self, step: &PictureStep) -> Option<Relation> {
-        let number = step.number?;
+        // A line of operations has no arrows.
+        let number = step.number.filter(|_| self.key.is_none())?;
         let is_of = |arrow: &Arrow| step.edges.is_empty() || step.edges.contains(&arrow.edge);
         let is_numbered = |arrow: &&Arrow| match arrow.numbers.as_slice() {
             [first, ..] if *first == number => is_of(arrow),
@@ -165,12 +166,7 @@ pub fn compose(
             depth: step.depth(),
             number: Some(place + 1),
             text: printable(&unbroken(step)),
-            // Their colours are those of arrows, which the line of an order has none of.
-            edges: if is_linear {
-                Vec::new()
-            } else {
-                step.edges.clone()
-            },
+            edges: step.edges.clone(),
         });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
         heading: "Otherwise".to_owned(),

@@ -189,6 +189,13 @@ impl Violation {
         self.transactions.iter().filter(|t| !t.is_initial()).count()
     }
 
+    /// Whether its argument has more steps than anyone follows: one about a stronger level says more, where there is one.
+    pub fn is_long(&self) -> bool {
+        /// Maximum number of edges of an argument that is read from one end to the other.
+        const READABLE: usize = 100;
+        self.edges.len() > READABLE
+    }
+
     /// The level that its argument is about, which all that is shown of it violates: the weakest. Only two reads of a key
     /// break cut isolation by themselves; where they also close a cycle, that is what the argument is about.
     pub fn level(&self) -> Option<Level> {

@@ -329,8 +329,8 @@ fn thin_air(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Find
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
     let text = format!(
-        "{beginning} Most likely out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
-         by two sessions (such as key {} = {}). {}",
+        "{beginning} Most likely out of thin air (such as key {} = {}): nothing says that the log lacks writers or began late, \
+         and no two sessions saw the same value. {}",
         history.key_name(first.key),
         history.value_name(first.value),
         flag.sentence(),

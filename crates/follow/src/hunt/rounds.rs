@@ -192,7 +192,8 @@ impl Judged {
     }
 }
 
-/// The violation that is easiest to follow, of those of the weakest level that was found violated.
+/// The violation that is easiest to follow, of those of the weakest level that was found violated; of a stronger one where
+/// all of those are long.
 pub fn simplest_violation(findings: &Findings) -> Option<&Violation> {
     let is_violated = |level: &Level| {
         findings
@@ -207,6 +208,7 @@ pub fn simplest_violation(findings: &Findings) -> Option<&Violation> {
     };
     let order = |v: &&Violation| {
         (
+            v.is_long(),
             weakest(v),
             v.levels.weakest(),
             v.implied,

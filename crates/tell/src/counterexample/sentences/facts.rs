@@ -122,7 +122,15 @@ impl Explanation {
             Some(simpler) => format!("{} Explained more simply by {simpler}.", self.breaks),
             None => self.breaks.clone(),
         };
-        [self.summary.to_string(), breaks, self.tested.clone()]
+        // What a simpler anomaly with the same cause shows may not be.
+        let has_simpler = self.told_by.is_some() || self.contains.is_some();
+        let tested = match has_simpler {
+            true => self
+                .tested
+                .replace("this is allowed", "what is drawn here is allowed"),
+            false => self.tested.clone(),
+        };
+        [self.summary.to_string(), breaks, tested]
     }
 
     /// What else is known, a line each, for the end of every form of the explanation: what casts doubt on it, which order

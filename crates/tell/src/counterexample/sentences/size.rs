@@ -1,6 +1,7 @@
 //! In what sense a counterexample is minimal.
 
 use super::words::counted;
+use crate::counterexample::claim::{Claim, claim, earlier_writes};
 use crate::counterexample::{Counterexample, Minimality};
 use isoscope_check::checkers::{Pattern, Proof, Question};
 use isoscope_model::history::{
@@ -12,9 +13,20 @@ use std::borrow::Cow;
 /// How many transactions the argument names, and that the others are there because of its reads.
 fn with_writers(example: &Counterexample) -> String {
     let (history, violation) = (&example.history, &example.violation);
-    let (named, others): (Vec<TransactionId>, Vec<TransactionId>) = history
-        .transactions()
-        .partition(|t| violation.transactions.contains(t));
+    let told = match claim(history, violation) {
+        Claim::OverwrittenBefore { read, by } => {
+            let mut told = earlier_writes(history, read);
+            told.extend([read, by]);
+            Some(told)
+        }
+        _ => None,
+    };
+    let is_named = |t: &TransactionId| match &told {
+        Some(told) => told.iter().any(|&o| history.transaction_of(o) == *t),
+        None => violation.transactions.contains(t),
+    };
+    let (named, others): (Vec<TransactionId>, Vec<TransactionId>) =
+        history.transactions().partition(|t| is_named(t));
     let read: Vec<Operation> = violation
         .operations
         .iter()
@@ -29,6 +41,7 @@ fn with_writers(example: &Counterexample) -> String {
     };
     match others.len() {
         0 => "those that the argument names".to_owned(),
+        _ if told.is_some() => format!("the argument needs {} of them", named.len()),
         n if others.iter().all(is_writer) => {
             format!(
                 "{} that the argument names and {n} more that wrote these values",

@@ -10,7 +10,7 @@ use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId
 use isoscope_model::relations::EdgeIndex;
 
 /// What a cycle of session order and reads contradicts where lists are among the reads.
-const ORDER_OF_LISTS: &str = "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
+const ORDER_OF_LISTS: &str = "Read committed and above: there is one order of commits; sessions, reads and the elements of every list follow it, so that an element which a list lacks came later than those it has";
 
 /// What lists contradict that are no versions of one list.
 const LISTS: &str = "Read committed and above, for lists: a read returns only committed appends, each of them once and in one \

@@ -145,8 +145,13 @@ impl Standing {
         condition: &str,
         also: Option<&str>,
     ) -> String {
+        let name = |level: &Level| match level {
+            // Its name is known to few.
+            Level::CutIsolation => format!("{} (repeatable reads)", level.spoken()),
+            level => level.spoken(),
+        };
         let names = |levels: &[Level]| -> String {
-            let names: Vec<String> = levels.iter().map(|level| level.spoken()).collect();
+            let names: Vec<String> = levels.iter().map(name).collect();
             Words::list(&names).into()
         };
         let broken = match (self.broken.as_slice(), self.has_stronger) {

@@ -23,7 +23,7 @@ pub(super) fn wrong_value_title(pattern: Pattern, n: usize, of_list: bool) -> &'
         Pattern::IntermediateRead if of_list => {
             "A transaction's appends were not seen as it made them"
         }
-        Pattern::ThinAirRead => "A value was read that no transaction wrote",
+        Pattern::ThinAirRead => "A value was read that no transaction had written",
         Pattern::AbortedRead => "A value that was rolled back was read",
         Pattern::FutureRead => "A transaction read a value that it wrote only later",
         Pattern::NotMyOwnWrite => "A transaction did not see its own write",

@@ -9,7 +9,7 @@ use crate::counterexample::sentence::{Mention, Sentence};
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use isoscope_check::checkers::{Pattern, Proof};
 use isoscope_model::history::{
-    OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+    OperationId, OperationKind, Outcome, SessionId, TransactionId, Unit, Value,
 };
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
@@ -202,7 +202,11 @@ impl Teller<'_> {
                 .operations_of(t)
                 .next()
                 .filter(|_| !t.is_initial())?;
-            let place = history.spot_of(first)?.text(history.origin());
+            // A place within a transaction says nothing of several of them.
+            let spot = history
+                .spot_of(first)
+                .filter(|spot| spot.unit == Unit::Line)?;
+            let place = spot.text(history.origin());
             Some(Sentence::name(place, Mention::Place(first)))
         };
         let mut places: Vec<Sentence> = transactions.iter().filter_map(spot).collect();

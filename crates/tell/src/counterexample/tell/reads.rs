@@ -67,7 +67,10 @@ impl Teller<'_> {
                 .iter()
                 .any(|&o| involved.contains(&o) && matters(o));
             let is_about_all = matches!(step.role, StepRole::Observed | StepRole::Rule);
-            speaks_of || step.operations.is_empty() && step.edges.is_empty() && is_about_all
+            let is_seen = pattern == Pattern::NoLinearOrder && step.role == StepRole::Observed;
+            is_seen
+                || speaks_of
+                || step.operations.is_empty() && step.edges.is_empty() && is_about_all
         };
         let premises = (0..self.steps.len())
             .filter(|&place| is_premise(&self.steps[place]))
