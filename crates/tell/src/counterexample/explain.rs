@@ -52,6 +52,7 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         title,
         summary,
         breaks: verdict::breaks(example, &standing, &orders),
+        argued: verdict::argued(example, &standing),
         weakest: orders_in_words::weakest(history, &orders, &standing.broken),
         standing,
         tested: Tested::default().line(example, &orders, false),

@@ -222,6 +222,8 @@ pub struct Explanation {
     standing: Standing,
     /// What was tested, and whether what is promised there allows it: one line.
     pub tested: String,
+    /// Which level the argument is about, where a weaker one is broken, too: a sentence.
+    pub argued: Option<String>,
     /// What else is to be known of that promise, in a sentence.
     pub promised: Option<String>,
     /// What these transactions satisfy and break on every order, as data.

@@ -127,7 +127,7 @@ impl Explanation {
         let tested = match has_simpler {
             true => self
                 .tested
-                .replace("this is allowed", "what is drawn here is allowed"),
+                .replace("this is allowed", "this alone is allowed"),
             false => self.tested.clone(),
         };
         [self.summary.to_string(), breaks, tested]
@@ -145,6 +145,7 @@ impl Explanation {
         let assumed = (!self.assumptions.is_empty())
             .then(|| format!("Assumed: {}.", self.assumptions.join("; ")));
         let facts = [
+            self.argued.clone(),
             self.difference.clone(),
             self.weakest.clone(),
             self.whole.clone(),

@@ -6,8 +6,7 @@ use crate::counterexample::orders::{Difference, Orders};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict, lattice};
 use isoscope_model::history::OperationId;
 
-/// "Breaks prefix consistency in session order (each client's own order kept) and everything stronger. Without session order,
-/// serializability allows it."
+/// "Breaks prefix consistency and above in session order (each client's own order). Ordinary SQL serializability allows it."
 pub(in crate::counterexample) fn breaks(
     example: &Counterexample,
     standing: &Standing,
@@ -23,7 +22,7 @@ pub(in crate::counterexample) fn breaks(
         }
         // A guarantee of sessions needs no mention of them.
         Some((difference, CountedOrder::Session)) if difference.level.plain_form().is_some() => {
-            " in session order (each client's own order kept)".to_owned()
+            " in session order (each client's own order)".to_owned()
         }
         Some((_, CountedOrder::RealTime)) => {
             " in real time (what had ended before counts as earlier)".to_owned()
@@ -38,11 +37,7 @@ pub(in crate::counterexample) fn breaks(
         _ => String::new(),
     };
     let also = difference.and_then(|difference| allows_more(standing, difference));
-    let said = standing.sentence("Breaks", &condition, also.as_deref());
-    match argued(example, standing) {
-        Some(argued) => format!("{said} {argued}"),
-        None => said,
-    }
+    standing.sentence("Breaks", &condition, also.as_deref())
 }
 
 /// "without session order, serializability allows it", where that is more than what allows it anyway.
@@ -66,9 +61,7 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
     }
     let allow = if more.len() == 1 { "allows" } else { "allow" };
     if what == "session order" && more == [Level::Serializability] {
-        return Some(
-            "ordinary SQL serializability, which ignores that order, allows it".to_owned(),
-        );
+        return Some("ordinary SQL serializability allows it".to_owned());
     }
     let names: Vec<String> = more.iter().map(|level| level.spoken()).collect();
     Some(format!(
@@ -78,7 +71,10 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
 }
 
 /// Which level the argument is about, where a weaker one is broken, too.
-fn argued(example: &Counterexample, standing: &Standing) -> Option<String> {
+pub(in crate::counterexample) fn argued(
+    example: &Counterexample,
+    standing: &Standing,
+) -> Option<String> {
     let is_broken = |level: &&Level| !level.is_of_reads();
     let weakest = standing.broken.iter().filter(is_broken).min()?;
     if *weakest >= example.level {
@@ -164,10 +160,10 @@ impl Standing {
                     names(levels)
                 )
             }
-            (levels, true) => format!(
-                "{breaks} {}{condition} and everything stronger.",
-                names(levels)
-            ),
+            (levels, true) if condition.is_empty() => {
+                format!("{breaks} {} and everything stronger.", names(levels))
+            }
+            (levels, true) => format!("{breaks} {} and above{condition}.", names(levels)),
             (levels, false) => format!("{breaks} {}{condition}.", names(levels)),
         };
         let allow = if self.allowed.len() == 1 {
