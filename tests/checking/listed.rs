@@ -120,8 +120,8 @@ fn every_entry_that_check_prints_is_explained_under_its_name_and_title() {
             .to_string();
         let printed = isoscope(&["check", &path]);
         let listed = printed
-            .split_once("\nViolations\n")
-            .map(|(_, rest)| rest)
+            .split_once("\nViolations  ")
+            .and_then(|(_, rest)| Some(rest.split_once('\n')?.1))
             .expect("it lists violations");
         let lines: Vec<&str> = listed
             .lines()

@@ -75,10 +75,8 @@ impl Described<'_> {
             let o = self.entry(entry)?;
             let (text, line) = (self.history.operation_text(o), self.history.line_of(o));
             let line = Some(line).filter(|&line| line > 0);
-            let place = self
-                .history
-                .spot_of(o)
-                .map(|spot| spot.text(self.history.origin()));
+            let spot = self.named.spot_of(o);
+            let place = spot.map(|spot| spot.text(self.named.origin()));
             if entry.place.is_some() && entry.place != place {
                 return Err(format!(
                     "{text} is at {}",
@@ -134,7 +132,15 @@ impl Described<'_> {
             .iter()
             .chain(named(proof))
             .for_each(|entry| mark(entry.transaction));
-        writers(proof).into_iter().for_each(mark);
+        writers(proof).into_iter().for_each(&mut mark);
+        let stated = self
+            .violation
+            .statements
+            .iter()
+            .flat_map(|said| &said.operations);
+        stated
+            .filter(|entry| self.wrote_what_was_read(entry))
+            .for_each(|entry| mark(entry.transaction));
         let unused = used
             .iter()
             .zip(&self.transactions)
@@ -147,6 +153,22 @@ impl Described<'_> {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Whether an operation is a write of a value that one of the operations that no order explains read.
+    fn wrote_what_was_read(&self, entry: &OperationEntry) -> bool {
+        let of = |entry: &OperationEntry| {
+            let o = self.entry(entry).ok()?;
+            Some(self.history.operation(o))
+        };
+        let Some(write) = of(entry).filter(|o| o.kind == OperationKind::Write) else {
+            return false;
+        };
+        let mut reads = self.violation.operations.iter().filter_map(of);
+        self.violation.pattern == names::LINEAR
+            && reads.any(|read| {
+                (read.kind, read.key, read.value) == (OperationKind::Read, write.key, write.value)
+            })
     }
 
     /// Whether one of its reads may have read from a transaction, but has too many such writers to list one by one.
@@ -209,11 +231,15 @@ impl Described<'_> {
         let proof = &self.violation.proof;
         let listed = &self.violation.operations;
         if self.violation.pattern == names::LINEAR {
-            let all: usize = self
-                .transactions
-                .iter()
-                .map(|&t| self.history.operations_of(t).len())
-                .sum();
+            // What its lines name besides wrote what was read.
+            let mut whole: Vec<usize> = listed.iter().map(|entry| entry.transaction).collect();
+            whole.sort_unstable();
+            whole.dedup();
+            let n_operations = |&place: &usize| {
+                let t = self.transactions.get(place);
+                t.map_or(0, |&t| self.history.operations_of(t).len())
+            };
+            let all: usize = whole.iter().map(n_operations).sum();
             let mut places: Vec<(usize, usize)> = listed
                 .iter()
                 .map(|entry| (entry.transaction, entry.index))

@@ -113,6 +113,8 @@ struct Scene {
 /// A violation with the history that it is about.
 struct Described<'a> {
     history: &'a History,
+    /// The same with the sessions of the file.
+    named: &'a History,
     reads: &'a Reads<'a>,
     violation: &'a ViolationEntry,
     /// Those that it names, by place.
@@ -122,7 +124,7 @@ struct Described<'a> {
 impl<'a> Described<'a> {
     /// `named` gives names, those of `reads` may have other sessions.
     fn new(
-        named: &History,
+        named: &'a History,
         reads: &'a Reads<'a>,
         violation: &'a ViolationEntry,
     ) -> Result<Described<'a>, String> {
@@ -139,6 +141,7 @@ impl<'a> Described<'a> {
         let transactions: Result<_, String> = violation.transactions.iter().map(find).collect();
         Ok(Described {
             history: reads.history,
+            named,
             reads,
             violation,
             transactions: transactions?,
