@@ -103,15 +103,15 @@ pub(crate) fn status_ui(ui: &mut Ui, state: &State) {
     });
 }
 
-/// `11 of 123 listed`: the position of the selected anomaly in the list.
+/// `11 of 123 patterns listed`: the position of the selected anomaly in the list.
 fn place(document: &Document) -> String {
     if document.tree.catalogue().is_none() {
         return String::new();
     }
     let n = grouped(document.tree.order().len() as u64);
     match document.selected.and_then(|id| document.tree.position(id)) {
-        Some(place) => format!("{} of {n} listed", grouped(place as u64 + 1)),
+        Some(place) => format!("{} of {n} patterns listed", grouped(place as u64 + 1)),
         None if document.tree.order().is_empty() => String::new(),
-        None => format!("{n} listed"),
+        None => format!("{n} patterns listed"),
     }
 }

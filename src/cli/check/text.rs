@@ -8,6 +8,7 @@ use crate::cli::explain::also_visible_as;
 use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
+use crate::counterexample::simpler_ones;
 use crate::health::{Health, Severity};
 use crate::history::{Fact, History, OperationId, Shown, Spot, Unit, visible};
 use crate::report::{FactEntry, Tally, WorkloadEntry, grouped};
@@ -76,8 +77,15 @@ pub(super) fn line(path: &str, width: usize, checked: &Checked, out: &Output) ->
     } else {
         format!("  {}", counts.join(", "))
     };
+    // One is its own cause.
+    let causes = (findings.violations.len() > 1).then(|| {
+        let simpler = simpler_ones(history, &findings.violations);
+        let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
+        format!(" ({})", causes_and_patterns(findings, n_causes))
+    });
+    let causes = causes.unwrap_or_default();
     format!(
-        "{path:width$}  {}{patterns}\n",
+        "{path:width$}  {}{patterns}{causes}\n",
         verdicts.collect::<Vec<_>>().join(" ")
     )
 }
