@@ -658,16 +658,14 @@ fn what_is_removed_with_an_append_is_said_of_lists_that_end_with_own_appends_too
         ))
     };
     let own = said("c: [a l 1]\na: [a l 5, r l [1 5]]\nb: [a l 8, r l [1 8]]\n");
-    let rule = "a removed append leaves every list, and takes those that end with it, its reader's own appends aside, with it";
+    let rule = "lists that end with it go, and so do those in which only their reader's own appends follow it)";
     assert!(
         own.contains("fewer than these 3 transactions") && own.contains(rule),
         "{own}"
     );
     let others = said("c: [a l 1]\na: [r l [1], a l 5]\nb: [r l [1], a l 8]\n");
     assert!(
-        others.contains(
-            "a removed append leaves every list, and takes those that end with it with it"
-        ),
+        others.contains("a removed append leaves every list; lists that end with it go)"),
         "{others}"
     );
 }

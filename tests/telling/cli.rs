@@ -1993,7 +1993,7 @@ fn plain_levels_are_asked_for_again_by_what_check_prints() {
             .chain(levels),
     );
     assert_eq!(code(&explained), 0, "{}", stderr(&explained));
-    let allowed = "and everything stronger. Plain parallel snapshot isolation and plain prefix consistency allow it.";
+    let allowed = "(session order and times are ignored). Plain parallel snapshot isolation and plain prefix consistency allow it.";
     assert!(
         stdout(&explained).contains(allowed),
         "{}",

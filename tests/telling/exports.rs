@@ -1159,7 +1159,8 @@ fn a_long_fork_is_drawn_in_columns_and_keeps_keys() {
         picture
             .footer
             .iter()
-            .any(|fact| fact == "all transactions of this counterexample committed"),
+            .any(|fact| fact
+                == "all transactions of this counterexample were acknowledged as committed"),
         "what the cards do not say"
     );
     assert!(

@@ -140,7 +140,7 @@ fn the_next_class_is_one_key_or_one_click_away() {
     user.key(SHIFT, egui::Key::P);
     user.took();
     assert_eq!(user.pattern(), first);
-    user.click_containing("A value was read that no transaction wrote");
+    user.click_containing("A value was read that no transaction had written");
     assert_eq!(user.took(), 1);
     assert_ne!(user.pattern(), first);
 }

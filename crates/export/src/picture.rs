@@ -134,11 +134,10 @@ pub fn compose(
     let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.overrides.moved.is_empty());
     let Arranged { diagram, layout } =
         drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
-    let says_no_outcome = layout.lanes.is_empty()
-        && diagram
-            .cards
-            .iter()
-            .any(|card| !card.transaction.is_initial());
+    // The columns of sessions have narrow cards, and others say their session.
+    let says_no_outcome = diagram.cards.iter().any(|card| {
+        !card.transaction.is_initial() && (card.status.is_empty() || layout.lanes.is_empty())
+    });
     let is_committed =
         |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
     let committed = if example.history.transactions().all(is_committed) {

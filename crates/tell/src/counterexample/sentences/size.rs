@@ -65,18 +65,18 @@ fn removed(history: &History) -> Cow<'static, str> {
             } else {
                 ""
             };
-            let end = if has_own_ends(history) {
-                "end with it, its reader's own appends aside"
+            let own = if has_own_ends(history) {
+                ", and so do those in which only their reader's own appends follow it"
             } else {
-                "end with it"
+                ""
             };
             return format!(
-                "({left_out}a removed append leaves every list, and takes those that {end} with it)"
+                "({left_out}a removed append leaves every list; lists that end with it go{own})"
             )
             .into();
         }
         (false, false) => {
-            "(a removed append leaves every list, or takes the lists with it where others appended the same)"
+            "(a removed append leaves every list; where others appended the same, lists with it go)"
         }
     };
     removed.into()
