@@ -143,7 +143,7 @@ fn samples_are_drawn_as_themselves_and_by_their_simplest_proof() {
 fn random_histories_are_drawn_as_themselves_and_by_their_simplest_proof() {
     let (n_histories, n_drawn) = (AtomicU64::new(0), AtomicU64::new(0));
     for shape in [Shape::SMALL, Shape::CLEAN, Shape::AMBIGUOUS] {
-        for_histories(shape, 400, |sketch| {
+        for_histories(shape, 250, |sketch| {
             let drawn = is_right(&sketch.history())?;
             n_histories.fetch_add(1, Relaxed);
             n_drawn.fetch_add(drawn as u64, Relaxed);

@@ -141,7 +141,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// The same, looking for nothing but the chosen violation.
-    pub(super) fn as_itself(mut self) -> Cutter<'a> {
+    pub(super) fn only_itself(mut self) -> Cutter<'a> {
         self.wanted = Wanted::Pattern(self.original.id.pattern);
         self.is_itself = true;
         self

@@ -118,7 +118,7 @@ impl Minimizer<'_> {
     /// explain it. Costs as much as [`minimize`](Self::minimize).
     pub fn itself(&self, violation: &Violation, control: &Control) -> Counterexample {
         Cutter::new(self, violation, level_of(violation), control)
-            .as_itself()
+            .only_itself()
             .minimize()
     }
 
