@@ -475,7 +475,6 @@ pub(super) fn violations(
 ) -> String {
     let examples = Examples::new(history, findings);
     let mut simpler = examples.simpler_ones().to_vec();
-    let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
     for (place, violation) in findings
@@ -515,6 +514,7 @@ pub(super) fn violations(
     let Some((_, first)) = chosen.first() else {
         return String::new();
     };
+    let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
     let how_many = causes_and_patterns(findings, n_causes);
     let heading = out.paint(Paint::Strong, heading);
     let mut text = format!("\n{heading}  {}\n", out.paint(Paint::Faint, &how_many));
