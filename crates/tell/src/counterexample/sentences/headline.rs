@@ -729,6 +729,11 @@ impl Speaker<'_> {
             };
             return say!("{}: {others}that leaves {order}", Words::list(&clauses));
         }
+        // Where nothing else closes the cycle, each missed what the next one wrote.
+        let each = match missed.len() == cycle.len() {
+            true => say!("each missed the next one's write; that leaves {order}"),
+            false => say!("each missed a write; with what else was observed, that leaves {order}"),
+        };
         match missing.len() {
             0 => capitalized(self.violation.id.pattern.row().meaning).into(),
             1 => say!(
@@ -736,14 +741,11 @@ impl Speaker<'_> {
                 names[0]
             ),
             n if n > MAX_NAMED => say!(
-                "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}",
+                "{} and {} more transactions {each}",
                 Sentence::join(&names, ", "),
                 n - MAX_NAMED
             ),
-            _ => say!(
-                "{} each missed a write; with what else was observed, that leaves {order}",
-                Words::list(&names)
-            ),
+            _ => say!("{} {each}", Words::list(&names)),
         }
     }
 
