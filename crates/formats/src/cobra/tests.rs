@@ -105,7 +105,7 @@ fn sessions_versions_and_outcomes_are_those_of_the_logs() {
             part: Some(2),
             unit: Unit::Byte,
             number: 10,
-            within: 0,
+            within: (1 << 16) | 3,
         }
     );
     assert_eq!(spot.text(history.origin()), "T20.log byte 9");

@@ -64,8 +64,8 @@ impl Extent {
     }
 
     /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and
-    /// rests on the same reads or on the same inferred order of two transactions; or one of its reads is wrong by itself; or it
-    /// rests on several orders, one of which what was observed rules out, as the simpler one shows.
+    /// rests on the same reads or on the same inferred order of two transactions; or it rests on several orders, one of
+    /// which what was observed rules out, as the simpler one shows.
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
@@ -83,15 +83,11 @@ impl Extent {
             [alone] => self.forced.len() > 1 && self.forced.contains(alone),
             _ => false,
         };
-        // What is wrong by itself is wrong wherever it is used.
-        let is_wrong = || simpler.is_wrong_read && simpler.reads.len() == 1 && has_reads();
         let is_no_stronger = || {
             self.level
                 .is_none_or(|level| simpler.levels.contains(level))
         };
-        simpler.weakest <= self.weakest
-            && is_no_stronger()
-            && (is_part() || is_wrong() || is_refuted())
+        simpler.weakest <= self.weakest && is_no_stronger() && (is_part() || is_refuted())
     }
 }
 
@@ -110,8 +106,8 @@ fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
 
 /// By place in a list of violations: the place of the simplest one that it contains. A violation contains another that
 /// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the
-/// order that it rests on are the same; or if one of its reads is wrong by itself; or if it needs several inferred orders, and
-/// the other needs one of them alone. The simplest ones contain none. O(violations · those that share a read or an inferred order).
+/// order that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone.
+/// The simplest ones contain none. O(violations · those that share a read or an inferred order).
 pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
     let extents: Vec<Extent> = violations
         .iter()
