@@ -108,7 +108,7 @@ fn sessions_versions_and_outcomes_are_those_of_the_logs() {
             within: (1 << 16) | 3,
         }
     );
-    assert_eq!(spot.text(history.origin()), "T20.log byte 9");
+    assert_eq!(spot.text(history.origin()), "T20.log operation 1 of 3");
     // A single log is a history, too.
     let (name, bytes) = &specimen()[0];
     let input = Input::new(name, bytes);
