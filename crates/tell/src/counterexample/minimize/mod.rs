@@ -139,16 +139,19 @@ impl Minimizer<'_> {
         let cutter = Cutter::new(self, violation, example.level, control);
         let simpler = cutter.simplest_within(example)?;
         let level = simpler.level().unwrap_or(example.level);
-        let smaller = self.at_level(&simpler, level, control);
         let extent = |example: &Counterexample| {
             (
                 example.history.n_transactions(),
                 example.history.n_operations(),
             )
         };
-        let is_smaller = extent(&smaller) < extent(example);
+        let is_smaller = |other: &Counterexample| extent(other) < extent(example);
+        let of_cause = Some(self.at_level(&simpler, level, control)).filter(is_smaller);
+        // Its cause may be what was drawn.
+        let alone = || Cutter::new(self, &simpler, level, control).minimize();
+        let smaller = of_cause.or_else(|| Some(alone()).filter(is_smaller))?;
         let shows = smaller.shows.of_cause();
-        is_smaller.then_some((simpler, Counterexample { shows, ..smaller }))
+        Some((simpler, Counterexample { shows, ..smaller }))
     }
 }
 
