@@ -115,6 +115,14 @@ fn is_right(history: &History) -> Result<usize, String> {
     for violation in &chosen {
         as_itself(history, &examples, violation)
             .map_err(|why| format!("{} {why}", violation.id))?;
+        // What has a simpler cause is only drawn as itself.
+        let place = findings
+            .violations
+            .iter()
+            .position(|listed| listed.id == violation.id);
+        if place.is_none_or(|place| examples.simpler_ones()[place].is_some()) {
+            continue;
+        }
         let simplest = examples.of(violation, &Control::new());
         if let Some(inside) = smaller_inside(&simplest.counterexample) {
             return Err(format!(
