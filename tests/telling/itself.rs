@@ -10,8 +10,8 @@ use isoscope::control::Control;
 use isoscope::counterexample::{Counterexample, Minimality};
 use isoscope::export::{ComposeOptions, compose};
 use isoscope::formats;
-use isoscope::history::{History, OperationId};
-use std::collections::BTreeMap;
+use isoscope::history::{History, OperationId, OperationKind, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How many instances of each pattern are drawn.
@@ -107,6 +107,20 @@ fn smaller_inside(example: &Counterexample) -> Option<String> {
     ))
 }
 
+/// Whether every transaction has an outcome, and every value one writer. Else a part without a possible writer may break
+/// what the whole does not.
+fn is_certain(history: &History) -> bool {
+    let mut written = BTreeSet::new();
+    let mut operations = (0..history.n_operations()).map(OperationId::new);
+    history
+        .transactions()
+        .all(|t| history.outcome(t) != Outcome::Unknown)
+        && operations.all(|o| {
+            let o = history.operation(o);
+            o.kind != OperationKind::Write || written.insert((o.key, o.value))
+        })
+}
+
 /// Checks a history; returns how many anomalies were drawn.
 fn is_right(history: &History) -> Result<usize, String> {
     let findings = checked(history);
@@ -120,7 +134,8 @@ fn is_right(history: &History) -> Result<usize, String> {
             .violations
             .iter()
             .position(|listed| listed.id == violation.id);
-        if place.is_none_or(|place| examples.simpler_ones()[place].is_some()) {
+        let is_entry = place.is_some_and(|place| examples.simpler_ones()[place].is_none());
+        if !is_entry || !is_certain(history) {
             continue;
         }
         let simplest = examples.of(violation, &Control::new());
