@@ -117,7 +117,8 @@ fn is_certain(history: &History) -> bool {
         .all(|t| history.outcome(t) != Outcome::Unknown)
         && operations.all(|o| {
             let o = history.operation(o);
-            o.kind != OperationKind::Write || written.insert((o.key, o.value))
+            let is_initial = history.may_be_initial(o.key, o.value);
+            o.kind != OperationKind::Write || !is_initial && written.insert((o.key, o.value))
         })
 }
 
