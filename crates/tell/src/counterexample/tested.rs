@@ -108,7 +108,10 @@ impl Tested {
 /// What a recording, or the files next to a history, say of what was tested.
 fn recorded<'a>(history: &History, of: impl Fn(&str) -> Option<&'a str>) -> String {
     let has_letters = |text: &str| text.starts_with(|c: char| c.is_alphabetic());
-    let product = match (of("version"), of("database"), of("test")) {
+    // "PostgreSQL 15.18 (Debian 15.18-0) on x86_64, compiled by gcc": what it was built with is another matter.
+    let version = of("version").and_then(|version| version.split([',', '(']).next());
+    let version = version.and_then(|version| version.split(" on ").next());
+    let product = match (version.map(str::trim), of("database"), of("test")) {
         (Some(version), ..) if has_letters(version) => version.to_owned(),
         (Some(version), Some(database), _) => format!("{database} {version}"),
         (Some(version), None, Some(test)) => format!("{test}, version {version}"),
@@ -121,8 +124,18 @@ fn recorded<'a>(history: &History, of: impl Fn(&str) -> Option<&'a str>) -> Stri
         Some(level) if !level.is_empty() => at(&product, level),
         _ => product,
     };
-    match history.cluster().nodes().count() {
+    // A name such as "standby" says what is promised there.
+    let nodes: Vec<String> = history
+        .cluster()
+        .nodes()
+        .map(|node| visible_line(&node))
+        .collect();
+    match nodes.len() {
         0 | 1 => product,
+        2..=4 => format!(
+            "{product}, nodes {}",
+            String::from(super::sentences::Words::list(&nodes))
+        ),
         n => format!("{product}, {}", counted(n, "node")),
     }
 }
