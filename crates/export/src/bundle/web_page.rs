@@ -26,13 +26,10 @@ pub(super) fn web_page(made: &Made<'_>) -> String {
     } = brief;
     let mut out = head(&narrate::headline(example, explanation), picture);
     let _ = writeln!(out, "<header>\n<h1>{}</h1>", escape(&explanation.title));
-    let _ = writeln!(
-        out,
-        "<p class=\"summary\">{}</p>",
-        escape(&explanation.summary)
-    );
-    for said in [&explanation.breaks, &explanation.tested] {
-        let _ = writeln!(out, "<p class=\"breaks\">{}</p>", escape(said));
+    let [summary, breaks, tested] = explanation.block();
+    let _ = writeln!(out, "<p class=\"summary\">{}</p>", escape(&summary));
+    for said in [breaks, tested] {
+        let _ = writeln!(out, "<p class=\"breaks\">{}</p>", escape(&said));
     }
     out.push_str("</header>\n");
     out.push_str("<main>\n");

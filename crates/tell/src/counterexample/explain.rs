@@ -55,7 +55,7 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
         argued: verdict::argued(example, &standing),
         weakest: orders_in_words::weakest(history, &orders, &standing.broken),
         standing,
-        tested: Tested::default().line(example, &orders, false),
+        tested: Tested::default().line(example, &orders, (false, false)),
         promised: None,
         difference: orders
             .difference
@@ -81,7 +81,9 @@ impl Explanation {
     /// This explanation with what was tested.
     #[must_use]
     pub fn of_tested(mut self, example: &Counterexample, tested: &Tested) -> Explanation {
-        self.tested = tested.line(example, &self.orders, self.doubt.is_some());
+        let has_simpler = self.told_by.is_some() || self.contains.is_some();
+        let known = (self.doubt.is_some(), has_simpler);
+        self.tested = tested.line(example, &self.orders, known);
         self.promised = tested.note();
         self
     }

@@ -72,7 +72,7 @@ pub fn as_drawn(violation: &Violation, mut edges: Vec<Edge>) -> Vec<Edge> {
     edges
 }
 
-/// The edge between two writers of a key that says only that they overlapped, which those beside it say.
+/// The edge between two writers of a key that says no more than the two edges beside it: that they overlapped.
 pub(super) fn restated(violation: &Violation) -> Option<EdgeIndex> {
     let cycle = violation.proof.cycle_edges();
     let level = violation.level()?;

@@ -71,12 +71,13 @@ impl Tested {
         &self,
         example: &Counterexample,
         orders: &Orders,
-        is_doubtful: bool,
+        (is_doubtful, has_simpler): (bool, bool),
     ) -> String {
         let judge = Judge {
             example,
             orders,
             is_doubtful,
+            has_simpler,
         };
         let said = match self.said.as_str() {
             "" if self.claimed.is_empty() => return "Tested: not recorded in the file.".to_owned(),
@@ -150,6 +151,8 @@ struct Judge<'a> {
     example: &'a Counterexample,
     orders: &'a Orders,
     is_doubtful: bool,
+    /// A simpler anomaly has the same cause, which may not be allowed.
+    has_simpler: bool,
 }
 
 impl Judge<'_> {
@@ -174,6 +177,7 @@ impl Judge<'_> {
     /// In words what a promised level says of this.
     fn word(&self, promised: Level) -> &'static str {
         match self.allows(promised) {
+            Some(true) if self.has_simpler => "this alone is allowed",
             Some(true) => "this is allowed",
             Some(false) if self.is_doubtful => "this is a bug, unless the log is incomplete",
             Some(false) => "this is a bug",

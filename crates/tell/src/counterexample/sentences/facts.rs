@@ -122,15 +122,7 @@ impl Explanation {
             Some(simpler) => format!("{} Explained more simply by {simpler}.", self.breaks),
             None => self.breaks.clone(),
         };
-        // What a simpler anomaly with the same cause shows may not be.
-        let has_simpler = self.told_by.is_some() || self.contains.is_some();
-        let tested = match has_simpler {
-            true => self
-                .tested
-                .replace("this is allowed", "this alone is allowed"),
-            false => self.tested.clone(),
-        };
-        [self.summary.to_string(), breaks, tested]
+        [self.summary.to_string(), breaks, self.tested.clone()]
     }
 
     /// What else is known, a line each, for the end of every form of the explanation: what casts doubt on it, which order
