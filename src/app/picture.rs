@@ -110,6 +110,14 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// The relation of an edge as its arrow shows it: a version that was passed over for the initial one is drawn as missed.
+    pub fn relation_drawn(&self, e: EdgeIndex) -> Option<Relation> {
+        let arrows = &self.sketch.diagram.arrows;
+        let arrow = arrows.iter().find(|arrow| arrow.edge == e);
+        let edge = || self.edges().get(e).map(|edge| edge.relation);
+        arrow.map(|arrow| arrow.relation).or_else(edge)
+    }
+
     /// All edges that arrows refer to: those of the violation at their own indices, then those of rejected orders.
     pub fn edges(&self) -> &[Edge] {
         &self.argument.interpretation.edges

@@ -160,12 +160,10 @@ fn step_colour(picture: &Picture, step: &Step, palette: &Palette) -> Color32 {
     if step.role == StepRole::Contradiction {
         return palette.bad;
     }
-    let edges = &picture.argument.counterexample.violation.edges;
     let relation = step
         .edges
         .last()
-        .and_then(|&edge| edges.get(edge))
-        .map(|edge| edge.relation);
+        .and_then(|&edge| picture.relation_drawn(edge));
     relation.map_or(palette.weak, |relation| palette.relation(relation))
 }
 

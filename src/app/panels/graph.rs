@@ -99,8 +99,7 @@ pub(crate) fn graph_ui(
     let present = picture
         .drawn
         .iter()
-        .filter_map(|&e| picture.edges().get(e))
-        .map(|edge| edge.relation)
+        .filter_map(|&e| picture.relation_drawn(e))
         .collect();
     let rest = super::legend::legend_ui(ui, area, state, &present, note(&picture), requests);
     let (answer, response) = canvas.ui(ui, rest, &picture.sketch, look, Cards::Movable);

@@ -75,11 +75,15 @@ pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Op
 
 /// The edges of a picture whose relations are hidden.
 pub(super) fn hidden(picture: &Picture, relations: &BTreeSet<Relation>) -> BTreeSet<EdgeIndex> {
-    let edges = picture.edges().iter().enumerate();
-    edges
-        .filter(|(_, edge)| relations.contains(&edge.relation))
-        .map(|(index, _)| index)
-        .collect()
+    if relations.is_empty() {
+        return BTreeSet::new();
+    }
+    let is_hidden = |e: &EdgeIndex| {
+        picture
+            .relation_drawn(*e)
+            .is_some_and(|relation| relations.contains(&relation))
+    };
+    (0..picture.edges().len()).filter(is_hidden).collect()
 }
 
 /// Draws a scene, links its parts, and names them for screen readers.
