@@ -8,8 +8,8 @@ use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
-    CaseTree, Counterexample, Explanation, Interpretation, Tested, case_tree, cycle_to_draw,
-    interpret, longest_orders, narrate,
+    CaseTree, Counterexample, Explanation, Interpretation, PartialOrder, Tested, case_tree,
+    cycle_to_draw, interpret, longest_orders, narrate,
 };
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::diagram::scene::Scene;
@@ -97,8 +97,8 @@ pub struct Picture {
     pub sketch: Arc<Sketch>,
     /// The anomaly over time, a row for each session.
     pub lanes: Scene,
-    /// Of operations that no order explains, the longest orders that work.
-    pub orders: Vec<Scene>,
+    /// Of operations that no order explains, the longest orders that work, drawn.
+    pub orders: Vec<(PartialOrder, Scene)>,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
     /// What is drawn in addition to the contradiction and its evidence.
@@ -280,10 +280,12 @@ pub fn draw(
         .flat_map(|a| [&[a.edge], a.also.as_slice()].concat())
         .collect();
     drawn.sort_unstable();
-    let orders = longest_orders(&argument.counterexample);
+    let orders = longest_orders(&argument.counterexample).into_iter();
     let orders = orders
-        .iter()
-        .map(|order| export::linear_scene(&argument.counterexample, order))
+        .map(|order| {
+            let scene = export::linear_scene(&argument.counterexample, &order);
+            (order, scene)
+        })
         .collect();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
     let Arranged { diagram, layout } =

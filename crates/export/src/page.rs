@@ -11,6 +11,7 @@ use isoscope_draw::diagram::theme::Role;
 use isoscope_draw::diagram::{Arrow, Condition, Emphasis, Target};
 use isoscope_model::history::Outcome;
 use isoscope_model::relations::{EdgeIndex, Relation};
+use isoscope_tell::counterexample::NOT_RECORDED;
 use std::collections::BTreeSet;
 
 /// Width of a page.
@@ -24,6 +25,8 @@ const LEGEND_LINE: f32 = 24.0;
 /// Length of an arrow in the legend.
 const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
+/// Lines between the headline and the diagram.
+const LINES_ABOVE: usize = 3;
 /// Indentation of a case relative to what it is a case of.
 const CASE_INDENT: f32 = 22.0;
 
@@ -45,7 +48,8 @@ pub fn page(picture: &Picture) -> Scene {
     page.y += 2.0;
     page.paragraph(&picture.subtitle, SUBTITLE, false, Role::Subtitle, 22.0);
     page.y += 8.0;
-    for fact in &picture.facts {
+    let (facts, below) = page.facts(picture);
+    for fact in &facts {
         page.paragraph(fact, BODY, false, Role::Body, 21.0);
     }
     page.y += 18.0;
@@ -74,7 +78,7 @@ pub fn page(picture: &Picture) -> Scene {
     page.y += 12.0;
     page.rule();
     page.y += 8.0;
-    for detail in &picture.details {
+    for detail in below.into_iter().chain(&picture.details) {
         page.paragraph(detail, LEGEND, false, Role::Legend, 20.0);
     }
     page.y += 6.0;
@@ -173,17 +177,37 @@ impl Writer {
         self.scene.marks.push(Mark::new(shape, role, None));
     }
 
-    fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
-        if text.is_empty() {
-            return;
+    /// What is below the headline: a line for each fact, or one after the other where these are more than a reader's three
+    /// lines before the diagram. What was tested is below it if it is unknown and more than fits.
+    fn facts<'p>(&self, picture: &'p Picture) -> (Vec<String>, Option<&'p String>) {
+        let n = |text: &String, size| self.lines(text, size, false).len();
+        let free = LINES_ABOVE.saturating_sub(n(&picture.subtitle, SUBTITLE));
+        let fit = |facts: &[String]| facts.iter().map(|fact| n(fact, BODY)).sum::<usize>() <= free;
+        let joined = vec![picture.facts.join(" ")];
+        match picture.facts.split_last() {
+            _ if fit(&picture.facts) => (picture.facts.clone(), None),
+            Some((last, rest)) if !fit(&joined) && last == NOT_RECORDED => {
+                (rest.to_vec(), Some(last))
+            }
+            _ => (joined, None),
         }
+    }
+
+    fn lines(&self, text: &str, size: f32, bold: bool) -> Vec<String> {
         // `x = 1` stays on one line.
-        for line in wrap(
+        wrap(
             &text.replace(" = ", "\u{a0}=\u{a0}"),
             size,
             bold,
             self.width,
-        ) {
+        )
+    }
+
+    fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
+        if text.is_empty() {
+            return;
+        }
+        for line in self.lines(text, size, bold) {
             self.text(
                 pos2(self.left, self.y + line_height / 2.0),
                 Align::Left,

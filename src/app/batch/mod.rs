@@ -40,6 +40,8 @@ pub struct Checked {
     pub conclusions: Vec<(Level, Conclusion)>,
     /// Number of anomalies by pattern.
     pub patterns: BTreeMap<Pattern, u64>,
+    /// How many of those listed no simpler one explains.
+    pub causes: u64,
     /// The smallest anomaly: its signature.
     pub smallest: Option<Signature>,
     /// The kinds of what the rules of its workload call a violation, and how many there are.
@@ -49,9 +51,9 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Number of anomalies, and of findings of the rules of its workload.
-    pub fn anomalies(&self) -> u64 {
-        self.patterns.values().sum::<u64>() + self.findings.1
+    /// Number of causes of anomalies, and of findings of the rules of its workload.
+    pub fn causes(&self) -> u64 {
+        self.causes + self.findings.1
     }
 
     /// What the smallest anomaly looks like, or what the rules of its workload find; empty where there is neither.
@@ -154,8 +156,8 @@ pub enum Column {
     Transactions,
     /// The weakest violated level.
     Verdict,
-    /// Number of anomalies.
-    Anomalies,
+    /// Number of causes of anomalies.
+    Causes,
     /// What the smallest one looks like.
     Smallest,
     /// How long it took.
@@ -168,7 +170,7 @@ impl Column {
         Column::Name,
         Column::Transactions,
         Column::Verdict,
-        Column::Anomalies,
+        Column::Causes,
         Column::Smallest,
         Column::Time,
     ];
@@ -179,7 +181,7 @@ impl Column {
             Column::Name => "History",
             Column::Transactions => "Transactions",
             Column::Verdict => "Levels",
-            Column::Anomalies => "Anomalies",
+            Column::Causes => "Causes",
             Column::Smallest => "Smallest anomaly",
             Column::Time => "Time",
         }
@@ -195,7 +197,7 @@ impl Column {
             Column::Name => Ordering::Equal,
             Column::Transactions => a.transactions.cmp(&b.transactions),
             Column::Verdict => broken(a).cmp(&broken(b)),
-            Column::Anomalies => a.anomalies().cmp(&b.anomalies()),
+            Column::Causes => a.causes().cmp(&b.causes()),
             Column::Smallest => {
                 (a.smallest.is_none(), &a.smallest).cmp(&(b.smallest.is_none(), &b.smallest))
             }
@@ -501,7 +503,7 @@ mod tests {
         assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("line 1")));
         for (column, expected) in [
             (Column::Name, [2, 1, 0]),
-            (Column::Anomalies, [1, 2, 0]),
+            (Column::Causes, [1, 2, 0]),
             (Column::Verdict, [2, 1, 0]),
         ] {
             batch.sort_by(column);
@@ -530,7 +532,7 @@ mod tests {
     fn a_row_that_is_known_moves_to_its_place() {
         let found = ["a", "b", "c", "d"].map(|name| ListedFile::History(PathBuf::from(name)));
         let mut batch = Batch::new(Path::new(""), found.into());
-        batch.sort_by(Column::Anomalies);
+        batch.sort_by(Column::Causes);
         batch.chosen = 3;
         let lost = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
         for (place, text) in [(3, lost), (1, "a: [w x 1]\n"), (0, "a: [w x"), (2, lost)] {

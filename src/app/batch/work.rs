@@ -6,7 +6,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern};
 use crate::control::Control;
-use crate::counterexample::{Counterexample, Shape, shape};
+use crate::counterexample::{Counterexample, Shape, n_causes, shape};
 use crate::formats;
 use crate::history::History;
 use crate::hunt::simplest_violation;
@@ -76,6 +76,7 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
     let mut kinds: Vec<&str> = counting().map(|fact| fact.name).collect();
     kinds.dedup();
     let found = (kinds, counting().count() as u64);
+    let causes = n_causes(&history, &findings.violations) as u64;
     let Findings {
         levels, patterns, ..
     } = findings;
@@ -86,6 +87,7 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
             .map(|result| (result.level, Conclusion::of(&result.verdict)))
             .collect(),
         patterns,
+        causes,
         smallest,
         findings: found,
         seconds: started.elapsed().as_secs_f64(),

@@ -10,7 +10,7 @@ use crate::app::style::{self, Palette, ROW, counted};
 use crate::app::tree::{Branch, Catalogue, Entry, ListLine, short, toggle_word};
 use crate::app::vocabulary::{Attention, Focus, Phase};
 use crate::checkers::{Pattern, ViolationId, ViolationName};
-use crate::counterexample::headline;
+use crate::counterexample::{causes_and_patterns, headline};
 use crate::health::Kind;
 use crate::relations::Relation;
 use crate::report::grouped;
@@ -56,18 +56,15 @@ pub(crate) fn anomalies_ui(
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let shown = document.tree.order().len() as u64;
             let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
-            let causes = |n: usize| counted(n, "cause");
             let text = match document.tree.filter().is_empty() {
                 _ if !is_counted => "counting…".to_owned(),
                 _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
-                true => {
-                    let patterns = counted(total as usize, "pattern");
-                    let n = document.catalogue.as_ref().map_or(0, |catalogue| catalogue.n_causes());
-                    format!("{}, {patterns}", causes(n))
-                }
+                true => document.catalogue.as_ref().map_or_else(String::new, |catalogue| {
+                    causes_and_patterns(&catalogue.findings, catalogue.n_causes())
+                }),
                 false => {
                     let of = document.tree.n_named().unwrap_or(total);
-                    let causes = causes(document.tree.n_causes());
+                    let causes = counted(document.tree.n_causes(), "cause");
                     format!("{} of {} in {causes}", grouped(shown), grouped(of))
                 }
             };

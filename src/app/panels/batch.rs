@@ -242,7 +242,7 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
                 batch.levels(),
                 checked,
             );
-            text(3, &grouped(checked.anomalies()), palette.text);
+            text(3, &grouped(checked.causes()), palette.text);
             let smallest = checked.in_words();
             let picture =
                 Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));

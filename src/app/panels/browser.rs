@@ -14,7 +14,8 @@ use crate::formats::fields;
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
-use egui::{Align2, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::text::LayoutJob;
+use egui::{Align2, FontId, Id, ScrollArea, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Where the first and the last transaction in view are kept for the next frame.
 const SEEN: &str = "transactions in view";
@@ -57,10 +58,10 @@ pub(crate) fn browser_ui(ui: &mut Ui, state: &State, document: &Document, reques
             (Some(spot), Some(text)) => format!("{spot}: {text}"),
             (Some(spot), None) => format!("{spot}…"),
         };
-        ui.add(
-            egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong))
-                .truncate(),
-        );
+        let font = FontId::monospace(style::CODE);
+        let mut job = LayoutJob::single_section(text, TextFormat::simple(font, palette.strong));
+        job.wrap = super::raw_lines::wrapping(ui);
+        ui.label(job);
         let fields = document.browser.operation.as_ref();
         let fields = fields
             .and_then(|(_, text)| text.as_deref())

@@ -241,20 +241,20 @@ fn patterns_ui(ui: &mut Ui, left: &Checked, right: &Checked) {
         return;
     }
     table_head(ui, "Anomalies by class");
+    counted_ui(ui, [left.causes, right.causes], "all, by cause");
     for (pattern, before, after) in patterns {
         let (row, name) = (pattern.row(), pattern_text(pattern, "  "));
-        line_ui(ui, [before, after], &name, |ui, area| {
-            let font = FontId::proportional(style::BODY);
-            ui.painter().text(
-                area.left_center(),
-                Align2::LEFT_CENTER,
-                &name,
-                font,
-                Palette::of(ui).text,
-            );
-        })
-        .on_hover_text(row.meaning);
+        counted_ui(ui, [before, after], &name).on_hover_text(row.meaning);
     }
+}
+
+/// One line of a table that says what is counted.
+fn counted_ui(ui: &mut Ui, counts: [u64; 2], what: &str) -> egui::Response {
+    line_ui(ui, counts, what, |ui, area| {
+        let (font, text) = (FontId::proportional(style::BODY), Palette::of(ui).text);
+        let at = area.left_center();
+        ui.painter().text(at, Align2::LEFT_CENTER, what, font, text);
+    })
 }
 
 /// Lines of this table.

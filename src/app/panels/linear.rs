@@ -5,6 +5,8 @@ use crate::app::command::Requests;
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style;
+use crate::app::vocabulary::Attention;
+use crate::counterexample::PartialOrder;
 use crate::export::ABOUT_LINEAR;
 use egui::{Button, Key, Modifiers, Ui};
 
@@ -30,17 +32,40 @@ pub(super) fn linear_ui(
                 }
             }
             place = (place + step) % n;
+            // Only as the pointer moves: what is below it may be elsewhere in another order.
+            if ui.input(|input| input.pointer.is_moving()) {
+                place = pointed_at(shown.1, picture, place).unwrap_or(place);
+            }
             let which = match place {
                 0 => "the longest order",
                 _ => "an order that ends otherwise",
             };
-            style::note(ui, format!("{} of {n}: {which}", place + 1));
+            style::note(
+                ui,
+                format!(
+                    "{} of {n}: {which}. Point at an operation for an order that has it.",
+                    place + 1
+                ),
+            );
         });
         ui.data_mut(|data| data.insert_temp(id, place));
     }
     style::note(ui, ABOUT_LINEAR);
-    if let Some(scene) = picture.orders.get(place) {
+    if let Some((_, scene)) = picture.orders.get(place) {
         let name = "The longest order that works";
         whole_ui(ui, shown, (scene, name), (("linear", id), 1.0), requests);
     }
+}
+
+/// The first order that has the operation at the pointer, unless the one that is shown has it or asks for it.
+fn pointed_at(document: &Document, picture: &Picture, shown: usize) -> Option<usize> {
+    let Some(Attention::Transaction(t)) = document.argument.hovered else {
+        return None;
+    };
+    let takes = |order: &PartialOrder| order.taken.iter().any(|(taken, _)| *taken == t);
+    let (shown, _) = picture.orders.get(shown)?;
+    if takes(shown) {
+        return None;
+    }
+    picture.orders.iter().position(|(order, _)| takes(order))
 }

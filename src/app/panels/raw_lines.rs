@@ -5,10 +5,20 @@ use crate::app::command::{Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::app::vocabulary::{Attention, Focus};
+use egui::text::TextWrapping;
 use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Maximum number of rows that a line takes.
 const ROWS: usize = 4;
+
+/// A log names much else before the operation.
+pub(super) fn wrapping(ui: &Ui) -> TextWrapping {
+    TextWrapping {
+        max_width: ui.available_width() - 8.0,
+        max_rows: ROWS,
+        ..TextWrapping::default()
+    }
+}
 
 /// Draws the lines; those of highlighted operations are emphasized.
 pub(crate) fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
@@ -45,13 +55,7 @@ pub(crate) fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests
             TextFormat::simple(font.clone(), palette.weak),
         );
         job.append(text, 0.0, TextFormat::simple(font, colour));
-        // A log names much else before the operation.
-        let max_width = ui.available_width() - 8.0;
-        job.wrap = egui::text::TextWrapping {
-            max_width,
-            max_rows: ROWS,
-            ..Default::default()
-        };
+        job.wrap = wrapping(ui);
         let galley = ui.painter().layout_job(job);
         let (area, response) = ui.allocate_exact_size(
             vec2(ui.available_width(), galley.size().y + 5.0),

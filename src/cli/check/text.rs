@@ -8,7 +8,7 @@ use crate::cli::explain::also_visible_as;
 use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
-use crate::counterexample::simpler_ones;
+use crate::counterexample::{causes_and_patterns, n_causes};
 use crate::health::{Health, Severity};
 use crate::history::{Fact, History, OperationId, Shown, Spot, Unit, visible};
 use crate::report::{FactEntry, Tally, WorkloadEntry, grouped};
@@ -79,8 +79,7 @@ pub(super) fn line(path: &str, width: usize, checked: &Checked, out: &Output) ->
     };
     // One is its own cause.
     let causes = (findings.violations.len() > 1).then(|| {
-        let simpler = simpler_ones(history, &findings.violations);
-        let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
+        let n_causes = n_causes(history, &findings.violations);
         format!(" ({})", causes_and_patterns(findings, n_causes))
     });
     let causes = causes.unwrap_or_default();
@@ -474,7 +473,7 @@ pub(super) fn violations(
     out: &Output,
 ) -> String {
     let examples = Examples::new(history, findings);
-    let mut simpler = examples.simpler_ones().to_vec();
+    let simpler = examples.simpler_ones();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
     for (place, violation) in findings
@@ -489,32 +488,15 @@ pub(super) fn violations(
     }
     // The first of every pattern, then the second of every pattern, …
     ranked.sort_by_key(|(n, _, violation)| (*n, violation.level(), violation.id.pattern));
+    let n_causes = ranked.len();
     let control = control.overtime().with_time_limit(MINIMIZING_ALL);
-    let mut chosen: Vec<(usize, Example)> = Vec::new();
-    for (_, place, violation) in ranked {
-        let example = examples.of(violation, &control);
-        let listed = findings
-            .violations
-            .iter()
-            .position(|listed| listed.id == example.violation.id);
-        let same = || {
-            chosen
-                .iter()
-                .find(|(_, other)| other.shows_the_same_as(&example))
-                .map(|(place, _)| *place)
-        };
-        match listed.filter(|other| *other != place).or_else(same) {
-            Some(other) => simpler[place] = Some(other),
-            None => chosen.push((place, example)),
-        }
-        if chosen.len() == SHOWN {
-            break;
-        }
-    }
+    let shown = ranked.into_iter().take(SHOWN);
+    let mut chosen: Vec<(usize, Example)> = shown
+        .map(|(_, place, violation)| (place, examples.of_row(violation, &control)))
+        .collect();
     let Some((_, first)) = chosen.first() else {
         return String::new();
     };
-    let n_causes = simpler.iter().filter(|simpler| simpler.is_none()).count();
     let how_many = causes_and_patterns(findings, n_causes);
     let heading = out.paint(Paint::Strong, heading);
     let mut text = format!("\n{heading}  {}\n", out.paint(Paint::Faint, &how_many));
@@ -541,12 +523,12 @@ pub(super) fn violations(
         let level = violation.level().map_or("", Level::code);
         let id = violation.id.to_string();
         text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
-        let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
+        let summary = explanation.summary.to_string();
+        let told_by = explanation.told_by.as_ref();
+        let told_by = told_by.map(|simplest| format!("Explained more simply by {simplest}."));
         let lines = lines(&counterexample.history);
-        for line in [Some(explanation.summary.to_string()), lines, also]
-            .into_iter()
-            .flatten()
-        {
+        let also = also_visible_as(*place, findings, simpler).map(|also| format!("{also}."));
+        for line in [Some(summary), told_by, lines, also].into_iter().flatten() {
             text += &format!(
                 "  {:width$}  {:codes$}  {}\n",
                 "",
@@ -555,8 +537,7 @@ pub(super) fn violations(
             );
         }
     }
-    let merged = simpler.iter().filter(|simpler| simpler.is_none()).count();
-    text += &how_many_more(merged, chosen.len());
+    text += &how_many_more(n_causes, chosen.len());
     if findings.is_counted() {
         let asked = asked_again(findings);
         text += &format!(
@@ -623,24 +604,6 @@ fn asked_again(findings: &Findings) -> String {
     } else {
         String::new()
     }
-}
-
-/// "7 causes, 40 patterns": how many listed violations no simpler one explains, and how many there are of all patterns.
-fn causes_and_patterns(findings: &Findings, n_causes: usize) -> String {
-    // A checker with other patterns, or none, counts things other than those listed.
-    let counted: u64 = findings.patterns.values().sum();
-    let all = counted.max(findings.violations.len() as u64);
-    let n = |n: u64, what: &str| format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" });
-    let least = if findings.is_counted() {
-        ""
-    } else {
-        "at least "
-    };
-    format!(
-        "{least}{}, {}",
-        n(n_causes as u64, "cause"),
-        n(all, "pattern")
-    )
 }
 
 /// How many causes are not shown.

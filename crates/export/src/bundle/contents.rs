@@ -9,7 +9,7 @@ use isoscope_model::history::{
     Annotation, History, OperationId, TransactionId, counted, visible, visible_line,
 };
 use isoscope_tell::counterexample::{
-    Counterexample, Explanation, Quotation, Step, interpret, narrate,
+    Counterexample, Explanation, Quotation, Step, causes_and_patterns, interpret, n_causes, narrate,
 };
 use isoscope_tell::document::{Block, Document, InlineText, code, strong, text};
 
@@ -290,19 +290,19 @@ fn how_much(report: &mut Document, made: &Made<'_>) {
     let Brief {
         whole, findings, ..
     } = made.brief;
-    let kinds = trust::kinds(findings);
+    let kinds = trust::kinds(whole, findings);
     if kinds.is_empty() {
         return;
     }
     report.heading(2, "Anomalies in the whole history");
-    let header = [
-        "kind",
-        "instances",
-        "independent groups",
-        "weakest level violated",
-    ]
-    .map(|name| vec![text(name)])
-    .to_vec();
+    let n_causes = n_causes(whole, &findings.violations);
+    report.paragraph(vec![text(format!(
+        "{}.",
+        causes_and_patterns(findings, n_causes)
+    ))]);
+    let header = ["pattern", "instances", "causes", "weakest level violated"]
+        .map(|name| vec![text(name)])
+        .to_vec();
     report.blocks.push(Block::Table {
         header,
         rows: kinds,

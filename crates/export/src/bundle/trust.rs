@@ -1,11 +1,11 @@
 //! Why it is not the harness, and how often it happens.
 
-use isoscope_check::checkers::{Findings, Violation};
+use isoscope_check::checkers::{Findings, Pattern};
 use isoscope_check::health::{Health, LISTED, Severity};
 use isoscope_model::history::{
     History, OperationId, OperationKind, Outcome, TransactionId, Value, grouped,
 };
-use isoscope_tell::counterexample::{Counterexample, involved_operations};
+use isoscope_tell::counterexample::{Counterexample, involved_operations, simpler_ones};
 use isoscope_tell::document::{Block, Inline, InlineText, code, strong, text};
 use std::collections::BTreeMap;
 
@@ -173,33 +173,23 @@ pub(super) fn health_table(health: &Health) -> Block {
     }
 }
 
-/// Kinds of violations of the whole history: name, count, independent groups and the weakest level among those listed.
-pub(super) fn kinds(findings: &Findings) -> Vec<Vec<InlineText>> {
-    let groups = |listed: &[&Violation]| {
-        let mut groups: Vec<u32> = listed.iter().map(|violation| violation.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups.len()
-    };
-    let row = |(pattern, &count): (&isoscope_check::checkers::Pattern, &u64)| {
-        let listed: Vec<&Violation> = findings
-            .violations
-            .iter()
-            .filter(|v| v.id.pattern == *pattern)
-            .collect();
-        let weakest = listed
-            .iter()
-            .filter_map(|violation| violation.levels.weakest())
-            .min();
-        let more = if (listed.len() as u64) < count {
-            " or more"
-        } else {
-            ""
+/// Patterns of the whole history: name, count, how many of those listed no simpler one explains, and the weakest level
+/// among those listed.
+pub(super) fn kinds(whole: &History, findings: &Findings) -> Vec<Vec<InlineText>> {
+    let simpler = simpler_ones(whole, &findings.violations);
+    let row = |(pattern, &count): (&Pattern, &u64)| {
+        let listed = findings.violations.iter().zip(&simpler);
+        let listed = || listed.clone().filter(|(v, _)| v.id.pattern == *pattern);
+        let causes = listed().filter(|(_, simpler)| simpler.is_none()).count();
+        let weakest = listed().filter_map(|(v, _)| v.levels.weakest()).min();
+        let more = match (listed().count() as u64) < count {
+            true => " or more",
+            false => "",
         };
         vec![
             vec![text(pattern.row().title), text(" "), code(pattern.id())],
             vec![text(grouped(count))],
-            vec![text(format!("{}{more}", groups(&listed)))],
+            vec![text(format!("{causes}{more}"))],
             weakest
                 .map(|level| text(level.spoken()))
                 .into_iter()
@@ -215,11 +205,7 @@ pub(super) fn kinds(findings: &Findings) -> Vec<Vec<InlineText>> {
 }
 
 /// Where in the file violations of one kind begin and end: "lines 12 to 9,830".
-pub(super) fn extent(
-    findings: &Findings,
-    whole: &History,
-    pattern: isoscope_check::checkers::Pattern,
-) -> Option<String> {
+pub(super) fn extent(findings: &Findings, whole: &History, pattern: Pattern) -> Option<String> {
     let listed = findings
         .violations
         .iter()

@@ -44,7 +44,8 @@ pub struct ViolationEntry {
     /// another violation, by which a version would be older than the initial one. That is then what its edges show.
     pub implied: bool,
     /// The simplest listed violation that this one contains: one of a level that is no stronger, by the same reads or
-    /// the same order of two transactions, or in the same transactions.
+    /// the same order of two transactions, or in the same transactions; or one that shows a list on which this one rests
+    /// to be wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
     /// Root cause: instances with equal numbers share one.

@@ -64,14 +64,6 @@ pub struct Example {
     pub explanation: Explanation,
 }
 
-impl Example {
-    /// Whether the same is said of the same transactions.
-    pub fn shows_the_same_as(&self, other: &Example) -> bool {
-        self.counterexample.renaming.transactions == other.counterexample.renaming.transactions
-            && self.explanation.summary == other.explanation.summary
-    }
-}
-
 impl<'a> Examples<'a> {
     /// Of the violations listed in what was found in `history`. O(size of the violations).
     pub fn new(history: &'a History, findings: &'a Findings) -> Examples<'a> {

@@ -3,8 +3,8 @@
 use super::groups::{self, Cause};
 use super::translate::translate_back;
 use super::{Counterexample, involved_operations};
-use isoscope_check::checkers::{Level, LevelSet, Pattern, Violation};
-use isoscope_model::history::{History, OperationId, OperationKind, TransactionId};
+use isoscope_check::checkers::{Findings, Level, LevelSet, Pattern, Violation};
+use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId, counted};
 use isoscope_model::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
 
@@ -22,6 +22,10 @@ struct Extent {
     /// The orders of two transactions that reads force.
     forced: Vec<(TransactionId, TransactionId)>,
     is_wrong_read: bool,
+    /// The key whose lists are no versions of one list.
+    torn: Option<KeyId>,
+    /// Keys whose lists say in which order transactions appended.
+    ordered: Vec<KeyId>,
 }
 
 impl Extent {
@@ -41,6 +45,13 @@ impl Extent {
             .filter(is_forced)
             .map(|edge| (edge.from, edge.to))
             .collect();
+        let key = |o: &OperationId| history.operation(*o).key;
+        let is_torn = violation.id.pattern == Pattern::IncompatibleOrder;
+        let torn = reads.first().map(key).filter(|_| is_torn);
+        let edges = violation.edges.iter();
+        let is_listed = |edge: &&Edge| matches!(edge.because, Reason::Listed { .. });
+        let ordered = edges.filter(is_listed).filter_map(|edge| edge.key);
+        let ordered = ordered.collect();
         Extent {
             weakest,
             levels,
@@ -50,6 +61,8 @@ impl Extent {
             causes: causes.collect(),
             forced,
             is_wrong_read,
+            torn,
+            ordered,
         }
     }
 
@@ -60,12 +73,15 @@ impl Extent {
         // Two wrong reads of one transaction are two anomalies.
         let transactions =
             Some(Link::Transactions(&self.transactions)).filter(|_| !self.is_wrong_read);
-        causes.chain(reads).chain(transactions)
+        let keys = self.torn.iter().chain(&self.ordered);
+        let keys = keys.map(|key| Link::Lists(*key));
+        causes.chain(reads).chain(transactions).chain(keys)
     }
 
     /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and
     /// rests on the same reads or on the same inferred order of two transactions; or it rests on several orders, one of
-    /// which what was observed rules out, as the simpler one shows.
+    /// which what was observed rules out, as the simpler one shows; or on lists of a key that are no versions of one list,
+    /// as the simpler one shows; or it is about lists one of which is wrong by itself, as the simpler one shows.
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
@@ -87,7 +103,15 @@ impl Extent {
             self.level
                 .is_none_or(|level| simpler.levels.contains(level))
         };
-        simpler.weakest <= self.weakest && is_no_stronger() && (is_part() || is_refuted())
+        let is_torn = || simpler.torn.is_some_and(|key| self.ordered.contains(&key));
+        let is_of_wrong_list = || {
+            let mut reads = simpler.reads.iter();
+            let is_wrong = simpler.is_wrong_read && simpler.torn.is_none();
+            self.torn.is_some() && is_wrong && reads.any(|read| self.reads.contains(read))
+        };
+        simpler.weakest <= self.weakest
+            && is_no_stronger()
+            && (is_part() || is_refuted() || is_torn() || is_of_wrong_list())
     }
 }
 
@@ -97,6 +121,7 @@ enum Link<'a> {
     Cause(Cause),
     Read(OperationId),
     Transactions(&'a [TransactionId]),
+    Lists(KeyId),
 }
 
 /// Whether one ascending list has all of another.
@@ -106,8 +131,8 @@ fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
 
 /// By place in a list of violations: the place of the simplest one that it contains. A violation contains another that
 /// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the
-/// order that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone.
-/// The simplest ones contain none. O(violations · those that share a read or an inferred order).
+/// order that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone;
+/// or if it rests on lists that the other shows to be wrong. The simplest ones contain none. O(violations · those that share a read or an inferred order).
 pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
     let extents: Vec<Extent> = violations
         .iter()
@@ -157,6 +182,28 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
         }
     }
     simpler
+}
+
+/// How many listed violations no simpler one explains. As [`simpler_ones`].
+pub fn n_causes(history: &History, violations: &[Violation]) -> usize {
+    let simpler = simpler_ones(history, violations).into_iter();
+    simpler.filter(Option::is_none).count()
+}
+
+/// "7 causes, 40 patterns": how many listed violations no simpler one explains, and how many there are of all patterns.
+pub fn causes_and_patterns(findings: &Findings, n_causes: usize) -> String {
+    // A checker with other patterns, or none, counts things other than those listed.
+    let of_patterns: u64 = findings.patterns.values().sum();
+    let all = (of_patterns as usize).max(findings.violations.len());
+    let least = match findings.is_counted() {
+        true => "",
+        false => "at least ",
+    };
+    format!(
+        "{least}{}, {}",
+        counted(n_causes, "cause"),
+        counted(all, "pattern")
+    )
 }
 
 /// The place in a list of the violation that a counterexample of `chosen` shows instead of that: one of the same pattern

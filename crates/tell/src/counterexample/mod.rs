@@ -39,7 +39,7 @@ pub use axioms::Quotation;
 pub use case_tree::{CaseNode, CaseTree};
 pub use cases::case_tree;
 pub use claim::{Claim, Visibility, claim};
-pub use consequences::{listed_as, simpler_ones};
+pub use consequences::{causes_and_patterns, listed_as, n_causes, simpler_ones};
 pub use explain::{edge_reason, explain, explain_within, steps};
 pub use first_case::{as_drawn, cycle_to_draw, drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, groups};
@@ -53,7 +53,7 @@ pub use sentence::{Mention, Sentence};
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::{Shape, shape, signature};
 pub use statement::{CaseLabel, Rule, Statement, Step, StepRole};
-pub use tested::Tested;
+pub use tested::{NOT_RECORDED, Tested};
 
 use sentences::verdict::Standing;
 

@@ -7,6 +7,9 @@ use isoscope_check::checkers::lattice::{Claim, ClaimedLevel, Promise, claimed};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict};
 use isoscope_model::history::{History, TESTED, visible_line};
 
+/// Where neither the file nor the user says it.
+pub const NOT_RECORDED: &str = "Tested: not recorded.";
+
 /// What was tested: product, version, level set, nodes, as far as that is known; and what is promised there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tested {
@@ -80,7 +83,7 @@ impl Tested {
             has_simpler,
         };
         let said = match self.said.as_str() {
-            "" if self.claimed.is_empty() => return "Tested: not recorded in the file.".to_owned(),
+            "" if self.claimed.is_empty() => return NOT_RECORDED.to_owned(),
             "" => "a database that the file does not name",
             said => said,
         };

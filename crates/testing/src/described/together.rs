@@ -5,6 +5,7 @@ use super::reads::Reads;
 use super::{Scene, names};
 use isoscope_judge::report::{EdgeEntry, ProofEntry, ReasonEntry, Report, ViolationEntry};
 use isoscope_model::history::TransactionId;
+use isoscope_model::levels::Pattern;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A violation, its transactions, and what it shows.
@@ -178,8 +179,8 @@ fn groups(counted: &[&Member<'_>], flaws: &mut Vec<String>) {
     }
 }
 
-/// A contained violation violates a level that is no stronger, and either has no other transactions or needs only one of
-/// the orders that reads force in the containing one.
+/// A contained violation violates a level that is no stronger, and has no other transactions, or needs only one of the
+/// orders that reads force in the containing one, or shows that a list on which that rests is wrong.
 fn simpler_ones(all: &[Member<'_>], flaws: &mut Vec<String>) {
     let by_id: FxHashMap<&str, &Member<'_>> = all
         .iter()
@@ -200,13 +201,29 @@ fn simpler_ones(all: &[Member<'_>], flaws: &mut Vec<String>) {
             let is_refuted = one.len() == 1 && forced.len() > 1 && forced.contains(&one[0]);
             other.violation.id != member.violation.id
                 && other.violation.contains.is_none()
-                && (is_within || is_refuted)
+                && (is_within || is_refuted || rests_on_lists_of(member, other))
                 && weakest(other) <= weakest(member)
         });
         if !is_simpler {
             flaws.push(format!("{}: it does not contain {id}", member.violation.id));
         }
     }
+}
+
+/// Whether lists that `wrong` shows to be none of one key's order say in which order transactions of a violation
+/// appended, or one of the lists that contradict each other there is what `wrong` is about.
+fn rests_on_lists_of(member: &Member<'_>, wrong: &Member<'_>) -> bool {
+    let are_torn = |one: &Member<'_>| one.violation.pattern == Pattern::IncompatibleOrder;
+    if are_torn(wrong) {
+        let is_of_key = |edge: &EdgeEntry| {
+            matches!(edge.reason, ReasonEntry::Listed { .. }) && edge.key == wrong.violation.key
+        };
+        return wrong.violation.key.is_some() && member.violation.edges.iter().any(is_of_key);
+    }
+    let shared = |read| member.scene.reads.contains(read);
+    are_torn(member)
+        && wrong.violation.pattern.is_wrong_read()
+        && wrong.scene.reads.iter().any(shared)
 }
 
 /// The orders of two transactions that reads force in a violation.

@@ -116,6 +116,13 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             ..
         } => "A later read returned an older state",
         Claim::StaleRead {
+            visibility: Visibility::Read(seen),
+            read,
+            ..
+        } if history.operation(*seen).key == history.operation(*read).key => {
+            "A transaction read two versions of one key"
+        }
+        Claim::StaleRead {
             visibility: Visibility::Read(_),
             ..
         } => "Half of a transaction was seen",
@@ -382,6 +389,12 @@ impl Speaker<'_> {
         };
         let reader = self.reader(read);
         let is_newer = || self.is_newer(newer, older);
+        // What was read is the newer version itself.
+        let unless_of_key =
+            |seen: OperationId, also| match Some(self.words.history.operation(seen).key) == key {
+                true => Sentence::default(),
+                false => also,
+            };
         match visibility {
             Visibility::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
@@ -392,21 +405,18 @@ impl Speaker<'_> {
                 )
             }
             Visibility::ReadBefore(seen) => say!(
-                "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}",
-                self.words.content(seen)
+                "{reader} had read {} from {writer}{}; then {reader} read the older {stale}",
+                self.words.content(seen),
+                unless_of_key(seen, say!(", which also {new}"))
             ),
             Visibility::Read(seen) => say!(
-                "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}",
-                self.words.content(seen)
+                "{reader} read {} from {writer}{}, but {reader} read the older {stale}",
+                self.words.content(seen),
+                unless_of_key(seen, say!(", which also {new}"))
             ),
             Visibility::SessionRead(seen) => {
                 let earlier = self.reader(seen);
-                let is_of_key = Some(self.words.history.operation(seen).key) == key;
-                let also = if is_of_key {
-                    Sentence::default()
-                } else {
-                    say!(", which {new}")
-                };
+                let also = unless_of_key(seen, say!(", which {new}"));
                 say!(
                     "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}",
                     self.words.content(seen)

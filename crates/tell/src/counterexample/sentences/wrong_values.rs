@@ -29,9 +29,7 @@ pub(super) fn wrong_value_title(pattern: Pattern, n: usize, of_list: bool) -> &'
         Pattern::NotMyOwnWrite => "A transaction did not see its own write",
         Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
         Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
-        Pattern::NonRepeatableRead => {
-            "Two reads of one key in one transaction returned different versions"
-        }
+        Pattern::NonRepeatableRead => "Two reads of one key returned different versions",
         Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
         Pattern::DuplicateElement => "A list holds an element more often than it was appended",
         Pattern::NoLinearOrder => "Operations on one key that no order explains",
