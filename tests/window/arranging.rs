@@ -424,7 +424,7 @@ fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
         window.get_by_label_contains("History clean.txt: nothing violated");
         window.get_by_label_contains("History bad.txt: failed");
         window.get_by_label_contains("History two.txt: RC violated");
-        window.get_by_label("Sort by Anomalies").click();
+        window.get_by_label("Sort by Causes").click();
         window.run_steps(3);
         window.event(egui::Event::ModifiersChanged(egui::Modifiers::SHIFT));
         window.get_by_label_contains("History clean.txt").click();
