@@ -150,6 +150,7 @@ commands! {
         Close = File, "Close", [with_control(Key::W)] => "Back to the welcome page";
         Export = File, "Export…", [with_control(Key::E)], line_above => "Save the picture or the argument as a file";
         Report = File, "Write report", [with_control_and_shift(Key::E)] => "Write a page, pictures, files and scripts for an issue tracker into a folder next to the history";
+        CopyPicture = File, "Copy picture", [with_control(Key::C)] => "Put the picture on the clipboard, as an image";
         CopyMarkdown = File, "Copy as Markdown", [with_control(Key::M)] => "Put the argument on the clipboard, ready for an issue tracker";
         SaveProject = File, "Save project", [with_control(Key::S)], line_above => "Keep notes, filter, layout and evidence in a file next to the history";
         CopyLink = File, "Copy link", [with_control(Key::L)] => "Put a link to this anomaly and view on the clipboard, to be opened with isoscope";
@@ -174,18 +175,16 @@ commands! {
         ShowHidden = Edit, "Show hidden", [plain(Key::U)] => "Put everything that was left out back into the picture";
         Keep = Edit, "Keep in picture", [plain(Key::S)] => "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer";
         FoldSession = Edit, "Fold session", [plain(Key::Z)] => "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned";
-        NextAnomaly = Go, "Next anomaly", [plain(Key::N)] => "Select the next anomaly of the list";
-        PreviousAnomaly = Go, "Previous anomaly", [plain(Key::P)] => "Select the anomaly before";
+        NextAnomaly = Go, "Next anomaly", [plain(Key::N), plain(Key::ArrowDown)] => "Select the next anomaly of the list";
+        PreviousAnomaly = Go, "Previous anomaly", [plain(Key::P), plain(Key::ArrowUp)] => "Select the anomaly before";
         NextClass = Go, "Next class", [with_shift(Key::N)] => "Select the first anomaly of the next pattern in the list";
         PreviousClass = Go, "Previous class", [with_shift(Key::P)] => "Select the first anomaly of the pattern before";
-        NextStep = Go, "Next step", [plain(Key::J), plain(Key::ArrowDown)], line_above, without_history => "Go one step further in the argument, or in what is replayed";
-        PreviousStep = Go, "Previous step", [plain(Key::K), plain(Key::ArrowUp)], without_history => "Go one step back in the argument, or in what is replayed";
-        NextLayer = Go, "Next layer", [plain(Key::CloseBracket), plain(Key::ArrowRight)] => "Show how the argument comes about: one layer further";
-        PreviousLayer = Go, "Previous layer", [plain(Key::OpenBracket), plain(Key::ArrowLeft)] => "Show how the argument comes about: one layer back";
-        Play = Go, "Play or pause", [plain(Key::V)] => "Play automatically: through the steps of a replay, else through the layers";
+        NextStep = Go, "Next step", [plain(Key::J), plain(Key::ArrowRight), plain(Key::CloseBracket)], line_above, without_history => "Go one step further in the argument, in an order, or in what is shown";
+        PreviousStep = Go, "Previous step", [plain(Key::K), plain(Key::ArrowLeft), plain(Key::OpenBracket)], without_history => "Go one step back in the argument, in an order, or in what is shown";
+        Play = Go, "Play or pause", [plain(Key::V)] => "Show by itself how the anomaly comes about, scene by scene, or pause";
         NextCase = Go, "Next case", [plain(Key::Period)] => "Open the next case, where it takes several to explain the anomaly";
         PreviousCase = Go, "Previous case", [plain(Key::Comma)] => "Open the case before";
-        Replay = Go, "Replay", [plain(Key::Y)] => "Step through the operations of the anomaly with the state of its keys, or stop that";
+        Replay = Go, "Show me", [plain(Key::Y)] => "Show how the anomaly comes about: what happened in order, until a read that is impossible; or end that";
         Back = Go, "Back", [with_alt(Key::ArrowLeft)], line_above => "Go back to the previous view";
         Forward = Go, "Forward", [with_alt(Key::ArrowRight)] => "Go forward to the next view";
         NextMark = Go, "Next mark", [with_shift(Key::J)], line_above => "Show the next marked place of the history";
@@ -202,8 +201,8 @@ commands! {
         Alternatives = View, "Orders ruled out", [plain(Key::A)], line_above => "Draw the orders that were ruled out, with what would have followed from them";
         SwitchScope = View, "Anomaly or component", [plain(Key::Q)] => "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix";
         SwitchLayout = View, "Switch layout", [plain(Key::L)] => "Draw the graph in session columns or in layers";
-        Details = View, "Sessions and versions", [with_shift(Key::S)], line_above => "Show the anomaly over time and the versions of its key below the graph, or hide them";
-        Lattice = View, "All levels", [with_shift(Key::L)] => "Show what is known of every level below the strip, or hide it";
+        WhereMap = View, "Where in the history", [with_shift(Key::S)], line_above => "Show the map of the history below the graph, or hide it";
+        Lattice = View, "All levels", [with_shift(Key::L)] => "Show what is known of every level, or hide it";
         CheckEveryLevel = Edit, "Check all levels", [with_shift(Key::C)], line_above => "Check the history against every level of the lattice, which may take much longer";
     }
     after_pages {
@@ -211,7 +210,7 @@ commands! {
         ShowBatch = View, "Folder", [plain(Key::B)], line_above, without_history => "The table of the histories in the open folder";
         ShowCollect = View, "Collect", [with_control(Key::N)], without_history => "Run a workload on a database, record it as a history and check it";
         Follow = View, "Follow", [with_control(Key::T)], without_history => "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history";
-        HoldLanes = View, "Pause live lanes", [plain(Key::Space)], without_history => "Pause the lanes of what is recorded or followed, or go on at their right edge; nothing else is paused";
+        HoldLanes = View, "Pause", [plain(Key::Space)], without_history => "Pause what is shown, or go on: the story of an anomaly, or the lanes of what is recorded or followed";
         OpenFound = Go, "Open the first live anomaly", [with_control_and_shift(Key::F)], without_history => "Draw the first anomaly of what is recorded or followed, which goes on meanwhile";
         SwitchTime = View, "Next time axis", [plain(Key::T)] => "Draw lanes by the clock, with idle stretches cut short, or by a number that the log has for each transaction";
         SwitchTheme = View, "Dark or light", [plain(Key::D)], without_history => "Change between the dark and the light theme";
@@ -384,13 +383,11 @@ pub enum Request {
     Focus(super::vocabulary::Focus),
     /// Show or fold the evidence of one inferred edge.
     ToggleEvidence(EdgeIndex),
-    /// Show this layer of the interpretation, or the argument as a whole.
-    ShowLayer(Option<usize>),
     /// Show this case, by its index in the tree of cases.
     ShowCase(usize),
     /// Open or fold the cases inside this one.
     ToggleCase(usize),
-    /// Go to this step of the replay.
+    /// Go to this scene of the story.
     ReplayStep(usize),
     /// Keep this part in the picture, or stop keeping it.
     Keep(Part),
@@ -432,16 +429,12 @@ pub enum Request {
     ChoosePromise(Option<usize>),
     /// Show the versions of this key on their page.
     ShowKey(KeyId),
-    /// Show them where versions are shown now.
-    ChooseKey(KeyId),
     /// Show the versions of the key of this name, if it exists.
     FindKey(String),
     /// Show the transaction in the lanes.
     ShowInLanes(TransactionId),
-    /// The pane below the graph has this height, in points.
-    DetailsHeight(u16),
-    /// Show lanes for all sessions, or only for those of the anomaly.
-    AllLanes(bool),
+    /// Zoom the timeline by the first, and move it by the second of its width.
+    FlyLanes(f32, f32),
     /// Switch the matrix between the anomaly and its whole component.
     WholeGroup(bool),
     /// Change the text in the palette.

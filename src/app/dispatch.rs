@@ -5,7 +5,7 @@ use super::batch::{Batch, CHECK_FOLDER};
 use super::collecting::order::Purpose as Collect;
 use super::command::{Command, Request, Requests};
 use super::dialogs::Purpose;
-use super::exporting::{self, EXPORT};
+use super::exporting::{self, COPY, EXPORT};
 use super::load::LOAD;
 use super::page::Page;
 use super::palette::FIND;
@@ -73,12 +73,12 @@ impl App {
             }
             Request::Focus(Focus::Hover(_)) => {}
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
-            Request::ShowLayer(layer) => {
-                self.set_stage(layer.map_or(Stage::Argument, Stage::Layer))
-            }
             Request::ShowCase(place) => self.show_case(place),
             Request::ToggleCase(place) => self.toggle_case(place),
-            Request::ReplayStep(step) => self.go_to_replay_step(step, false),
+            Request::ReplayStep(scene) => {
+                self.pause();
+                self.go_to_scene(scene);
+            }
             Request::Keep(part) => self.pick(|overrides| overrides.keep(part)),
             Request::LeaveOut(part) => self.pick(|overrides| overrides.leave_out(part)),
             Request::KeepNothing => self.pick(|overrides| overrides.kept.clear()),
@@ -182,11 +182,9 @@ impl App {
                 self.tell_again();
             }
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
-            Request::ChooseKey(key) => self.ask_for_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
-            Request::DetailsHeight(height) => self.state.preferences.details_height = Some(height),
-            Request::AllLanes(all) => self.state.preferences.all_lanes = all,
+            Request::FlyLanes(factor, sideways) => self.lanes.fly(factor, sideways),
             Request::WholeGroup(whole) => {
                 self.with_document(|document| document.component.whole = whole)
             }
@@ -241,6 +239,7 @@ impl App {
             Command::Export => self.open_export(),
             Command::Report if self.shows_finding() => self.report_finding(),
             Command::Report => self.write_report(),
+            Command::CopyPicture => self.copy_picture(),
             Command::CopyMarkdown if self.shows_finding() => self.copy_finding(ctx),
             Command::CopyMarkdown if self.shows_order() => self.copy_order(),
             Command::CopyMarkdown => {
@@ -317,12 +316,10 @@ impl App {
             Command::SwitchScope => {
                 self.with_document(|document| document.component.whole = !document.component.whole)
             }
-            Command::NextLayer => self.step_layer(1),
-            Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
             Command::NextCase => self.step_case(1),
             Command::PreviousCase => self.step_case(-1),
-            Command::Replay => self.toggle_replay(),
+            Command::Replay => self.toggle_replay(ctx),
             Command::Alternatives => self.toggle_alternatives(),
             Command::ShowHidden => self.hide(None),
             Command::Back => self.go_back(-1),
@@ -339,17 +336,11 @@ impl App {
             },
             Command::ZoomIn => self.zoom_by(ZOOM_STEP),
             Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
-            Command::Details => {
+            Command::WhereMap => {
                 // On other pages it shows what was asked for.
-                self.state.preferences.no_details =
-                    self.state.page == Page::Graph && !self.state.preferences.no_details;
+                self.state.preferences.no_map =
+                    self.state.page == Page::Graph && !self.state.preferences.no_map;
                 self.state.page = Page::Graph;
-                let expanded = self
-                    .state
-                    .document
-                    .as_ref()
-                    .and_then(|document| document.argument.evidence.clone());
-                self.redraw(expanded);
             }
             Command::Locate => self.locate(),
             Command::OpenLog => self.open_log(),
@@ -380,6 +371,7 @@ impl App {
                 self.state.cover = (!is_shown).then_some(Cover::Collect);
             }
             Command::Follow => self.follow_or_return(),
+            Command::HoldLanes if self.state.is_told() => self.play_or_pause(ctx),
             Command::HoldLanes => self.hold_lanes(),
             Command::OpenFound => self.open_found(None),
             Command::RunWorkload => self.start_collecting(Collect::Run),
@@ -467,6 +459,7 @@ impl App {
             kind,
             view,
             path: path.display().to_string(),
+            with_argument: true,
         });
         // They can be exported without having been looked at.
         self.prepare_key();
@@ -485,33 +478,39 @@ impl App {
             }
             return self.write_order(kind, path);
         }
-        let Some(document) = &self.state.document else {
+        let form = self.state.export.take();
+        let page = form.as_ref().map_or(Page::Graph, |form| form.view);
+        let is_whole = form.is_none_or(|form| form.with_argument);
+        let Some(what) = self.drawn_on(page) else {
             return;
-        };
-        let Some(picture) = document.current_picture().cloned() else {
-            return;
-        };
-        let Some(history) = document.history.clone() else {
-            return;
-        };
-        let page = self
-            .state
-            .export
-            .as_ref()
-            .map_or(Page::Graph, |form| form.view);
-        let view = document.view(page).unwrap_or_default();
-        let what = exporting::What {
-            kind,
-            path,
-            picture,
-            history,
-            view,
-            hidden: self.state.hidden.clone(),
         };
         self.ask(&EXPORT, move |control| {
-            Some(exporting::write(&what, control))
+            let to = (kind, path.as_path(), is_whole);
+            Some(exporting::write(&what, to, control))
         });
-        self.state.export = None;
+    }
+
+    /// Puts the picture of the page that is shown on the clipboard.
+    fn copy_picture(&mut self) {
+        let shown = self.state.document.as_ref();
+        let page = shown
+            .filter(|document| document.view(self.state.page).is_some())
+            .map_or(Page::Graph, |_| self.state.page);
+        match self.drawn_on(page) {
+            Some(what) => self.ask(&COPY, move |_| Some(exporting::pixels(&what))),
+            None => self.state.tell(Tone::Note, "There is no picture yet"),
+        }
+    }
+
+    /// The selected anomaly as it is drawn on a page.
+    fn drawn_on(&self, page: Page) -> Option<exporting::What> {
+        let document = self.state.document.as_ref()?;
+        Some(exporting::What {
+            picture: Arc::clone(document.current_picture()?),
+            history: document.history.clone()?,
+            view: document.view(page).unwrap_or_default(),
+            hidden: self.state.hidden.clone(),
+        })
     }
 
     /// Writes everything about the selected anomaly into a new folder next to the history.
@@ -563,6 +562,8 @@ impl App {
         } else if self.state.tour.take().is_some() {
         } else if self.state.help {
             self.state.help = false;
+        } else if self.state.lattice.open {
+            self.state.lattice.open = false;
         } else if self.state.open_log.is_some() {
             self.state.open_log = None;
         } else if self.state.export.is_some() {
@@ -584,13 +585,13 @@ impl App {
             self.state.cover = None;
         } else if (self.state.show_batch && self.end_comparison()) || self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
-            if document.argument.playing.take().is_some() {
+            if document.argument.run.take().is_some() {
+                document.argument.playing = None;
+                self.tasks.cancel(&REPLAY);
             } else if document.argument.pinned.is_some() {
                 document.argument.pinned = None;
             } else if document.argument.stage != Stage::Argument {
                 self.set_stage(Stage::Argument);
-            } else if document.argument.run.take().is_some() {
-                self.tasks.cancel(&REPLAY);
             } else if !document.parts.chosen.is_empty() {
                 document.parts.chosen.clear();
             } else if !document.tree.filter().is_empty() {

@@ -8,7 +8,7 @@ use super::vocabulary::Tone;
 use crate::checkers::lattice::Promise;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
-use crate::export::{ComposeOptions, Evidence, ExportKind, View, compose, export};
+use crate::export::{self, ComposeOptions, Evidence, ExportKind, Pixels, View, compose, export};
 use crate::files;
 use crate::health::Health;
 use crate::history::{Annotation, History};
@@ -33,12 +33,27 @@ pub(super) static EXPORT: Task<Result<PathBuf, String>> = Task {
     )
 };
 
-/// What to write, and where.
+/// Drawing a picture for the clipboard.
+pub(super) static COPY: Task<Result<Pixels, String>> = Task {
+    is_of_history: false,
+    ..Task::new(
+        "picture",
+        Failure::Message("The picture could not be drawn"),
+        |app, result| match result {
+            Ok(pixels) => {
+                let size = [pixels.width as usize, pixels.height as usize];
+                let image = egui::ColorImage::from_rgb(size, &pixels.rgb);
+                app.state.copied_picture = Some(image);
+                app.state
+                    .tell(Tone::Done, "The picture is on the clipboard: paste it");
+            }
+            Err(text) => app.state.tell(Tone::Problem, text),
+        },
+    )
+};
+
+/// What to write.
 pub struct What {
-    /// The kind of file.
-    pub kind: ExportKind,
-    /// Where to write it.
-    pub path: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
     /// The whole history.
@@ -49,26 +64,47 @@ pub struct What {
     pub hidden: BTreeSet<Relation>,
 }
 
-/// Writes one file, and returns its path.
-pub(super) fn write(what: &What, control: &Control) -> Result<PathBuf, String> {
-    let argument = &what.picture.argument;
-    let options = ComposeOptions {
-        hidden: what.hidden.iter().copied().collect(),
-        drawn: Some(what.picture.sketch.layout.clone()),
-        view: what.view.clone(),
-        ..what.picture.options(&what.history)
-    };
-    let page = compose(
-        &argument.counterexample,
-        &argument.explanation,
-        &what.history,
-        &options,
-    );
-    let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
+impl What {
+    /// The page, with or without the steps of the argument.
+    fn page(&self, is_whole: bool) -> export::Picture {
+        let argument = &self.picture.argument;
+        let options = ComposeOptions {
+            hidden: self.hidden.iter().copied().collect(),
+            drawn: Some(self.picture.sketch.layout.clone()),
+            view: self.view.clone(),
+            ..self.picture.options(&self.history)
+        };
+        let (example, explanation) = (&argument.counterexample, &argument.explanation);
+        let page = compose(example, explanation, &self.history, &options);
+        match is_whole {
+            true => page,
+            false => export::Picture {
+                steps: Vec::new(),
+                conclusion: String::new(),
+                details: Vec::new(),
+                ..page
+            },
+        }
+    }
+}
+
+/// The picture with its headline, without the argument.
+pub(super) fn pixels(what: &What) -> Result<Pixels, String> {
+    export::pixels(&what.page(false)).map_err(|error| error.to_string())
+}
+
+/// Writes one file, with or without the steps of the argument, and returns its path.
+pub(super) fn write(
+    what: &What,
+    (kind, path, is_whole): (ExportKind, &Path, bool),
+    control: &Control,
+) -> Result<PathBuf, String> {
+    let page = what.page(is_whole);
+    let bytes = export(kind, &page).map_err(|error| error.to_string())?;
     // A job cancelled in time leaves no file.
     control.check().map_err(|interrupt| interrupt.to_string())?;
-    write_whole(&what.path, &bytes)?;
-    Ok(what.path.clone())
+    write_whole(path, &bytes)?;
+    Ok(path.to_owned())
 }
 
 /// A report to write.

@@ -110,6 +110,7 @@ impl App {
             kind: ExportKind::Svg,
             view: Page::Order,
             path: document.file_beside(&name).display().to_string(),
+            with_argument: true,
         });
     }
 

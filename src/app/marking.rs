@@ -41,7 +41,7 @@ impl App {
             Page::Browser => document.browser.transaction,
             _ => document.attended().into_iter().find(|t| !t.is_initial()),
         };
-        let is_all = self.state.page == Page::Lanes && self.state.preferences.all_lanes;
+        let is_all = self.state.page == Page::Lanes;
         let place = match (ends(document), single) {
             (Some((from, to)), _) => Some(MarkPlace::Between(named(from), named(to))),
             (None, Some(t)) => Some(MarkPlace::Transaction(named(t))),
@@ -93,7 +93,7 @@ impl App {
             Some(transaction) if self.state.page != Page::Lanes => self.browse(transaction),
             transaction => {
                 self.lanes.go_to(mark.place.clone());
-                (self.state.page, self.state.preferences.all_lanes) = (Page::Lanes, true);
+                self.state.page = Page::Lanes;
                 document.argument.pinned = transaction.map(|t| document.attention_of(t));
             }
         }

@@ -106,8 +106,14 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 /// How long quitting waits for exports, which may have much to draw first.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// With less height than this there is no pane below the graph, which would be too small, in points.
-const DETAILS_FROM: f32 = 560.0;
+/// Height of the title row, in points.
+const TITLE_ROW: f32 = 50.0;
+
+/// With less height than this there is no map below the graph, which would be too small, in points.
+const MAP_FROM: f32 = 420.0;
+
+/// Height of the map, and pulled up how far it becomes the timeline, in points.
+const MAP: (f32, f32) = (96.0, 170.0);
 
 /// Below this width side panels are narrower, in points.
 const NARROW: f32 = 1100.0;
@@ -239,7 +245,10 @@ impl App {
             self.attached = true;
             style::install(ctx);
             // Sizes have bounds here, and are kept.
-            ctx.options_mut(|options| options.zoom_with_keyboard = false);
+            ctx.options_mut(|options| {
+                options.zoom_with_keyboard = false;
+                options.input_options.scroll_zoom_speed = 1.0 / canvas::navigation::WHEEL;
+            });
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
@@ -274,6 +283,9 @@ impl App {
         if let Some(text) = self.state.copied.take() {
             ctx.copy_text(text);
         }
+        if let Some(image) = self.state.copied_picture.take() {
+            ctx.copy_image(image);
+        }
         self.poll_files_written();
         self.prepare_list();
         self.prepare_welcome();
@@ -295,9 +307,6 @@ impl App {
             if let Some(order) = &mut document.order {
                 // What does not exist yet cannot be scrolled to.
                 order.scroll &= order.replay.is_none();
-            }
-            if let Some(run) = &mut document.argument.run {
-                run.scroll &= run.run.is_none();
             }
         }
         let changed = requests
@@ -360,7 +369,12 @@ impl App {
         let over = self.state.help
             || self.state.open_log.is_some()
             || self.state.export.is_some()
+            || self.state.lattice.open
             || self.state.palette.is_some();
+        if !over && !typing {
+            panels::lanes::poll_keys(ctx, &self.state, requests);
+            poll_copy(ctx, requests);
+        }
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let focused = match (typing, has_focus) {
             (true, _) => Focused::Field,
@@ -371,7 +385,12 @@ impl App {
             if !over
                 || matches!(
                     command,
-                    Command::Escape | Command::Help | Command::Quit | Command::Palette
+                    Command::Escape
+                        | Command::Help
+                        | Command::Quit
+                        | Command::Palette
+                        | Command::Lattice
+                        | Command::CheckEveryLevel
                 )
             {
                 requests.push(command::Request::Run(command));
@@ -417,40 +436,14 @@ impl App {
                 .inner_margin(Margin::symmetric(x, y))
         };
         let state = &self.state;
+        let progress = self.tasks.progress(&load::LOAD);
         Panel::top("top bar")
-            .exact_size(40.0)
-            .frame(bar(palette.bar, 14, 0))
+            .exact_size(TITLE_ROW)
+            .frame(bar(palette.bar, 12, 0))
             .show_separator_line(false)
             .show(ui, |ui| {
-                panels::top_bar::top_bar_ui(ui, state, requests);
+                panels::top_bar::top_bar_ui(ui, state, progress, requests);
             });
-        Panel::bottom("status")
-            .exact_size(26.0)
-            .frame(bar(palette.bar, 14, 0))
-            .show_separator_line(false)
-            .show(ui, |ui| {
-                panels::status::status_ui(ui, state);
-            });
-        if let Some(document) = state
-            .document
-            .as_ref()
-            .filter(|_| !state.show_batch && !state.is_covered())
-        {
-            let progress = self.tasks.progress(&load::LOAD);
-            Panel::top("levels")
-                .exact_size(54.0)
-                .frame(bar(palette.ground, 14, 0))
-                .show(ui, |ui| {
-                    panels::levels::levels_ui(ui, document, progress, requests);
-                });
-            if state.lattice.open {
-                Panel::top("lattice")
-                    .frame(bar(palette.panel, 14, 6))
-                    .show(ui, |ui| {
-                        panels::lattice::lattice_ui(ui, document, &state.lattice, requests);
-                    });
-            }
-        }
         self.body(ui, requests);
         self.overlays(ui, requests);
     }
@@ -555,7 +548,7 @@ impl App {
                 .show(ui, |ui| {
                     panels::rules::rules_ui(ui, document, requests);
                 });
-        } else if state.page.is_about_anomaly() {
+        } else if state.page.shows_argument(width >= NARROW) {
             Panel::right("argument")
                 .default_size(usual(340.0, 0.17, 440.0))
                 .size_range(240.0..=widest(620.0, 240.0, 0.29))
@@ -571,66 +564,26 @@ impl App {
         let lanes = &mut self.lanes;
         egui::CentralPanel::default().frame(ground).show(ui, |ui| {
             Panel::top("header")
-                .exact_size(40.0)
+                .exact_size(36.0)
                 .frame(header)
                 .show_separator_line(false)
                 .show(ui, |ui| {
-                    panels::graph::header_ui(ui, state, requests);
+                    panels::graph::header_ui(ui, state, document, requests);
                 });
             if let Some(run) = document
                 .argument
                 .run
                 .as_ref()
-                .filter(|_| state.page.is_drawing())
+                .filter(|_| state.page == Page::Graph)
             {
-                Panel::bottom("replay")
-                    .resizable(true)
-                    .default_size((ui.available_height() * 0.42).clamp(120.0, 250.0))
-                    .size_range(120.0..=420.0)
-                    .frame(side)
-                    .show(ui, |ui| {
-                        panels::replay::replay_ui(ui, document, run, requests);
-                    });
-            }
-            let has_details = state.page == Page::Graph
-                && !state.preferences.no_details
-                && state
-                    .document
-                    .as_ref()
-                    .is_none_or(|document| document.finding.is_none())
-                && document.picture.is_some();
-            let has_room = ui.available_height() >= DETAILS_FROM;
-            // A layer is drawn on the graph alone, which needs the room.
-            let is_layer = matches!(document.argument.stage, vocabulary::Stage::Layer(_));
-            if has_details
-                && has_room
-                && document.argument.run.is_none()
-                && !document.component.whole
-                && !is_layer
-            {
-                let height = state.preferences.details_height.map_or_else(
-                    || {
-                        document.current_picture().map_or(0.0, |picture| {
-                            panels::details::height(ui.available_size(), picture)
-                        })
-                    },
-                    f32::from,
-                );
-                let most = (ui.available_height() - 160.0).max(121.0);
-                // egui keeps the size of a panel, whatever becomes of the window's.
-                let id = egui::Id::new(("details", height as u32));
-                let pane = Panel::bottom(id)
-                    .resizable(true)
-                    .default_size(height)
-                    .size_range(120.0..=most)
-                    .frame(side);
-                let shown = pane.show(ui, |ui| {
-                    panels::details::details_ui(ui, state, document, requests)
+                Panel::bottom("show me").frame(side).show(ui, |ui| {
+                    panels::replay::replay_ui(ui, document, run, requests)
                 });
-                let now = shown.response.rect.height();
-                if ui.input(|input| input.pointer.any_released()) && (now - height).abs() > 2.0 {
-                    requests.push(command::Request::DetailsHeight(now as u16));
-                }
+            } else if state.page == Page::Graph
+                && !state.preferences.no_map
+                && ui.available_height() >= MAP_FROM
+            {
+                map_ui(ui, document, side, requests);
             }
             let inner = if state.page.is_drawing() {
                 Margin::ZERO
@@ -655,6 +608,14 @@ impl App {
 
     fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
         panels::banners::banners_ui(ui, &self.state, requests);
+        if let Some(document) = self
+            .state
+            .document
+            .as_ref()
+            .filter(|_| self.state.lattice.open)
+        {
+            panels::lattice::lattice_ui(ui, document, &self.state.lattice, requests);
+        }
         if self.state.help {
             panels::help::help_ui(ui, requests);
         }
@@ -702,6 +663,34 @@ impl eframe::App for App {
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+/// What copies text copies the picture where no text is selected: egui gives no key for it.
+fn poll_copy(ctx: &egui::Context, requests: &mut Requests) {
+    let is_asked = ctx.input(|input| input.events.contains(&egui::Event::Copy));
+    let selection = ctx.plugin::<egui::text_selection::LabelSelectionState>();
+    if is_asked && !selection.lock().has_selection() {
+        requests.push(command::Request::Run(Command::CopyPicture));
+    }
+}
+
+/// The map of the history below the graph: pulled up, it becomes the timeline.
+fn map_ui(ui: &mut Ui, document: &state::Document, frame: Frame, requests: &mut Requests) {
+    let id = egui::Id::new("map");
+    let shown = Panel::bottom(id)
+        .resizable(true)
+        .default_size(MAP.0)
+        .size_range(MAP.0..=MAP.1 + 40.0)
+        .frame(frame.inner_margin(Margin::symmetric(style::MARGIN, 4)))
+        .show(ui, |ui| panels::minimap::where_ui(ui, document, requests));
+    let is_released = ui.input(|input| input.pointer.any_released());
+    if is_released && shown.response.rect.height() > MAP.0 + 8.0 {
+        if shown.response.rect.height() >= MAP.1 {
+            requests.push(command::Request::Run(Command::Show(Page::Lanes)));
+        }
+        ui.ctx()
+            .data_mut(|data| data.remove::<egui::containers::panel::PanelState>(id));
     }
 }
 

@@ -233,7 +233,6 @@ impl App {
             return;
         };
         document.argument.pinned = Some(document.attention_of(transaction));
-        self.state.preferences.all_lanes = true;
         self.state.page = Page::Lanes;
     }
 

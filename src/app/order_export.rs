@@ -115,6 +115,7 @@ impl App {
             kind,
             view: Page::Order,
             path,
+            with_argument: true,
         });
     }
 

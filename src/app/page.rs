@@ -7,10 +7,23 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 pub enum About {
     /// The selected anomaly, whose argument is shown next to it.
     Anomaly,
-    /// The selected anomaly, drawn: it takes the whole middle of the window, and the replay is shown below it.
+    /// The selected anomaly, drawn: it takes the whole middle of the window.
     Drawing,
+    /// Transactions of the whole history, next to the argument.
+    Transactions,
     /// The whole history.
     History,
+}
+
+/// Where a page is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// A tab of its own.
+    Tab,
+    /// A tab of its own where some level holds.
+    WhereHeld,
+    /// Menus and keys only.
+    Menu,
 }
 
 /// Everything constant about a page.
@@ -26,11 +39,12 @@ pub struct PageRow {
     /// Its word in links and project files.
     pub word: &'static str,
     pub about: About,
+    pub tab: Tab,
 }
 
 /// The pages and their rows, each from one line: its name, key, word and what it is about, and what it shows.
 macro_rules! pages {
-    ($($(#[$default:meta])? $page:ident = $name:literal, $key:ident, $word:literal, $about:ident => $tooltip:literal;)*) => {
+    ($($(#[$default:meta])? $page:ident = $name:literal, $key:ident, $word:literal, $about:ident, $tab:ident => $tooltip:literal;)*) => {
         /// A page in the middle of the window.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Page {
@@ -44,6 +58,7 @@ macro_rules! pages {
             keys: [KeyboardShortcut::new(Modifiers::NONE, Key::$key)],
             word: $word,
             about: About::$about,
+            tab: Tab::$tab,
         },)*];
     };
 }
@@ -51,16 +66,16 @@ macro_rules! pages {
 // In the order of the tabs.
 pages! {
     #[default]
-    Graph = "Graph", Num1, "graph", Drawing => "The dependency graph of the selected anomaly";
-    Lanes = "Lanes", Num2, "lanes", Drawing => "The sessions on a time axis";
-    Key = "Key", Num3, "key", Anomaly => "The versions of a key in order, with their readers";
-    Matrix = "Matrix", Num4, "matrix", Anomaly => "Who depends on whom, as a table";
-    Text = "Text", Num5, "text", Anomaly => "The argument in words, ready to copy";
-    Browser = "History", Num6, "history", History => "All sessions, transactions and operations";
-    Order = "Order", Num7, "order", History => "An order that explains every read, step by step, of the strongest level that holds";
-    Health = "Health", Num8, "health", History => "Whether the history can be trusted, and by which rules it is read";
-    Statistics = "Statistics", Num9, "statistics", History => "Access skew, transaction sizes, abort rate and where anomalies lie";
-    Checkers = "Checkers", C, "checkers", History => "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory";
+    Graph = "Graph", Num1, "graph", Drawing, Tab => "The dependency graph of the selected anomaly";
+    Lanes = "Timeline", Num2, "lanes", Drawing, Tab => "The sessions on a time axis";
+    Key = "Versions", Num3, "key", Anomaly, Tab => "The versions of a key in order, with their readers";
+    Matrix = "Matrix", Num4, "matrix", Anomaly, Menu => "Who depends on whom, as a table";
+    Text = "Text", Num5, "text", Anomaly, Menu => "The argument in words, ready to copy";
+    Browser = "History", Num6, "history", Transactions, Tab => "All sessions, transactions and operations";
+    Order = "Order", Num7, "order", History, WhereHeld => "An order that explains every read, step by step, of the strongest level that holds";
+    Health = "Health", Num8, "health", History, Tab => "Whether the history can be trusted, and by which rules it is read";
+    Statistics = "Statistics", Num9, "statistics", History, Tab => "Access skew, transaction sizes, abort rate and where anomalies lie";
+    Checkers = "Checkers", C, "checkers", History, Menu => "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory";
 }
 
 impl Page {
@@ -79,9 +94,19 @@ impl Page {
         ROWS.iter().find(|row| row.word == word).map(|row| row.page)
     }
 
-    /// Whether it is about the selected anomaly and shows its argument.
+    /// Whether it is about the selected anomaly.
     pub fn is_about_anomaly(self) -> bool {
-        self.row().about != About::History
+        matches!(self.row().about, About::Anomaly | About::Drawing)
+    }
+
+    /// Whether the argument is shown next to it, in a window that is wide or not.
+    pub fn shows_argument(self, is_wide: bool) -> bool {
+        match self.row().about {
+            About::Anomaly => true,
+            About::Drawing => is_wide || self == Page::Graph,
+            About::Transactions => is_wide,
+            About::History => false,
+        }
     }
 
     /// Whether it draws the selected anomaly.

@@ -27,7 +27,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: PageContent<'_>, requests: &mut Reques
     match state.page {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
-        Page::Key => panels::details::key_page_ui(ui, state, document, lanes, requests),
+        Page::Key => panels::versions::key_page_ui(ui, state, document, lanes, requests),
         Page::Matrix => panels::matrix::matrix_ui(ui, state, document, requests),
         Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),
@@ -48,9 +48,7 @@ impl App {
             }
             Page::Graph => {
                 self.prepare_group();
-                if !self.state.preferences.no_details {
-                    self.prepare_key();
-                }
+                self.prepare_minimap();
             }
             Page::Matrix => self.prepare_group(),
             Page::Statistics => self.prepare_statistics(),

@@ -64,8 +64,6 @@ pub enum Scope {
     /// The contradiction, and the evidence that is unfolded.
     #[default]
     Argument,
-    /// Everything that any layer of the interpretation shows, at fixed positions.
-    Layers,
     /// A case by itself.
     Case(usize),
 }
@@ -79,8 +77,6 @@ pub struct Shows {
     pub alternatives: bool,
     /// What stays and what is left out by choice.
     pub overrides: Overrides,
-    /// There is little height, because of the pane below.
-    pub low: bool,
 }
 
 /// An argument as drawn.
@@ -237,8 +233,6 @@ pub fn argue(
 
 /// The space for a picture in a laptop's window: larger windows scale it up.
 pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
-/// The space above the pane with details.
-const LOW_ROOM: egui::Vec2 = egui::vec2(620.0, 300.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(
@@ -288,8 +282,7 @@ pub fn draw(
         })
         .collect();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
-    let Arranged { diagram, layout } =
-        layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
+    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.overrides.moved(kind, &diagram, layout);
@@ -328,17 +321,16 @@ fn options(
     );
     let evidence = match shows.scope {
         Scope::Argument => Evidence::Pinned(pinned),
-        Scope::Layers | Scope::Case(_) => Evidence::All,
+        Scope::Case(_) => Evidence::All,
     };
     let case = match shows.scope {
         Scope::Case(place) => Some(place),
-        Scope::Argument | Scope::Layers => None,
+        Scope::Argument => None,
     };
-    let alternatives = shows.alternatives || shows.scope == Scope::Layers;
     ComposeOptions {
         layout: kind,
         evidence,
-        alternatives,
+        alternatives: shows.alternatives,
         case,
         overrides,
         ..base

@@ -1,4 +1,4 @@
-//! Going through a counterexample: how its argument comes about, layer by layer, and its cases, one after another.
+//! Going through a counterexample: its story, scene by scene, and its cases, one after another.
 
 use super::App;
 use super::page::Page;
@@ -15,7 +15,7 @@ pub fn reading_time(letters: usize) -> f64 {
 
 impl Document {
     /// What pictures of the selected violation show in addition to the contradiction and its evidence.
-    pub fn shows(&self, alternatives: bool, low: bool) -> Shows {
+    pub fn shows(&self, alternatives: bool) -> Shows {
         let overrides = self
             .identity()
             .and_then(|identity| self.visibility.overrides.get(identity))
@@ -23,7 +23,6 @@ impl Document {
             .unwrap_or_default();
         let scope = match self.argument.stage {
             Stage::Argument => Scope::Argument,
-            Stage::Layer(_) => Scope::Layers,
             Stage::Case(place) => match self.current_picture() {
                 // What fits into one picture is highlighted in it.
                 Some(picture) if has_room_for(picture, place) => Scope::Argument,
@@ -34,18 +33,6 @@ impl Document {
             scope,
             alternatives,
             overrides,
-            low,
-        }
-    }
-
-    /// The current layer and the picture of it, once that is drawn.
-    pub fn layer_shown(&self) -> Option<(usize, &Picture)> {
-        let picture = self
-            .current_picture()
-            .filter(|picture| picture.shows.scope == Scope::Layers)?;
-        match self.argument.stage {
-            Stage::Layer(place) => Some((place, picture)),
-            Stage::Argument | Stage::Case(_) => None,
         }
     }
 }
@@ -66,7 +53,7 @@ fn has_room_for(picture: &Picture, place: usize) -> bool {
 impl App {
     /// Switches to a layer, a case or the whole argument.
     pub(super) fn set_stage(&mut self, stage: Stage) {
-        let (alternatives, low) = (self.state.alternatives, !self.state.preferences.no_details);
+        let alternatives = self.state.alternatives;
         let Some(document) = &mut self.state.document else {
             return;
         };
@@ -78,10 +65,10 @@ impl App {
             document.argument.pinned = None;
         }
         document.argument.stage = stage;
-        if !matches!(stage, Stage::Layer(_)) {
+        if stage != Stage::Argument {
             document.argument.playing = None;
         }
-        let shows = document.shows(alternatives, low);
+        let shows = document.shows(alternatives);
         let expanded = document.argument.evidence.clone();
         if document
             .current_picture()
@@ -91,66 +78,29 @@ impl App {
         }
     }
 
-    /// Goes one layer further or back; from the whole argument, to the first or the last.
-    pub(super) fn step_layer(&mut self, step: isize) {
-        let Some(document) = &self.state.document else {
-            return;
-        };
-        let Some(picture) = document.current_picture() else {
-            return;
-        };
-        let last = picture
-            .argument
-            .interpretation
-            .layers
-            .len()
-            .saturating_sub(1);
-        let next = match document.argument.stage {
-            Stage::Layer(now) => now.saturating_add_signed(step).min(last),
-            _ if step > 0 => 0,
-            _ => last,
-        };
-        self.set_stage(Stage::Layer(next));
-        if let Some(document) = &mut self.state.document {
-            document.argument.pinned = None;
-            document.argument.playing = None;
-        }
-        self.state.page = Page::Graph;
-    }
-
-    /// Plays the replay, else the layers; or stops that.
+    /// Plays the story of the anomaly, from its beginning if it is at its end, or stops that.
     pub(super) fn play_or_pause(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
-        let Some(document) = &self.state.document else {
+        let Some(document) = &mut self.state.document else {
             return;
         };
-        if document.argument.playing.is_some() {
-            self.pause();
+        if document.argument.playing.take().is_some() {
             return;
         }
-        if document.argument.run.is_some() {
-            self.rewind_replay();
-        } else {
-            let Some(picture) = document.current_picture() else {
-                return;
-            };
-            let n = picture.argument.interpretation.layers.len();
-            // At the end it starts again.
-            let from = match document.argument.stage {
-                Stage::Layer(at) if at + 1 < n => at,
-                _ => 0,
-            };
-            self.set_stage(Stage::Layer(from));
-            self.state.page = Page::Graph;
+        let Some(view) = &mut document.argument.run else {
+            return self.toggle_replay(ctx);
+        };
+        if view.shown().is_some_and(|(_, scene)| scene.is_last) {
+            view.scene = 0;
         }
-        self.with_document(|document| document.argument.playing = Some(now));
+        document.argument.playing = Some(now);
     }
 
     pub(super) fn pause(&mut self) {
         self.with_document(|document| document.argument.playing = None);
     }
 
-    /// Goes on to the next item once the current one has been shown long enough.
+    /// Goes on to the next scene once the current one has been shown long enough.
     pub(super) fn go_on_playing(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
         let Some(document) = &mut self.state.document else {
@@ -159,33 +109,24 @@ impl App {
         let Some(since) = document.argument.playing else {
             return;
         };
-        let Some(letters) = document.letters_shown() else {
+        let view = document.argument.run.as_ref();
+        let Some((_, scene)) = view.and_then(|view| view.shown()) else {
             // It is not available yet.
             document.argument.playing = Some(now);
             return;
         };
-        let left = since + reading_time(letters) - now;
+        let left = since + reading_time(scene.caption.len()) - now;
         if left > 0.0 {
             ctx.request_repaint_after(std::time::Duration::from_secs_f64(left));
             return;
         }
-        if document.is_at_the_end() {
+        if scene.is_last {
             document.argument.playing = None;
             return;
         }
-        match (&document.argument.run, document.argument.stage) {
-            (Some(run), _) => {
-                let next = run.step + 1;
-                self.go_to_replay_step(next, true);
-            }
-            (None, Stage::Layer(place)) => self.set_stage(Stage::Layer(place + 1)),
-            (None, _) => self.pause(),
-        }
-        if let Some(document) = &mut self.state.document
-            && document.argument.playing.is_some()
-        {
-            document.argument.playing = Some(now);
-        }
+        let next = view.map_or(0, |view| view.scene + 1);
+        document.argument.playing = Some(now);
+        self.go_to_scene(next);
         ctx.request_repaint();
     }
 
@@ -293,34 +234,6 @@ impl App {
             .as_ref()
             .and_then(|document| document.argument.evidence.clone());
         self.redraw(expanded);
-    }
-}
-
-impl Document {
-    /// Number of letters to read in what is being played; none if it is not available yet.
-    fn letters_shown(&self) -> Option<usize> {
-        if let Some(run) = &self.argument.run {
-            return run
-                .run
-                .as_ref()
-                .and_then(|of| of.steps.get(run.step))
-                .map(|step| step.text.len());
-        }
-        let (place, picture) = self.layer_shown()?;
-        let layer = picture.argument.interpretation.layers.get(place)?;
-        Some(layer.caption.len() + layer.kind.meaning().len())
-    }
-
-    fn is_at_the_end(&self) -> bool {
-        if let Some(run) = &self.argument.run {
-            return run
-                .run
-                .as_ref()
-                .is_some_and(|of| run.step + 1 >= of.steps.len());
-        }
-        self.layer_shown().is_none_or(|(place, picture)| {
-            place + 1 >= picture.argument.interpretation.layers.len()
-        })
     }
 }
 

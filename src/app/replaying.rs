@@ -1,58 +1,61 @@
-//! Stepping through the operations of a counterexample.
+//! Showing how a counterexample comes about: its operations in the order in which they may have happened, scene by scene.
 
 use super::App;
 use super::page::Page;
 use super::picture::Argument;
 use super::tasks::{Failure, Task};
-use super::vocabulary::Attention;
 use crate::checkers::ViolationId;
 use crate::control::{Control, Interrupt};
-use crate::counterexample::replay::{self, Action, Known, ReplayRun, Versions};
+use crate::counterexample::replay::{self, Known, ReplayRun, ReplayScene, RunStep, Versions};
 use crate::diagram::versions::Chain;
 use crate::history::{History, OperationId, OperationKind};
 use crate::relations::{Edge, Resolution};
 use std::sync::Arc;
 
-/// A run that is stepped through.
+/// A run of the selected anomaly, scene by scene.
 #[derive(Clone, Debug)]
 pub struct RunView {
     /// Its violation; none until its argument is known.
     pub of: Option<ViolationId>,
     /// The run, once it is made.
-    pub run: Option<Arc<ReplayRun>>,
-    /// The selected step.
-    pub step: usize,
-    /// Bring the selected step into view in the next frame.
-    pub scroll: bool,
+    pub story: Option<Arc<Story>>,
+    /// The scene that is shown.
+    pub scene: usize,
+}
+
+/// A run and its scenes.
+#[derive(Debug)]
+pub struct Story {
+    run: ReplayRun,
+    /// At least one.
+    pub scenes: Vec<ReplayScene>,
 }
 
 impl RunView {
-    /// What the selected step draws attention to.
-    pub fn attention(&self) -> Option<Attention> {
-        let step = self.run.as_ref()?.steps.get(self.step)?;
-        Some(match step.action {
-            Action::Operation(operation) => Attention::Operation(operation),
-            Action::Begin | Action::Commit | Action::Abort => {
-                Attention::Transaction(step.transaction)
-            }
-        })
+    /// The story and the scene that is shown.
+    pub fn shown(&self) -> Option<(&Story, &ReplayScene)> {
+        let story = self.story.as_ref()?;
+        Some((story, story.scenes.get(self.scene)?))
+    }
+
+    /// The steps that are done in the scene that is shown, and the operation that is wrong there.
+    pub fn done(&self) -> Option<(&[RunStep], &ReplayScene)> {
+        let (story, scene) = self.shown()?;
+        Some((&story.run.steps[..scene.done], scene))
     }
 }
 
 /// Making the run of a counterexample.
-pub(super) static REPLAY: Task<Arc<ReplayRun>> = Task::new(
+pub(super) static REPLAY: Task<Arc<Story>> = Task::new(
     "replay",
-    Failure::Message("The replay could not be made"),
-    |app, run| {
-        if let Some(view) = app
-            .state
-            .document
-            .as_mut()
-            .and_then(|document| document.argument.run.as_mut())
-        {
-            view.run = Some(run);
-            app.go_to_replay_step(0, true);
-        }
+    Failure::Message("The order of the operations could not be found"),
+    |app, story| {
+        app.with_document(|document| {
+            if let Some(view) = &mut document.argument.run {
+                view.story = Some(story);
+                view.scene = 0;
+            }
+        });
     },
 );
 
@@ -109,27 +112,28 @@ fn known(
 }
 
 impl App {
-    /// Opens or closes the replay of the selected anomaly.
-    pub(super) fn toggle_replay(&mut self) {
+    /// Shows how the selected anomaly comes about, playing, or ends that.
+    pub(super) fn toggle_replay(&mut self, ctx: &egui::Context) {
+        let now = ctx.input(|input| input.time);
         let Some(document) = &mut self.state.document else {
             return;
         };
         document.argument.playing = None;
+        // It was the anomaly as a whole that had attention, if anything.
+        document.argument.pinned = None;
         if document.argument.run.take().is_some() {
-            // It was the last step that had attention.
-            document.argument.pinned = None;
             self.tasks.cancel(&REPLAY);
             return;
         }
         document.argument.run = Some(RunView {
             of: None,
-            run: None,
-            step: 0,
-            scroll: true,
+            story: None,
+            scene: 0,
         });
-        if !self.state.page.is_drawing() {
-            self.state.page = Page::Graph;
-        }
+        document.argument.playing = Some(now);
+        self.state.page = Page::Graph;
+        self.set_stage(super::vocabulary::Stage::Argument);
+        self.with_document(|document| document.component.whole = false);
     }
 
     /// The run follows the selected anomaly.
@@ -161,63 +165,43 @@ impl App {
             .unwrap_or_default();
         *view = RunView {
             of: Some(argument.id),
-            run: None,
-            step: 0,
-            scroll: true,
+            story: None,
+            scene: 0,
         };
         self.ask(&REPLAY, move |control| {
             let known = known(&argument, (&history, &resolution), &edges, control).ok()?;
-            let run = replay::run_with(&argument.counterexample, &known, control);
-            control.check().ok().map(|()| Arc::new(run))
+            let example = &argument.counterexample;
+            let run = replay::run_with(example, &known, control);
+            let scenes = replay::scenes(example, &run, &argument.explanation);
+            let story = Arc::new(Story { run, scenes });
+            control.check().ok().map(|()| story)
         });
     }
 
-    /// If a replay is visible, goes one step further or back. Returns whether it is.
+    /// If a story is shown, goes some scenes further or back. Returns whether it is.
     pub(super) fn step_replay(&mut self, step: isize) -> bool {
-        let Some(document) = &mut self.state.document else {
-            return false;
-        };
-        let Some(view) = document
-            .argument
-            .run
-            .as_ref()
-            .filter(|_| self.state.page.is_drawing())
-        else {
-            return false;
-        };
-        let next = view.step.saturating_add_signed(step);
-        document.argument.playing = None;
-        self.go_to_replay_step(next, true);
-        true
-    }
-
-    /// Goes to a step, clamped to the ends. Its transaction and operation get attention in all views.
-    pub(super) fn go_to_replay_step(&mut self, step: usize, scroll: bool) {
-        let Some(document) = &mut self.state.document else {
-            return;
-        };
-        let Some(view) = &mut document.argument.run else {
-            return;
-        };
-        let Some(run) = &view.run else { return };
-        view.step = step.min(run.steps.len().saturating_sub(1));
-        view.scroll |= scroll;
-        document.argument.pinned = view.attention();
-    }
-
-    /// A replay that is at its end starts again.
-    pub(super) fn rewind_replay(&mut self) {
+        let is_graph = self.state.page == Page::Graph;
         let view = self
             .state
             .document
-            .as_ref()
-            .and_then(|document| document.argument.run.as_ref());
-        let is_over = view.is_some_and(|view| {
-            view.run
-                .as_ref()
-                .is_some_and(|run| view.step + 1 >= run.steps.len())
+            .as_mut()
+            .and_then(|document| document.argument.run.as_mut())
+            .filter(|_| is_graph);
+        let Some(view) = view else { return false };
+        let next = view.scene.saturating_add_signed(step);
+        self.pause();
+        self.go_to_scene(next);
+        true
+    }
+
+    /// Goes to a scene, clamped to the ends.
+    pub(super) fn go_to_scene(&mut self, scene: usize) {
+        self.with_document(|document| {
+            if let Some(view) = &mut document.argument.run
+                && let Some(story) = &view.story
+            {
+                view.scene = scene.min(story.scenes.len().saturating_sub(1));
+            }
         });
-        let step = view.map_or(0, |view| if is_over { 0 } else { view.step });
-        self.go_to_replay_step(step, true);
     }
 }

@@ -172,7 +172,7 @@ impl App {
         document.selected = Some(id);
         let ArgumentView { evidence, run, .. } = std::mem::take(&mut document.argument);
         document.argument.run = run;
-        let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
+        let shows = document.shows(self.state.alternatives);
         let expanded = evidence.filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept = self
@@ -214,7 +214,7 @@ impl App {
             return;
         };
         document.drawing = true;
-        let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
+        let shows = document.shows(self.state.alternatives);
         let hidden = document.visibility.hidden.clone();
         let tested = Tested::of(&history)
             .in_words(&document.tested)

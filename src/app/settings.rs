@@ -15,14 +15,10 @@ pub struct Preferences {
     pub text_size: u16,
     /// Lanes use true time, without shortening idle stretches.
     pub true_time: bool,
-    /// All sessions have a lane, not only those of the selected anomaly.
-    pub all_lanes: bool,
-    /// The pane below the graph is hidden.
-    pub no_details: bool,
+    /// The map below the graph is hidden.
+    pub no_map: bool,
     /// The command that opens the log of a server at a moment.
     pub open_log: String,
-    /// Its height as the user left it, in points; none: the usual one.
-    pub details_height: Option<u16>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

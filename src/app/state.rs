@@ -89,6 +89,8 @@ pub struct ExportForm {
     pub view: Page,
     /// Where to write it; the extension follows the kind.
     pub path: String,
+    /// A picture has the steps of the argument below it.
+    pub with_argument: bool,
 }
 
 /// The rules by which the history was read, and the form for reading it again.
@@ -526,6 +528,8 @@ pub struct State {
     pub open_log_seen: Option<String>,
     /// Text that goes on the clipboard in the next frame.
     pub copied: Option<String>,
+    /// The picture that goes there.
+    pub copied_picture: Option<egui::ColorImage>,
     /// Focus the anomaly filter in the next frame.
     pub focus_filter: bool,
     /// A file is being dragged over the window.
@@ -540,6 +544,14 @@ impl State {
     /// Shows the open history, or the table of the folder.
     pub fn uncover(&mut self) {
         self.cover = None;
+    }
+
+    /// Whether the story of an anomaly is told, or may be: its graph is shown.
+    pub fn is_told(&self) -> bool {
+        let document = self.document.as_ref();
+        !self.is_covered()
+            && self.page == Page::Graph
+            && document.is_some_and(|document| document.argument.run.is_some())
     }
 
     /// Whether another page is shown instead of the open history or the table of the folder.

@@ -138,8 +138,6 @@ pub enum Stage {
     /// The whole argument.
     #[default]
     Argument,
-    /// The layers up to this one.
-    Layer(usize),
     /// This case of its tree.
     Case(usize),
 }

@@ -10,9 +10,12 @@ use isoscope::app::state::{Page, Phase};
 use isoscope::checkers::{Level, Verdict};
 use std::path::{Path, PathBuf};
 use window::{
-    CLEAN, FRACTURED, Window, click, document, open, opened, press, says, themes, wait, window,
-    write,
+    CLEAN, FRACTURED, Window, choose, click, document, open, opened, press, says, themes, wait,
+    window, write,
 };
+
+/// The menu of the list.
+const LIST: &str = "How the list is grouped";
 
 /// A fractured read, and a value that no transaction wrote.
 const TWO: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\nc: [r q 7]\n";
@@ -41,10 +44,7 @@ fn anomalies_are_grouped_by_cause_component_key_and_session() {
             GroupBy::Key,
             GroupBy::Session,
         ] {
-            window
-                .get_by_label(&format!("Group by {}", by.word()))
-                .click();
-            window.run_steps(3);
+            choose(&mut window, LIST, &format!("Group by {}", by.word()));
             assert_eq!(
                 (
                     document(&window).tree.by(),
@@ -97,8 +97,7 @@ fn every_counted_instance_can_be_listed_and_found() {
     // All others.
     window.get_by_label("×").click();
     window.run_steps(4);
-    window.get_by_label("Group by pattern").click();
-    window.run_steps(4);
+    choose(&mut window, LIST, "Group by pattern");
     window
         .get_by_label_contains(&format!("List {} more", counted - before - 1))
         .click();
@@ -585,8 +584,6 @@ fn a_transaction_is_marked_and_found_again() {
     assert!(says(&window, "the lost write"));
     // A stretch, among all sessions: what is in view.
     press(&mut window, egui::Key::Num2);
-    window.get_by_label("All sessions").click();
-    window.run_steps(4);
     wait(&mut window, "the time axis", |window| {
         document(window).timeline.is_some()
     });

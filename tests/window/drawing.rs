@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 use isoscope::app::picture::Picture;
 use isoscope::app::state::{Attention, Page};
 use std::sync::Arc;
-use window::{FRACTURED, Window, click, document, opened, press, says, themes, wait};
+use window::{FRACTURED, Window, choose, click, document, opened, press, says, themes, wait};
 
 /// Two anomalies that share a transaction, and one by itself.
 const CONNECTED: &str = "a: [w x 1, w z 1] [w x 2, w y 1] [w z 2, w u 1]\nb: [r y 1, r x 1]\nc: [r u 1, r z 1]\n\
@@ -75,6 +75,8 @@ fn the_edge_that_makes_the_difference_is_marked_and_explained() {
             n_marked > 0,
             "{text}"
         );
+        window.get_by_label("Details").click();
+        window.run_steps(20);
         for words in [" in session order (", "Without session order, they satisfy"] {
             assert_eq!(says(&window, words), n_marked > 0, "{words}");
         }
@@ -149,7 +151,7 @@ fn sessions_fold_into_one_card_and_back() {
         click(&mut window, chip);
         drawn(&mut window);
         assert_eq!(n_cards(&window), all);
-        window.get_by_label("Fold sessions").click();
+        choose(&mut window, "Layout", "Fold sessions");
         drawn(&mut window);
         assert_eq!(picture(&window).shows.overrides.folded, foldable);
     }
@@ -280,7 +282,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
             "the matrix is about the same"
         );
         press(&mut window, egui::Key::Num1);
-        window.get_by_label("This anomaly").click();
+        choose(&mut window, "Layout", "This anomaly");
         drawn(&mut window);
         assert!(!document(&window).component.whole && n_cards(&window) > 0);
     }

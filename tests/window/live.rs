@@ -103,7 +103,7 @@ fn lanes_are_paused_while_the_file_grows_on() {
             !says(&window, "Lane bar b3") && says(&window, "Lane bar c1"),
             "the lanes stay as they were"
         );
-        window.get_by_label("Pause live lanes").click();
+        window.get_by_label("Pause").click();
         window.run_steps(4);
         assert!(says(&window, "The last 8 of 8") && says(&window, "Lane bar b3"));
     }

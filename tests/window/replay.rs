@@ -1,17 +1,18 @@
-//! Going through a counterexample in the window: the layers of its argument, its cases, its operations, and what stays in
+//! Going through a counterexample in the window: its story, its cases, and what stays in
 //! its picture by choice.
 #![cfg(feature = "window")]
 
 use crate::window;
 
+use egui::Theme;
 use egui_kittest::kittest::Queryable as _;
-use isoscope::app::picture::{Picture, Scope};
+use isoscope::app::picture::Picture;
+use isoscope::app::replaying::Story;
 use isoscope::app::state::{Attention, Page, Stage};
-use isoscope::counterexample::LayerKind;
-use isoscope::counterexample::replay::Expected;
+use isoscope::counterexample::replay::ReplayScene;
 use isoscope::diagram::Emphasis;
 use std::sync::Arc;
-use window::{FRACTURED, Window, click, document, opened, press, says, themes, wait};
+use window::{FRACTURED, Window, choose, click, document, opened, press, says, themes, wait};
 
 /// Whichever of two writers of x came first, a cycle closes.
 const CASES: &str = include_str!("../../sample_histories/case-split.txt");
@@ -36,119 +37,6 @@ fn push(window: &mut Window, name: &str) {
     window.get_by_label(name).click();
     window.run_steps(4);
     drawn(window);
-}
-
-#[test]
-fn layers_come_one_after_another_and_nothing_moves() {
-    for theme in themes() {
-        let (mut window, _folder) = opened(FRACTURED, theme);
-        let layers = picture(&window).argument.interpretation.layers.clone();
-        assert_eq!(layers[0].kind, LayerKind::Recover);
-        assert!(layers.len() >= 3, "{layers:?}");
-        let (mut sketches, mut edges) = (Vec::new(), Vec::new());
-        for (place, layer) in layers.iter().enumerate() {
-            press(&mut window, egui::Key::CloseBracket);
-            drawn(&mut window);
-            assert_eq!(document(&window).argument.stage, Stage::Layer(place));
-            assert_eq!(picture(&window).shows.scope, Scope::Layers);
-            assert!(
-                says(&window, layer.kind.meaning()) && says(&window, &layer.caption),
-                "{}",
-                layer.caption
-            );
-            sketches.push(Arc::clone(&picture(&window).sketch));
-            edges.push(edges_named(&window));
-        }
-        assert!(
-            sketches
-                .windows(2)
-                .all(|pair| Arc::ptr_eq(&pair[0], &pair[1])),
-            "all layers are parts of one picture"
-        );
-        let shown: Vec<usize> = (0..layers.len())
-            .map(|place| {
-                picture(&window)
-                    .argument
-                    .interpretation
-                    .shown(place)
-                    .edges
-                    .len()
-            })
-            .collect();
-        assert_eq!(edges, shown, "what is not there yet has no name");
-        // It ends at the last layer; back leads to the one before, Esc to the argument.
-        press(&mut window, egui::Key::ArrowRight);
-        assert_eq!(
-            document(&window).argument.stage,
-            Stage::Layer(layers.len() - 1)
-        );
-        press(&mut window, egui::Key::OpenBracket);
-        assert_eq!(
-            document(&window).argument.stage,
-            Stage::Layer(layers.len() - 2)
-        );
-        press(&mut window, egui::Key::Escape);
-        drawn(&mut window);
-        assert_eq!(
-            (
-                document(&window).argument.stage,
-                picture(&window).shows.scope
-            ),
-            (Stage::Argument, Scope::Argument)
-        );
-    }
-}
-
-#[test]
-fn layers_are_chosen_by_the_pointer() {
-    for theme in themes() {
-        let (mut window, _folder) = opened(FRACTURED, theme);
-        push(&mut window, "Layer evidence");
-        assert_eq!(document(&window).argument.stage, Stage::Layer(1));
-        push(&mut window, "Next layer");
-        assert_eq!(document(&window).argument.stage, Stage::Layer(2));
-        push(&mut window, "Previous layer");
-        assert_eq!(document(&window).argument.stage, Stage::Layer(1));
-        push(&mut window, "Whole argument");
-        assert_eq!(document(&window).argument.stage, Stage::Argument);
-    }
-}
-
-#[test]
-fn layers_go_on_by_themselves_until_the_last_or_a_pause() {
-    for theme in themes() {
-        let (mut window, _folder) = opened(FRACTURED, theme);
-        let last = picture(&window).argument.interpretation.layers.len() - 1;
-        press(&mut window, egui::Key::V);
-        assert_eq!(document(&window).argument.stage, Stage::Layer(0));
-        wait(&mut window, "the second layer", |window| {
-            document(window).argument.stage == Stage::Layer(1)
-        });
-        push(&mut window, "Play or pause");
-        assert_eq!(document(&window).argument.playing, None);
-        window.run_steps(80);
-        assert_eq!(
-            document(&window).argument.stage,
-            Stage::Layer(1),
-            "it waits"
-        );
-        press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| {
-            document(window).argument.playing.is_none()
-        });
-        assert_eq!(document(&window).argument.stage, Stage::Layer(last));
-        // From the end it begins again; a step by hand stops it.
-        press(&mut window, egui::Key::V);
-        assert_eq!(document(&window).argument.stage, Stage::Layer(0));
-        press(&mut window, egui::Key::CloseBracket);
-        assert_eq!(
-            (
-                document(&window).argument.stage,
-                document(&window).argument.playing
-            ),
-            (Stage::Layer(1), None)
-        );
-    }
 }
 
 #[test]
@@ -189,7 +77,8 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
             Some(Attention::Edge(index))
         );
         assert!(says(&window, "This order was ruled out."));
-        push(&mut window, "Orders ruled out");
+        choose(&mut window, "Layout", "Orders ruled out");
+        drawn(&mut window);
         assert_eq!(rejected(&window), 0);
     }
 }
@@ -242,162 +131,127 @@ fn what_one_cycle_explains_has_no_cases() {
     assert_eq!(window.state().state().page, Page::Graph);
 }
 
-/// The run of the chosen anomaly, once it is made.
-fn replayed(window: &mut Window) -> Arc<isoscope::counterexample::replay::ReplayRun> {
-    wait(window, "the replay", |window| {
-        document(window)
-            .argument
-            .run
-            .as_ref()
-            .is_some_and(|view| view.run.is_some())
-    });
+/// The scenes of the chosen anomaly's story, once they are made.
+fn told(window: &mut Window) -> Vec<ReplayScene> {
+    wait(window, "the story", |window| story(window).is_some());
+    story(window).expect("just seen").scenes.clone()
+}
+
+fn story(window: &Window) -> Option<Arc<Story>> {
+    document(window).argument.run.as_ref()?.story.clone()
+}
+
+fn scene(window: &Window) -> Option<usize> {
     document(window)
         .argument
         .run
         .as_ref()
-        .and_then(|view| view.run.clone())
-        .expect("just seen")
+        .map(|view| view.scene)
 }
 
-fn step(window: &Window) -> Option<usize> {
-    document(window).argument.run.as_ref().map(|view| view.step)
+fn is_playing(window: &Window) -> bool {
+    document(window).argument.playing.is_some()
 }
 
 #[test]
-fn a_replay_goes_through_the_operations_with_the_state_of_the_keys() {
+fn a_story_goes_scene_by_scene_and_nothing_moves() {
     for theme in themes() {
-        let (mut window, _folder) = opened("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", theme);
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        let (sketch, whole) = (Arc::clone(&picture(&window).sketch), edges_named(&window));
         press(&mut window, egui::Key::Y);
-        let run = replayed(&mut window);
-        let example = picture(&window).argument.counterexample.clone();
-        assert_eq!(
-            run.steps.len(),
-            example.history.n_operations() + 2,
-            "every operation, and two ends"
-        );
-        for (place, of_run) in run.steps.iter().enumerate() {
-            assert_eq!(step(&window), Some(place));
-            assert!(
-                says(
-                    &window,
-                    &format!("Replay step {} of {}", place + 1, run.steps.len())
-                ) && says(&window, &of_run.text)
-            );
-            for (key, when) in of_run
-                .before
-                .iter()
-                .zip(&of_run.after)
-                .flat_map(|(b, a)| [(b, "before"), (a, "after")])
-            {
-                let name = example.history.key_name(key.key);
-                assert!(
-                    says(&window, &format!("Key {name} {when}: {}", key.text)),
-                    "{place} {when}"
-                );
-            }
-            // The same transaction has attention in the graph and in the lanes.
-            let whole = example.renaming.old_transaction(of_run.transaction);
-            assert_eq!(document(&window).attended(), [whole]);
-            press(&mut window, egui::Key::J);
+        let scenes = told(&mut window);
+        press(&mut window, egui::Key::Space);
+        assert!(scenes.len() >= 3 && !is_playing(&window), "{scenes:?}");
+        let mut edges = Vec::new();
+        for (place, of_story) in scenes.iter().enumerate() {
+            assert_eq!(scene(&window), Some(place));
+            assert!(says(&window, &of_story.caption), "{}", of_story.caption);
+            edges.push(edges_named(&window));
+            press(&mut window, egui::Key::ArrowRight);
         }
-        assert_eq!(
-            step(&window),
-            Some(run.steps.len() - 1),
-            "it ends at the last"
+        assert!(
+            edges.is_sorted() && edges[0] < whole,
+            "what comes later has no name: {edges:?}"
         );
-        press(&mut window, egui::Key::K);
-        assert_eq!(step(&window), Some(run.steps.len() - 2));
-        press(&mut window, egui::Key::Num2);
-        wait(&mut window, "the lanes", |window| {
-            document(window).timeline.is_some()
-        });
-        assert!(says(&window, "Replay step "), "it goes on under the lanes");
-        press(&mut window, egui::Key::Y);
-        assert!(document(&window).argument.run.is_none());
+        assert_eq!(edges.last(), Some(&whole));
+        assert!(Arc::ptr_eq(&picture(&window).sketch, &sketch));
+        let last = scenes.len() - 1;
+        assert_eq!(scene(&window), Some(last), "it ends at the last");
+        press(&mut window, egui::Key::OpenBracket);
+        assert_eq!(scene(&window), Some(last - 1));
+        press(&mut window, egui::Key::Escape);
+        assert!(scene(&window).is_none());
     }
 }
 
 #[test]
-fn a_replay_says_what_the_claimed_level_would_have_given() {
+fn scenes_are_chosen_by_the_pointer() {
     for theme in themes() {
-        // The second write is one that snapshot isolation refuses.
-        let (mut window, _folder) = opened("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", theme);
-        push(&mut window, "Replay");
-        let run = replayed(&mut window);
-        let place = run
-            .steps
-            .iter()
-            .position(|step| step.expected == Some(Expected::Refused))
-            .expect("one is refused");
-        window.set_size(egui::vec2(1280.0, 1200.0));
-        window.run_steps(3);
-        let line = format!(
-            "{}  {}",
-            place + 1,
-            run.steps[place].text.trim_end_matches('.')
-        );
-        window.get_by_label_contains(&line).scroll_to_me();
-        window.run_steps(4);
-        window.get_by_label_contains(&line).click();
-        window.run_steps(4);
-        assert_eq!(step(&window), Some(place));
-        assert!(says(&window, "this write is refused"));
-        assert!(says(
-            &window,
-            "A single-copy database could return just these operations at READ COMMITTED"
-        ));
-        push(&mut window, "Previous step");
-        assert_eq!(step(&window), Some(place - 1));
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        push(&mut window, "Show me");
+        told(&mut window);
+        push(&mut window, "Scene 2");
+        assert_eq!((scene(&window), is_playing(&window)), (Some(1), false));
         push(&mut window, "Next step");
-        assert_eq!(step(&window), Some(place));
-        push(&mut window, "Close the replay");
-        assert!(document(&window).argument.run.is_none());
-        // A fractured read: what was read is not what should have been.
-        let (mut window, _folder) = opened("a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n", theme);
-        press(&mut window, egui::Key::Y);
-        replayed(&mut window);
-        wait(&mut window, "the odd read", |window| {
-            if !says(window, "but it saw 1") {
-                window.key_press(egui::Key::J);
-            }
-            says(window, "would return 2, but it saw 1")
-        });
+        assert_eq!(scene(&window), Some(2));
+        push(&mut window, "Previous step");
+        assert_eq!(scene(&window), Some(1));
+        push(&mut window, "End this");
+        assert!(scene(&window).is_none());
     }
 }
 
 #[test]
-fn a_replay_goes_on_by_itself_and_follows_the_chosen_anomaly() {
+fn a_story_goes_on_by_itself_and_follows_the_chosen_anomaly() {
     for theme in themes() {
         let (mut window, _folder) = opened(&format!("{FRACTURED}c: [r q 7]\n"), theme);
-        press(&mut window, egui::Key::Y);
-        let run = replayed(&mut window);
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the second step", |window| {
-            step(window) == Some(1)
+        let last = told(&mut window).len() - 1;
+        wait(&mut window, "the second scene", |window| {
+            scene(window) == Some(1)
         });
         push(&mut window, "Play or pause");
         window.run_steps(60);
-        assert_eq!(
-            (step(&window), document(&window).argument.playing),
-            (Some(1), None)
-        );
+        assert_eq!((scene(&window), is_playing(&window)), (Some(1), false));
+        press(&mut window, egui::Key::Space);
+        wait(&mut window, "the end", |window| !is_playing(window));
+        assert_eq!(scene(&window), Some(last));
+        // From the end it begins again; a step by hand stops it.
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| {
-            document(window).argument.playing.is_none()
-        });
-        assert_eq!(step(&window), Some(run.steps.len() - 1));
+        assert_eq!((scene(&window), is_playing(&window)), (Some(0), true));
+        press(&mut window, egui::Key::J);
+        assert_eq!((scene(&window), is_playing(&window)), (Some(1), false));
         let first = document(&window).selected;
         press(&mut window, egui::Key::N);
         drawn(&mut window);
-        wait(&mut window, "the other replay", |window| {
-            document(window)
-                .argument
-                .run
-                .as_ref()
-                .is_some_and(|view| view.of != first && view.run.is_some())
+        wait(&mut window, "the other story", |window| {
+            let view = document(window).argument.run.as_ref();
+            view.is_some_and(|view| view.of != first && view.story.is_some())
         });
-        assert_eq!(step(&window), Some(0));
+        assert_eq!(scene(&window), Some(0));
     }
+}
+
+#[test]
+fn a_story_says_what_should_have_happened() {
+    let last = |scenes: &[ReplayScene]| {
+        let is_wrong = |scene: &&ReplayScene| scene.wrong.is_some();
+        scenes
+            .iter()
+            .find(is_wrong)
+            .map(|scene| scene.caption.clone())
+    };
+    // The second write is one that snapshot isolation refuses.
+    let (mut window, _folder) = opened("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", Theme::Dark);
+    press(&mut window, egui::Key::Y);
+    let caption = last(&told(&mut window)).expect("one is refused");
+    assert!(caption.ends_with("would have refused that."), "{caption}");
+    // A fractured read: what was read is not what should have been.
+    let text = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n";
+    let (mut window, _folder) = opened(text, Theme::Dark);
+    press(&mut window, egui::Key::Y);
+    let caption = last(&told(&mut window)).expect("one read is wrong");
+    assert_eq!(caption, "b1 read x = 1. It should have returned 2.");
 }
 
 /// The place of an edge that is evidence and no part of the cycle.

@@ -7,7 +7,9 @@ use egui_kittest::kittest::Queryable as _;
 use isoscope::app::state::{Attention, Page, Phase};
 use isoscope::app::versions::Wanted;
 use isoscope::checkers::Level;
-use window::{FRACTURED, Window, click, document, is_settled, opened, press, says, themes, wait};
+use window::{
+    FRACTURED, Window, choose, click, document, is_settled, opened, press, says, themes, wait,
+};
 
 fn on_page(text: &str, theme: egui::Theme, key: egui::Key) -> (Window, tempfile::TempDir) {
     let (mut window, folder) = opened(text, theme);
@@ -29,7 +31,9 @@ fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
             .clone();
         let example = &picture.argument.counterexample;
         for t in example.history.transactions() {
-            window.get_by_label(&format!("Lane bar {}", example.history.transaction_name(t)));
+            let name = format!("Lane bar {}", example.history.transaction_name(t));
+            // Of the anomaly, and among all sessions below.
+            assert_eq!(window.query_all_by_label(&name).count(), 2, "{name}");
         }
         let first = example
             .history
@@ -37,7 +41,10 @@ fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
             .next()
             .expect("it has transactions");
         let name = format!("Lane bar {}", example.history.transaction_name(first));
-        let title = window.get_by_label(&name).rect().center_top() + egui::vec2(0.0, 4.0);
+        let mut bars = window.query_all_by_label(&name);
+        let own = bars.next().expect("of the anomaly").rect();
+        let title = own.center_top() + egui::vec2(0.0, 4.0);
+        drop(bars);
         click(&mut window, title);
         assert_eq!(
             document(&window).argument.pinned,
@@ -45,8 +52,6 @@ fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
         );
         press(&mut window, egui::Key::Escape);
         assert_eq!(document(&window).argument.pinned, None);
-        window.get_by_label("All sessions").click();
-        window.run_steps(3);
         wait(&mut window, "all transactions", |window| {
             says(window, "Lane bar b2")
         });
@@ -59,8 +64,6 @@ fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
     wait(&mut window, "the lanes", |window| {
         document(window).timeline.is_some()
     });
-    window.get_by_label("All sessions").click();
-    window.run_steps(3);
     let at = window.get_by_label("Lane bar b2").rect().center();
     click(&mut window, at);
     assert!(
@@ -134,112 +137,33 @@ fn time_is_true_or_bent() {
     assert!(!window.state().state().preferences.true_time);
     press(&mut window, egui::Key::T);
     assert!(window.state().state().preferences.true_time);
-    window.get_by_label("All sessions").click();
-    window.run_steps(3);
     window.get_by_label("True time");
 }
 
 #[test]
-fn the_pane_below_the_graph_is_linked_with_it_and_can_be_hidden() {
+fn the_map_below_the_graph_is_hidden_and_becomes_the_timeline() {
     for theme in themes() {
         let (mut window, _folder) = opened(FRACTURED, theme);
-        let picture = document(&window)
-            .current_picture()
-            .expect("a picture")
-            .clone();
-        let example = &picture.argument.counterexample;
-        let is_of_key = |window: &Window| {
-            document(window)
-                .key
-                .as_ref()
-                .is_some_and(|view| view.chain.is_some())
-        };
-        wait(&mut window, "the versions", is_of_key);
-        let first = example
-            .history
-            .transactions()
-            .next()
-            .expect("it has transactions");
-        let bar = window
-            .get_by_label(&format!(
-                "Lane bar {}",
-                example.history.transaction_name(first)
-            ))
-            .rect();
-        // The operations are in its box.
-        window.hover_at(bar.center_top() + egui::vec2(0.0, 4.0));
-        window.run_steps(2);
-        assert_eq!(
-            document(&window).argument.hovered,
-            Some(Attention::Transaction(first))
-        );
-        window.hover_at(bar.center_bottom() - egui::vec2(0.0, 8.0));
-        window.run_steps(2);
-        assert!(
-            matches!(
-                document(&window).argument.hovered,
-                Some(Attention::Operation(_))
-            ),
-            "{:?}",
-            document(&window).argument.hovered
-        );
-        // Of the versions, those that the anomaly orders.
-        window.get_by_label("Versions").click();
-        window.run_steps(3);
-        let version = window
-            .get_by_label("Version 2 of a2, never read")
-            .rect()
-            .center();
-        window.get_by_label("Version 1 of a1, read by b1");
-        click(&mut window, version);
-        assert!(
-            matches!(
-                document(&window).argument.pinned,
-                Some(Attention::Operation(_))
-            ),
-            "{:?}",
-            document(&window).argument.pinned
-        );
-        assert_eq!(document(&window).attended().len(), 1);
+        let has_map = |window: &Window| says(window, "Map of the history");
+        wait(&mut window, "the map", has_map);
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
         window.run_steps(3);
-        wait(&mut window, "the picture", |window| {
-            !document(window).drawing
-        });
-        assert!(!says(&window, "Version 1 of a1") && window.state().state().preferences.no_details);
+        assert!(!has_map(&window) && window.state().state().preferences.no_map);
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
-        window.run_steps(3);
-        wait(&mut window, "the pane", |window| {
-            says(window, "Version 1 of a1")
-        });
+        wait(&mut window, "the map", has_map);
+        // Pulled up, it becomes the timeline.
+        let heading = window.get_by_label("Where in the history").rect();
+        let edge = heading.center_top() - egui::vec2(0.0, 6.0);
+        window.hover_at(edge);
+        window.step();
+        window.drag_at(edge);
+        window.step();
+        window.hover_at(edge - egui::vec2(0.0, 120.0));
+        window.step();
+        window.drop_at(edge - egui::vec2(0.0, 120.0));
+        window.run_steps(4);
+        assert_eq!(window.state().state().page, Page::Lanes);
     }
-}
-
-#[test]
-fn a_pane_as_high_as_the_user_left_it_shows_both_parts() {
-    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
-    wait(&mut window, "the versions", |window| {
-        document(window)
-            .key
-            .as_ref()
-            .is_some_and(|view| view.chain.is_some())
-    });
-    assert!(
-        !says(&window, "Version 1 of a1"),
-        "there is room for one part"
-    );
-    let edge = window.get_by_label("By session").rect().center_top() - egui::vec2(0.0, 13.0);
-    window.hover_at(edge);
-    window.step();
-    window.drag_at(edge);
-    window.step();
-    window.hover_at(edge - egui::vec2(0.0, 180.0));
-    window.step();
-    window.drop_at(edge - egui::vec2(0.0, 180.0));
-    window.run_steps(4);
-    let height = window.state().state().preferences.details_height;
-    assert!(height.is_some_and(|height| height > 330), "{height:?}");
-    assert!(says(&window, "Version 1 of a1") && says(&window, "Lane bar a1"));
 }
 
 #[test]
@@ -295,7 +219,7 @@ fn the_map_of_the_history_selects_anomalies_and_scrolls() {
         wait(&mut window, "the picture", |window| {
             !document(window).drawing
         });
-        window.get_by_label("Show in the history").click();
+        window.get_by_label("Where in the history").click();
         window.run_steps(3);
         assert_eq!(
             (window.state().state().page, transaction(&window).as_str()),
@@ -411,7 +335,7 @@ fn the_matrix_has_a_cell_for_every_edge() {
             document(&window).argument.pinned,
             Some(Attention::Edge(_))
         ));
-        window.get_by_label("Its component").click();
+        press(&mut window, egui::Key::Q);
         wait(&mut window, "the group", |window| {
             document(window).component.graph.is_some()
         });
@@ -533,8 +457,11 @@ fn the_history_is_sorted_searched_and_linked() {
     for theme in themes() {
         let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num6);
         let listing = |window: &Window| document(window).browser.listing.clone();
-        window.get_by_label("Sort transactions by size").click();
-        window.run_steps(3);
+        choose(
+            &mut window,
+            "Order of transactions",
+            "Sort transactions by size",
+        );
         wait(&mut window, "the listing", |window| {
             listing(window).is_some()
         });
@@ -877,8 +804,7 @@ fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
         window.set_size(egui::vec2(1280.0, 2400.0));
         window.run_steps(2);
         for group in Group::ALL {
-            window.get_by_label(group.title()).click();
-            window.run_steps(4);
+            choose(&mut window, "Menu", group.title());
             for row in Command::table().iter().filter(|row| row.group == group) {
                 assert!(
                     says(&window, row.name),
@@ -887,8 +813,7 @@ fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
                     group.title()
                 );
             }
-            window.get_by_label(group.title()).click();
-            window.run_steps(4);
+            press(&mut window, egui::Key::Escape);
         }
         press(&mut window, egui::Key::Questionmark);
         for row in Command::table() {
@@ -988,20 +913,16 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
 #[test]
 fn a_promise_is_framed_and_kept_or_broken() {
     let (mut window, _folder) = opened(FORK, egui::Theme::Light);
+    choose(
+        &mut window,
+        "Promised by: choose a database",
+        "postgresql repeatable read: R-SI",
+    );
+    assert!(says(&window, "postgresql repeatable read promises"));
     window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
     window.run_steps(4);
-    window.get_by_value("choose a database").click();
-    window.run_steps(4);
-    window
-        .get_by_label("postgresql repeatable read: R-SI")
-        .click();
-    window.run_steps(4);
     window.get_by_label("In the lattice, R-SI: violated, because PC is, promised");
-    assert_eq!(
-        window.query_all_by_label("violated").count(),
-        2,
-        "in the legend and as the answer"
-    );
+    assert!(says(&window, ": broken"), "in the title row");
 }
 
 #[test]

@@ -94,6 +94,14 @@ pub(crate) fn press(window: &mut Window, key: egui::Key) {
     window.run_steps(4);
 }
 
+/// Opens a menu and chooses an entry.
+pub(crate) fn choose(window: &mut Window, menu: &str, entry: &str) {
+    window.get_by_label(menu).click();
+    window.run_steps(4);
+    window.get_by_label(entry).click();
+    window.run_steps(4);
+}
+
 pub(crate) fn click(window: &mut Window, at: egui::Pos2) {
     window.hover_at(at);
     window.step();

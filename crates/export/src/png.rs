@@ -19,9 +19,25 @@ const MAX_PIXELS: f32 = 16_000_000.0;
 /// With fewer pixels per unit, the text is illegible.
 const MIN_SCALE: f32 = 0.5;
 
-/// The picture as PNG. A page of more than 4 million square units gets fewer pixels per unit; one that would be
-/// illegible is refused.
+/// A picture as pixels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pixels {
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Red, green and blue of each, row by row.
+    pub rgb: Vec<u8>,
+}
+
+/// The picture as PNG: its [`pixels`].
 pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
+    encode(&pixels(picture)?)
+}
+
+/// The pixels of the picture. A page of more than 4 million square units gets fewer pixels per unit; one that would be
+/// illegible is refused.
+pub fn pixels(picture: &Picture) -> Result<Pixels, ExportError> {
     let page = page(picture);
     let (width, height) = (page.bounds.width(), page.bounds.height());
     let scale = SCALE.min((MAX_PIXELS / (width * height)).sqrt());
@@ -53,7 +69,13 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
         Transform::from_scale(scale, scale),
         &mut pixmap.as_mut(),
     );
-    encode(&pixmap)
+    let opaque = pixmap.data().chunks_exact(4);
+    let opaque = opaque.flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+    Ok(Pixels {
+        width: pixmap.width(),
+        height: pixmap.height(),
+        rgb: opaque.collect(),
+    })
 }
 
 /// With the bundled fonts only, so that pictures are the same on every machine.
@@ -68,19 +90,14 @@ fn lacking(page: &Scene) -> BTreeSet<char> {
     fonts::lacking(texts)
 }
 
-fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, ExportError> {
-    let opaque: Vec<u8> = pixmap
-        .data()
-        .chunks_exact(4)
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect();
+fn encode(pixels: &Pixels) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
-    let mut encoder = ::png::Encoder::new(&mut bytes, pixmap.width(), pixmap.height());
+    let mut encoder = ::png::Encoder::new(&mut bytes, pixels.width, pixels.height);
     encoder.set_color(::png::ColorType::Rgb);
     encoder.set_depth(::png::BitDepth::Eight);
     encoder.set_compression(::png::Compression::Balanced);
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(&opaque)?;
+    writer.write_image_data(&pixels.rgb)?;
     writer.finish()?;
     Ok(bytes)
 }

@@ -221,13 +221,6 @@ impl Brush<'_> {
         } else {
             strength
         };
-        let is_later =
-            matches!(mark.target, Some(Target::Operation(o)) if self.look.lit.later.contains(&o));
-        let strength = if is_later {
-            strength.min(self.look.strength(false))
-        } else {
-            strength
-        };
         let style = self.look.palette.theme().style(self.role(mark));
         let fade = |colour: Color32| colour.gamma_multiply(strength);
         let fill = style.fill.map(|colour| fade(colour32(colour)));
@@ -313,6 +306,13 @@ impl Brush<'_> {
                 corners,
                 palette.accent.gamma_multiply(0.28),
             ));
+        }
+        if mark.role == Role::Row
+            && let Some(Target::Operation(o)) = mark.target
+            && self.look.wrong.contains(&o)
+        {
+            let red = palette.bad.gamma_multiply(0.55);
+            out.push(Shape::rect_filled(area, corners, red));
         }
         if let Some(stroke) = stroke {
             let lit = is_card && self.is_lit(mark.target);

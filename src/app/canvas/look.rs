@@ -3,7 +3,6 @@
 use crate::app::picture::Picture;
 use crate::app::style::Palette;
 use crate::app::vocabulary::Attention;
-use crate::counterexample::Layer;
 use crate::counterexample::replay::{Action, RunStep};
 use crate::diagram::{Diagram, Target};
 use crate::history::{OperationId, TransactionId};
@@ -23,8 +22,6 @@ pub struct Lit {
     pub transactions: BTreeSet<TransactionId>,
     /// Rows.
     pub operations: BTreeSet<OperationId>,
-    /// Rows that are paler than their cards: in a replay, what is yet to come.
-    pub later: BTreeSet<OperationId>,
     /// Transactions of the whole history that have no part in the anomaly.
     pub elsewhere: BTreeSet<TransactionId>,
 }
@@ -90,46 +87,6 @@ impl Lit {
         lit
     }
 
-    /// What belongs to `attention` at the end of these steps of a replay, which are not empty: everything done by then is as
-    /// strong, everything later is paler.
-    pub fn at_step(picture: &Picture, attention: Option<Attention>, steps: &[RunStep]) -> Lit {
-        let history = &picture.argument.counterexample.history;
-        let is_done = |o: &OperationId| {
-            steps
-                .iter()
-                .any(|step| step.action == Action::Operation(*o))
-        };
-        let acts =
-            |t: &TransactionId| t.is_initial() || steps.iter().any(|step| step.transaction == *t);
-        let mut lit = Lit::new(picture, attention);
-        lit.operations.retain(is_done);
-        let is_past = |edge: &Edge| {
-            let end =
-                |t: TransactionId, o: Option<OperationId>| o.map_or(acts(&t), |o| is_done(&o));
-            end(edge.from, edge.from_operation) && end(edge.to, edge.to_operation)
-        };
-        lit.edges = (0..picture.edges().len())
-            .filter(|&edge| is_past(&picture.edges()[edge]))
-            .collect();
-        lit.transactions = history
-            .transactions()
-            .filter(acts)
-            .chain([TransactionId::INITIAL])
-            .collect();
-        lit.later = (0..history.n_operations())
-            .map(OperationId::new)
-            .filter(|o| !is_done(o))
-            .collect();
-        lit.spread(picture);
-        let steps = &picture.argument.explanation.steps;
-        lit.steps.retain(|step| {
-            steps
-                .get(*step)
-                .is_some_and(|step| step.operations.iter().all(is_done))
-        });
-        lit
-    }
-
     /// Highlights the cards of folded sessions that contain something highlighted.
     pub fn spread(&mut self, picture: &Picture) {
         let folded = picture
@@ -166,32 +123,6 @@ impl Lit {
         }
     }
 
-    /// What a layer of the interpretation adds; everything looks the same if it adds nothing.
-    pub fn of_layer(picture: &Picture, place: usize) -> Lit {
-        let mut lit = Lit::default();
-        let interpretation = &picture.argument.interpretation;
-        let Some(Layer { shown, .. }) = interpretation.layers.get(place) else {
-            return lit;
-        };
-        let before = place
-            .checked_sub(1)
-            .map(|before| interpretation.shown(before))
-            .unwrap_or_default();
-        lit.edges.extend(shown.edges.difference(&before.edges));
-        lit.transactions
-            .extend(shown.transactions.difference(&before.transactions));
-        lit.operations
-            .extend(shown.operations.difference(&before.operations));
-        // The ends of a new edge are highlighted, too.
-        let ends = lit.edges.iter().filter_map(|&e| picture.edges().get(e));
-        lit.transactions
-            .extend(ends.flat_map(|edge| [edge.from, edge.to]));
-        lit.any =
-            !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
-        lit.spread(picture);
-        lit
-    }
-
     fn steps_about(
         &mut self,
         picture: &Picture,
@@ -218,29 +149,38 @@ pub struct Absent {
 }
 
 impl Absent {
-    /// What is not present after the layers up to and including `place`.
-    pub fn at_layer(picture: &Picture, place: usize) -> Absent {
-        let shown = picture.argument.interpretation.shown(place);
-        let diagram = &picture.sketch.diagram;
-        let arrows = diagram
-            .arrows
-            .iter()
-            .flat_map(|arrow| std::iter::once(arrow.edge).chain(arrow.also.clone()));
-        let rows = diagram
-            .cards
-            .iter()
-            .flat_map(|card| &card.rows)
-            .map(|row| row.operation);
+    /// What has not happened yet after these steps of a run: cards without a step, rows, and edges whose ends have not
+    /// happened. What follows is shown after the last scene only. O(edges · steps).
+    pub fn after(picture: &Picture, steps: &[RunStep], is_last: bool) -> Absent {
+        if is_last {
+            return Absent::default();
+        }
+        let is_done = |o: &OperationId| {
+            let mut actions = steps.iter().map(|step| step.action);
+            actions.any(|action| action == Action::Operation(*o))
+        };
+        let acted =
+            |t: TransactionId| t.is_initial() || steps.iter().any(|step| step.transaction == t);
+        let has_happened = |edge: &Edge| {
+            let end = |t, o: Option<OperationId>| o.map_or(acted(t), |o| is_done(&o));
+            let is_observed = edge.because.premises().is_empty();
+            is_observed && end(edge.from, edge.from_operation) && end(edge.to, edge.to_operation)
+        };
+        let (edges, cards) = (picture.edges(), &picture.sketch.diagram.cards);
+        let rows = cards.iter().flat_map(|card| &card.rows);
+        let is_to_come = |t: TransactionId| !acted(t);
         Absent {
-            edges: arrows.filter(|edge| !shown.edges.contains(edge)).collect(),
-            transactions: diagram
-                .cards
+            edges: (0..edges.len())
+                .filter(|&edge| !has_happened(&edges[edge]))
+                .collect(),
+            transactions: cards
                 .iter()
-                .filter(|card| !card.transactions().any(|t| shown.transactions.contains(&t)))
+                .filter(|card| card.transactions().all(is_to_come))
                 .map(|card| card.transaction)
                 .collect(),
             operations: rows
-                .filter(|operation| !shown.operations.contains(operation))
+                .map(|row| row.operation)
+                .filter(|o| !is_done(o))
                 .collect(),
         }
     }
@@ -270,6 +210,8 @@ pub struct Look {
     pub absent: Absent,
     /// Edges that are not drawn.
     pub hidden: BTreeSet<EdgeIndex>,
+    /// Rows that are impossible.
+    pub wrong: BTreeSet<OperationId>,
     /// Transactions selected for a what-if.
     pub chosen: BTreeSet<TransactionId>,
     /// Transactions that the user marked.
@@ -288,6 +230,7 @@ impl Default for Look {
             palette: crate::app::style::DARK,
             lit: Lit::default(),
             absent: Absent::default(),
+            wrong: BTreeSet::new(),
             hidden: BTreeSet::new(),
             chosen: BTreeSet::new(),
             marked: BTreeSet::new(),

@@ -210,7 +210,7 @@ impl Canvas {
             self.navigation.uncover(&cards, area);
         }
         if ui.rect_contains_pointer(rect) {
-            self.navigation.wheel(ui);
+            self.navigation.wheel(ui, rect);
         }
     }
 

@@ -38,6 +38,14 @@ pub enum Fit {
     ToRead,
 }
 
+/// How far the wheel is turned to zoom by e, in points: a notch zooms by about a tenth.
+pub const WHEEL: f32 = 500.0;
+
+/// What the wheel zooms by.
+pub fn wheel_factor(turned: f32) -> f32 {
+    (turned / WHEEL).exp()
+}
+
 impl Default for Navigation {
     fn default() -> Navigation {
         Navigation {
@@ -155,17 +163,21 @@ impl Navigation {
         }
     }
 
-    /// Moves the picture by the mouse wheel, unless it zooms.
-    pub fn wheel(&mut self, ui: &Ui) {
-        let way = ui.input(|input| {
-            if input.zoom_delta() == 1.0 {
-                input.smooth_scroll_delta()
-            } else {
-                Vec2::ZERO
-            }
+    /// Zooms about the pointer by the mouse wheel; sideways, and with Shift, it moves the picture.
+    pub fn wheel(&mut self, ui: &Ui, canvas: Rect) {
+        let (way, pointer, is_sideways) = ui.input(|input| {
+            let way = match input.zoom_delta() == 1.0 {
+                true => input.smooth_scroll_delta(),
+                false => Vec2::ZERO,
+            };
+            (way, input.pointer.hover_pos(), input.modifiers.shift)
         });
-        if way != Vec2::ZERO {
-            self.move_by(way);
+        match pointer {
+            _ if way == Vec2::ZERO => {}
+            Some(at) if !is_sideways && way.x == 0.0 => {
+                self.zoom_about(at - canvas.min, wheel_factor(way.y))
+            }
+            _ => self.move_by(way),
         }
     }
 

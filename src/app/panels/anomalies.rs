@@ -80,7 +80,6 @@ pub(crate) fn anomalies_ui(
     });
     filter_ui(ui, state, document, requests);
     chips_ui(ui, document, requests);
-    group_ui(ui, document, requests);
     ui.add_space(2.0);
     super::workload::workload_ui(ui, document, requests);
     health_line_ui(ui, document, requests);
@@ -184,7 +183,7 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
     let mut filter = document.tree.filter().to_owned();
     ui.horizontal(|ui| {
         let clear = !filter.is_empty();
-        let width = ui.available_width() - if clear { 30.0 } else { 0.0 };
+        let width = ui.available_width() - if clear { 66.0 } else { 36.0 };
         let field = egui::TextEdit::singleline(&mut filter)
             .id(egui::Id::new(FILTER_ID))
             .hint_text("filter: pattern, T295, key:4, session:2")
@@ -205,79 +204,71 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
         if clear && ui.add(egui::Button::new("×").frame(false)).on_hover_text("Clear the filter").clicked() {
             requests.push(Request::Filter(String::new()));
         }
+        let menu = ui.menu_button("▾", |ui| menu_ui(ui, document, requests));
+        let name = || WidgetInfo::labeled(WidgetType::Button, true, "How the list is grouped");
+        menu.response.widget_info(name);
+        menu.response.on_hover_text("How the list is grouped, and by which edges it is filtered");
     });
 }
 
-/// The choice of what the list is grouped by.
-fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
-        ui.spacing_mut().button_padding.x = 5.0;
-        style::note(ui, "group by").on_hover_text(super::tooltip(Command::GroupBy));
-        ui.add_space(4.0);
-        for by in GroupBy::ALL {
-            let name = egui::RichText::new(by.word()).size(style::SMALL);
-            let button = ui.add(egui::Button::selectable(document.tree.by() == by, name));
-            let spoken = || {
-                WidgetInfo::selected(
-                    WidgetType::Button,
-                    true,
-                    document.tree.by() == by,
-                    format!("Group by {}", by.word()),
-                )
-            };
-            button.widget_info(spoken);
-            on_click(
-                &button.on_hover_text(super::tooltip(Command::GroupBy)),
-                Request::GroupBy(by),
-                requests,
-            );
+/// How the list is grouped, and which edges its anomalies have.
+fn menu_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    style::note(ui, "Group by").on_hover_text(super::tooltip(Command::GroupBy));
+    for by in GroupBy::ALL {
+        let chosen = ui.radio(document.tree.by() == by, by.word());
+        let spoken = || {
+            let name = format!("Group by {}", by.word());
+            WidgetInfo::selected(
+                WidgetType::RadioButton,
+                true,
+                document.tree.by() == by,
+                name,
+            )
+        };
+        chosen.widget_info(spoken);
+        super::on_menu_click(&chosen, ui, Request::GroupBy(by), requests);
+    }
+    ui.separator();
+    style::note(ui, "Only with an edge");
+    let filter = document.tree.filter();
+    let words = crate::app::filter::words(filter);
+    let history = document.history.as_ref();
+    let in_time = history.is_some_and(|history| history.has_times());
+    let is_there = |relation: &Relation| in_time || *relation != Relation::RealTime;
+    for relation in Relation::ALL.into_iter().filter(is_there) {
+        let word = format!("edge:{}", relation.code());
+        let mut is_on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
+        let name = format!("{} {}", relation.code(), relation.name());
+        let colour = Palette::of(ui).relation(relation);
+        if ui
+            .checkbox(&mut is_on, RichText::new(name).color(colour))
+            .clicked()
+        {
+            requests.push(Request::Filter(toggle_word(filter, &word)));
         }
-    });
-    if document.tree.is_similar() && !document.tree.order().is_empty() {
-        style::note(ui, "No exact match. Similar:");
     }
 }
 
+/// The exact words of the filter: a click takes one away.
 fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let filter = document.tree.filter();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        let words = crate::app::filter::words(filter);
-        let fields = words
-            .iter()
-            .filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
-        for word in fields {
-            let palette = Palette::of(ui);
-            let text = word.replacen(':', " ", 1);
-            if chip_ui(
-                ui,
-                (&format!("{text} ×"), &text, &text),
-                palette.accent,
-                true,
-            ) {
-                requests.push(Request::Filter(toggle_word(filter, word)));
+    let words = crate::app::filter::words(filter);
+    let fields: Vec<&String> = words.iter().filter(|word| word.contains(':')).collect();
+    if !fields.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+            let accent = Palette::of(ui).accent;
+            for word in fields {
+                let text = word.replacen(':', " ", 1);
+                if chip_ui(ui, (&format!("{text} ×"), &text, &text), accent, true) {
+                    requests.push(Request::Filter(toggle_word(filter, word)));
+                }
             }
-        }
-        style::note(ui, "edges")
-            .on_hover_text("Only anomalies with edges of these relations are listed");
-        let in_time = document
-            .history
-            .as_ref()
-            .is_some_and(|history| history.has_times());
-        for relation in Relation::ALL
-            .into_iter()
-            .filter(|r| in_time || *r != Relation::RealTime)
-        {
-            let word = format!("edge:{}", relation.code());
-            let on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
-            let colour = Palette::of(ui).relation(relation);
-            let hint = format!("an edge {}, {}", relation.code(), relation.name());
-            if chip_ui(ui, (relation.code(), relation.code(), &hint), colour, on) {
-                requests.push(Request::Filter(toggle_word(filter, &word)));
-            }
-        }
-    });
+        });
+    }
+    if document.tree.is_similar() && !document.tree.order().is_empty() {
+        style::note(ui, "No exact match. Similar:");
+    }
 }
 
 /// A button for one word of the filter: its text, its name for screen readers, and what it is.

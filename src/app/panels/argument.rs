@@ -60,12 +60,7 @@ pub(crate) fn argument_ui(
                         .color(Palette::of(ui).caution),
                 );
             }
-            ui.horizontal_wrapped(|ui| {
-                for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
-                    super::command_button_ui(ui, command, requests);
-                }
-            });
-            super::notes::notes_ui(ui, document, requests);
+            buttons_ui(ui, requests);
             ui.add_space(GAP);
             let mut heading = String::new();
             for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
@@ -85,14 +80,52 @@ pub(crate) fn argument_ui(
             super::cases::cases_ui(ui, picture, document, requests);
             style::note(ui, &picture.argument.explanation.size);
             rule(ui);
-            facts_ui(ui, picture);
-            rule(ui);
-            super::answer::why_ui(ui, picture, state, document, requests);
-            rule(ui);
-            super::what_if::what_if_ui(ui, document, requests);
-            rule(ui);
-            raw_lines_ui(ui, document, &lit, requests);
+            fold_ui(ui, "Details", false, |ui| facts_ui(ui, picture));
+            fold_ui(ui, "Why each edge is there", has_edge(document), |ui| {
+                super::answer::why_ui(ui, picture, state, document, requests)
+            });
+            let asked = !document.parts.asked.is_empty() || !document.parts.chosen.is_empty();
+            fold_ui(ui, "What if these had not run?", asked, |ui| {
+                super::what_if::what_if_ui(ui, document, requests)
+            });
+            fold_ui(ui, "Lines of the file", false, |ui| {
+                raw_lines_ui(ui, document, &lit, requests)
+            });
+            let has_note = document.reveal.note;
+            fold_ui(ui, "Note, bookmark", has_note, |ui| {
+                super::notes::notes_ui(ui, document, requests)
+            });
         });
+}
+
+/// What is done most with an anomaly.
+fn buttons_ui(ui: &mut Ui, requests: &mut Requests) {
+    ui.horizontal_wrapped(|ui| {
+        let show = egui::Button::new("▶ Show me").fill(Palette::of(ui).selected);
+        let response = ui.add(show);
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Show me"));
+        super::on_command(response, Command::Replay, requests);
+        for (command, name) in [
+            (Command::CopyPicture, "Copy picture"),
+            (Command::Report, "Report"),
+        ] {
+            super::on_command(ui.button(name), command, requests);
+        }
+    });
+}
+
+/// A section that is closed at first, and opened where something in it is asked for.
+fn fold_ui(ui: &mut Ui, title: &str, is_asked: bool, contents: impl FnOnce(&mut Ui)) {
+    let heading = RichText::new(title).color(Palette::of(ui).text);
+    egui::CollapsingHeader::new(heading)
+        .id_salt(title)
+        .open(is_asked.then_some(true))
+        .show_unindented(ui, contents);
+}
+
+/// Whether an edge was clicked, about which there is more to say.
+fn has_edge(document: &Document) -> bool {
+    matches!(document.argument.pinned, Some(Attention::Edge(_)))
 }
 
 fn rule(ui: &mut Ui) {

@@ -191,18 +191,19 @@ fn links_ui(
 fn sort_ui(ui: &mut Ui, column: &str, now: SortBy, choices: &[(SortBy, &str)]) -> Option<SortBy> {
     let mut chosen = None;
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
-        for (by, name) in choices.iter().rev() {
-            let text = egui::RichText::new(*name).size(style::SMALL);
-            let response = ui.add(egui::Button::selectable(now == *by, text));
-            let spoken = format!("Sort {column} by {name}");
-            response.widget_info(|| {
-                WidgetInfo::selected(WidgetType::Button, true, now == *by, &spoken)
-            });
-            if response.on_hover_text(spoken).clicked() {
-                chosen = Some(*by);
+        let menu = ui.menu_button("▾", |ui| {
+            for (by, name) in choices {
+                let name = format!("Sort {column} by {name}");
+                if ui.radio(now == *by, name).clicked() {
+                    chosen = Some(*by);
+                    ui.close();
+                }
             }
-        }
+        });
+        let name = format!("Order of {column}");
+        menu.response
+            .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
+        menu.response.on_hover_text(name);
     });
     chosen
 }
@@ -347,7 +348,7 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
             .and_then(|sorted| sorted.get(place).copied())
             .unwrap_or(SessionId::new(place));
         let end = grouped(history.transactions_of(session).len() as u64);
-        let text = format!("session {}", history.session_and_node(session));
+        let text = history.session_and_node(session).to_string();
         let selected = session == document.browser.session;
         if line_ui(ui, (&text, text.len()), &end, false, selected, palette.text)
             && let Some(first) = history.transactions_of(session).next()

@@ -45,7 +45,10 @@ pub(crate) fn export_ui(
         }
         ui.add_space(8.0);
         if !is_order {
-            ui.add_enabled_ui(form.kind.is_picture(), |ui| view_ui(ui, form, document));
+            ui.add_enabled_ui(form.kind.is_picture(), |ui| {
+                view_ui(ui, form, document);
+                ui.checkbox(&mut form.with_argument, "With the steps of the argument");
+            });
             ui.add_space(8.0);
         }
         let label = style::note(ui, "File");

@@ -5,20 +5,22 @@ use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
-use crate::app::page::Page;
-use crate::app::page::PageRow;
+use crate::app::page::{Page, PageRow, Tab};
 use crate::app::picture::{LayoutKind, Picture};
+use crate::app::replaying::RunView;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus};
+use crate::checkers::Verdict;
 use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
-use crate::history::{MarkPlace, Named, TransactionId};
+use crate::history::{MarkPlace, Named, OperationId, TransactionId};
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
     WidgetType, pos2, vec2,
 };
+use std::collections::BTreeSet;
 
 /// What the legend says where rows have numbers.
 const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
@@ -37,15 +39,14 @@ pub(crate) fn graph_ui(
         empty_ui(ui, document, requests);
         return;
     };
-    tools_ui(ui, state, document, requests);
     if document.component.whole {
+        let area = ui.available_rect_before_wrap();
         super::group::group_ui(ui, state, document, canvas, requests);
-        return;
+        return note_ui(ui, area, &super::group::size(document));
     }
     if !picture.orders.is_empty() && document.current_picture().is_some() {
         return super::linear::linear_ui(ui, (state, document), &picture, requests);
     }
-    super::layers::layers_ui(ui, state, document, &picture, requests);
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
     let renaming = &picture.argument.counterexample.renaming;
@@ -54,10 +55,9 @@ pub(crate) fn graph_ui(
     } else {
         super::scene::lit(document, &picture)
     };
-    let layer = document.layer_shown().map(|(place, _)| place);
-    if let (Some(place), false) = (layer, lit.any) {
-        lit = Lit::of_layer(&picture, place);
-    }
+    let run = document.argument.run.as_ref();
+    let run = run.filter(|run| !stale && run.of == Some(picture.argument.id));
+    let done = run.and_then(|run| run.done());
     if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
         // Another anomaly under the pointer: highlights what it has in common with this one.
         lit.transactions = document
@@ -73,9 +73,10 @@ pub(crate) fn graph_ui(
     let look = Look {
         palette: Palette::of(ui),
         lit,
-        absent: layer
-            .map(|place| Absent::at_layer(&picture, place))
+        absent: done
+            .map(|(steps, scene)| Absent::after(&picture, steps, scene.is_last))
             .unwrap_or_default(),
+        wrong: story_wrong(run),
         hidden: super::scene::hidden(&picture, &state.hidden),
         chosen: document
             .parts
@@ -84,9 +85,7 @@ pub(crate) fn graph_ui(
             .filter_map(|t| renaming.new_transaction(*t))
             .collect(),
         marked: super::scene::marked(document),
-        pale: if layer.is_some() && document.attention().is_none() {
-            0.6
-        } else if document.argument.hovered.is_some()
+        pale: if document.argument.hovered.is_some()
             && !matches!(document.argument.hovered, Some(Attention::Step(_)))
         {
             0.7
@@ -112,14 +111,36 @@ pub(crate) fn graph_ui(
         }
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
+    zoom_ui(ui, rest, requests);
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if document.tree.order().is_empty() && !document.tree.filter().is_empty() {
         note_ui(ui, area, "the filter hides this anomaly from the list");
-    } else if let Some(note) = &picture.note {
-        note_ui(ui, area, note);
+    } else if let Some(note) = super::cases::drawn_case(&picture).or(picture.note.clone()) {
+        note_ui(ui, area, &note);
     }
+}
+
+/// The operations that were impossible in the scenes up to the one that is shown.
+fn story_wrong(run: Option<&RunView>) -> BTreeSet<OperationId> {
+    let Some((story, _)) = run.and_then(|run| run.shown()) else {
+        return BTreeSet::new();
+    };
+    let shown = run.map_or(0, |run| run.scene + 1);
+    let scenes = story.scenes.iter().take(shown);
+    scenes.filter_map(|scene| scene.wrong).collect()
+}
+
+/// The way back to the whole picture, at its lower right corner.
+fn zoom_ui(ui: &mut Ui, area: Rect, requests: &mut Requests) {
+    let size = vec2(44.0, 24.0);
+    let place = Align2::RIGHT_BOTTOM.align_size_within_rect(size, area.shrink(10.0));
+    ui.put(place, |ui: &mut Ui| {
+        let response = ui.button("Fit").on_hover_text(super::tooltip(Command::Fit));
+        on_click(&response, Request::Run(Command::Fit), requests);
+        response
+    });
 }
 
 /// What the legend says besides the meaning of lines.
@@ -373,161 +394,142 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     });
 }
 
-/// The tabs above the middle of the window, and the graph's tools.
-pub(crate) fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+/// The tabs above the middle of the window: pages of the anomaly, then those of the file, and the menu of the graph.
+pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    let holds = document.results.levels.iter().any(|(_, result)| {
+        let verdict = result.as_ref().map(|result| &result.verdict);
+        matches!(verdict, Some(Verdict::Satisfied(_)))
+    });
+    let is_there = |row: &&PageRow| match row.tab {
+        Tab::Tab => true,
+        Tab::WhereHeld => holds || state.page == row.page,
+        // A page that was asked for has a tab while it is shown.
+        Tab::Menu => state.page == row.page,
+    };
     ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 12.0;
-        let (tabs, rest) = Page::table().split_at(n_tabs(ui));
+        ui.spacing_mut().item_spacing.x = 14.0;
+        let rows: Vec<&PageRow> = Page::table().iter().filter(is_there).collect();
+        let (tabs, rest) = rows.split_at(n_tabs(ui, &rows));
+        let mut of_file = false;
         for row in tabs {
-            tab_ui(
-                ui,
-                Command::Show(row.page),
-                state.page == row.page,
-                requests,
-            );
+            let is_of_file = !row.page.is_about_anomaly();
+            if is_of_file && !std::mem::replace(&mut of_file, is_of_file) {
+                ui.separator();
+            }
+            let command = Command::Show(row.page);
+            tab_ui(ui, command, state.page == row.page, requests);
         }
         if !rest.is_empty() {
             more_ui(ui, rest, state, requests);
         }
+        if state.page != Page::Graph || document.finding.is_some() || document.picture.is_none() {
+            return;
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 4.0;
-            for (command, name, step) in [(Command::Forward, "→", 1), (Command::Back, "←", -1)]
-            {
-                let button = egui::Button::new(name).frame(false);
-                let response = ui
-                    .add_enabled(state.places.can_go(step), button)
-                    .on_hover_text(super::tooltip(command));
-                response.widget_info(|| {
-                    WidgetInfo::labeled(WidgetType::Button, true, command.row().name)
-                });
-                on_click(&response, Request::Run(command), requests);
-            }
+            let menu = ui.menu_button("Layout ▾", |ui| layout_ui(ui, state, document, requests));
+            menu.response
+                .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Layout"));
         });
     });
 }
 
-/// How many tabs there is room for: all, or some and a menu with the others.
-fn n_tabs(ui: &Ui) -> usize {
-    const ARROWS: f32 = 56.0;
+/// How many tabs there is room for beside the menu of the graph: all, or some and a menu with the others.
+fn n_tabs(ui: &Ui, rows: &[&PageRow]) -> usize {
+    const MENU: f32 = 110.0;
     const MORE: f32 = 84.0;
     let font = FontId::proportional(style::BODY);
-    let width = |row: &PageRow| {
-        let galley =
-            ui.painter()
-                .layout_no_wrap(row.name.to_owned(), font.clone(), egui::Color32::WHITE);
+    let colour = Palette::of(ui).weak;
+    let width = |row: &&PageRow| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(row.name.to_owned(), font.clone(), colour);
         galley.size().x + 1.0 + ui.spacing().item_spacing.x
     };
-    let room = ui.available_width() - ARROWS;
-    let ends: Vec<f32> = Page::table()
+    let room = ui.available_width() - MENU;
+    let ends: Vec<f32> = rows
         .iter()
         .scan(0.0, |end, row| {
             *end += width(row);
             Some(*end)
         })
         .collect();
-    if ends.last().is_some_and(|end| *end > room) {
-        ends.iter().filter(|end| **end <= room - MORE).count()
-    } else {
-        ends.len()
+    match ends.last().is_some_and(|end| *end > room) {
+        true => ends.iter().filter(|end| **end <= room - MORE).count(),
+        false => ends.len(),
     }
 }
 
 /// The pages whose tabs have no room.
-fn more_ui(ui: &mut Ui, rest: &[PageRow], state: &State, requests: &mut Requests) {
+fn more_ui(ui: &mut Ui, rest: &[&PageRow], state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let active = rest.iter().find(|row| row.page == state.page);
     let (name, colour) = active.map_or(("More", palette.weak), |row| (row.name, palette.accent));
-    ui.menu_button(egui::RichText::new(name).color(colour), |ui| {
-        for row in rest {
-            let command = Command::Show(row.page);
-            let button = egui::Button::selectable(state.page == row.page, row.name);
-            on_menu_click(
-                &ui.add(button).on_hover_text(super::tooltip(command)),
-                ui,
-                Request::Run(command),
-                requests,
-            );
-        }
-    });
+    ui.menu_button(
+        egui::RichText::new(format!("{name} ▾")).color(colour),
+        |ui| {
+            for row in rest {
+                let command = Command::Show(row.page);
+                let entry = ui.radio(state.page == row.page, row.name);
+                let entry = entry.on_hover_text(super::tooltip(command));
+                on_menu_click(&entry, ui, Request::Run(command), requests);
+            }
+        },
+    );
 }
 
-/// The toolbar above the graph.
-fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
-    ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-        ui.spacing_mut().item_spacing = vec2(5.0, 3.0);
-        ui.add_space(8.0);
-        for (command, name) in [
-            (Command::ZoomIn, "+"),
-            (Command::ZoomOut, "−"),
-            (Command::Fit, "Fit"),
-        ] {
-            let response = ui.button(name).on_hover_text(super::tooltip(command));
-            response
-                .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-            on_click(&response, Request::Run(command), requests);
-        }
-        // The rest of the width, in several lines if that is little.
-        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(
-            size,
-            Layout::left_to_right(Align::Center).with_main_wrap(true),
-            |ui| {
-                ui.add_space(8.0);
-                super::group::scope_ui(ui, document, requests);
-                ui.separator();
-                if document.component.whole {
-                    drop(style::note(ui, super::group::size(document)))
-                } else {
-                    picture_tools_ui(ui, state, document, requests)
-                }
-            },
-        );
-    });
-    ui.add_space(2.0);
-}
-
-/// The tools for the picture of an anomaly.
-fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+/// How the graph is drawn, and how much of it.
+fn layout_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    ui.set_min_width(230.0);
     for (kind, name) in [
-        (LayoutKind::Auto, "Auto"),
-        (LayoutKind::Lanes, "Sessions"),
-        (LayoutKind::Layered, "Layers"),
+        (LayoutKind::Auto, "Automatic"),
+        (LayoutKind::Lanes, "Columns for sessions"),
+        (LayoutKind::Layered, "Layers along the edges"),
     ] {
-        let button = egui::Button::selectable(state.layout == kind, name);
-        on_click(
-            &ui.add(button)
-                .on_hover_text(super::tooltip(Command::SwitchLayout)),
-            Request::Layout(kind),
+        let chosen = ui.radio(state.layout == kind, name);
+        on_menu_click(&chosen, ui, Request::Layout(kind), requests);
+    }
+    ui.separator();
+    super::group::scope_ui(ui, document, requests);
+    ui.separator();
+    let picture = document.picture.as_ref();
+    let is_open = picture.is_some_and(|picture| !picture.expanded.is_empty());
+    switch_ui(
+        ui,
+        "Evidence",
+        is_open,
+        Request::Run(Command::ExpandEvidence),
+        requests,
+    );
+    let others = Request::Run(Command::Alternatives);
+    switch_ui(ui, "Orders ruled out", state.alternatives, others, requests);
+    if let Some(picture) = picture.filter(|picture| !picture.foldable.is_empty()) {
+        let any = !picture.shows.overrides.folded.is_empty();
+        switch_ui(
+            ui,
+            "Fold sessions",
+            any,
+            Request::FoldSessions(!any),
             requests,
         );
     }
-    let open = document
-        .picture
-        .as_ref()
-        .is_some_and(|picture| !picture.expanded.is_empty());
+    switch_ui(
+        ui,
+        "Map of the history",
+        !state.preferences.no_map,
+        Request::Run(Command::WhereMap),
+        requests,
+    );
     ui.separator();
-    let mut shown = open;
-    let switch = egui::Checkbox::new(&mut shown, "Evidence");
-    on_command(ui.add(switch), Command::ExpandEvidence, requests);
-    fold_ui(ui, document, requests);
+    for command in [Command::ZoomIn, Command::ZoomOut] {
+        let button = egui::Button::new(command.row().name).shortcut_text(command.key_text());
+        on_click(&ui.add(button), Request::Run(command), requests);
+    }
 }
 
-/// Folds all sessions, or unfolds them; absent if no session has several transactions.
-fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let Some(picture) = document
-        .current_picture()
-        .filter(|picture| !picture.foldable.is_empty())
-    else {
-        return;
-    };
-    let any = !picture.shows.overrides.folded.is_empty();
-    let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
-    let mut folded = any;
-    let response = ui
-        .add(egui::Checkbox::new(&mut folded, "Fold"))
-        .on_hover_text(hint);
-    response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, any, "Fold sessions"));
-    on_click(&response, Request::FoldSessions(!any), requests);
+/// A switch of the menu.
+fn switch_ui(ui: &mut Ui, name: &str, mut is_on: bool, request: Request, requests: &mut Requests) {
+    let response = ui.checkbox(&mut is_on, name);
+    on_menu_click(&response, ui, request, requests);
 }
 
 fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) {
@@ -588,4 +590,6 @@ fn note_ui(ui: &Ui, area: Rect, text: &str) {
     );
     ui.painter()
         .galley(place.min + vec2(10.0, 5.0), galley, palette.text);
+    let named = ui.interact(place, ui.id().with("note"), Sense::empty());
+    named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
 }

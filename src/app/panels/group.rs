@@ -1,7 +1,7 @@
 //! All anomalies of the selected one's component as one graph: the selected one is highlighted, a click selects
 //! another.
 
-use super::{on_click, on_command, on_menu_click};
+use super::{on_command, on_menu_click};
 use crate::app::canvas::look::{Lit, Look, Weight};
 use crate::app::canvas::sketch::Sketch;
 use crate::app::canvas::{Answer, Canvas, Cards};
@@ -14,7 +14,7 @@ use crate::app::style::{self, Palette, counted, counted_as};
 use crate::app::vocabulary::{Attention, Focus};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
-use egui::{Ui, WidgetInfo, WidgetType};
+use egui::Ui;
 use std::sync::Arc;
 
 /// What is said of an anomaly without edges.
@@ -62,30 +62,24 @@ pub(crate) fn size(document: &Document) -> String {
     )
 }
 
-/// Whether graph and matrix are about the selected anomaly or its whole component.
+/// Whether graph and matrix are about the selected anomaly or its whole component: entries of a menu.
 pub(crate) fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    for (whole, short, name, hint) in [
-        (
-            false,
-            "Anomaly",
-            "This anomaly",
-            "The edges of the chosen anomaly",
-        ),
+    for (whole, name, hint) in [
+        (false, "This anomaly", "The edges of the chosen anomaly"),
         (
             true,
             "Related anomalies",
-            "Its component",
             "The edges of all listed anomalies that share transactions with it, directly or through others",
         ),
     ] {
-        let chosen = document.component.whole == whole;
         let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
-        let response = ui
-            .add(egui::Button::selectable(chosen, short))
-            .on_hover_text(hint);
-        response
-            .widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
-        on_click(&response, Request::WholeGroup(whole), requests);
+        let response = ui.radio(document.component.whole == whole, name);
+        on_menu_click(
+            &response.on_hover_text(hint),
+            ui,
+            Request::WholeGroup(whole),
+            requests,
+        );
     }
 }
 

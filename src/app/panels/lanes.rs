@@ -3,8 +3,8 @@
 use super::graph::about_decisive;
 use super::on_command;
 use super::scene::{anomaly, scene_ui};
-use super::versions::{BELOW, chosen_key_ui, key_height};
 use crate::app::axis::LanesAxis;
+use crate::app::canvas::navigation::wheel_factor;
 use crate::app::canvas::scene::DrawnAt;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
@@ -16,17 +16,23 @@ use crate::checkers::ViolationId;
 use crate::diagram::lanes::{LaneContent, Lanes, View};
 use crate::diagram::scene::Scene;
 use crate::history::{self, Named, TransactionId};
-use egui::{Align2, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, Key, Modifiers, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
 const LEGIBLE: f32 = 0.66;
 /// Of this size all operations can be read in full.
-pub(super) const READABLE: f32 = 0.79;
+const READABLE: f32 = 0.79;
 /// It is this small rather than that a row of few is out of view.
-pub(super) const DENSE: f32 = 0.68;
+const DENSE: f32 = 0.68;
 const LARGE: f32 = 1.35;
+/// How far a key zooms.
+const FLIGHT: f32 = 1.25;
 /// Below the anomaly, all sessions need at least this height.
-const ROOM_FOR_ALL: f32 = 280.0;
+const ROOM_FOR_ALL: f32 = 240.0;
+/// Most of the height for the anomaly.
+const OWN: f32 = 0.5;
+/// What the pointer and the keys do.
+const HINT: &str = "Wheel or W and S: zoom. Drag or A and D: move. Shift+drag marks a span; a double-click opens a transaction";
 
 /// Zoom and position of the lanes.
 #[derive(Clone, Debug)]
@@ -42,6 +48,8 @@ pub(crate) struct LanesView {
     pressed: Option<f64>,
     /// How much larger than it fits the anomaly is drawn.
     scale: f32,
+    /// How far to zoom and to move in the next frame.
+    flight: Option<(f32, f32)>,
 }
 
 impl Default for LanesView {
@@ -53,6 +61,7 @@ impl Default for LanesView {
             wanted: None,
             pressed: None,
             scale: 1.0,
+            flight: None,
         }
     }
 }
@@ -77,6 +86,11 @@ impl LanesView {
         place_between(document, true_time, self.visible?)
     }
 
+    /// Zooms around the centre, and moves sideways by a share of the width, in the next frame.
+    pub(crate) fn fly(&mut self, factor: f32, sideways: f32) {
+        self.flight = Some((factor, sideways));
+    }
+
     /// Zooms around the centre.
     pub(crate) fn zoom_by(&mut self, factor: f32) {
         self.scale = (self.scale * factor).clamp(0.3, 5.0);
@@ -85,6 +99,24 @@ impl LanesView {
     }
 }
 
+/// The keys W, A, S and D of the timeline: closer, to the left, farther, to the right.
+pub(crate) fn poll_keys(ctx: &egui::Context, state: &State, requests: &mut Requests) {
+    if state.page != Page::Lanes || state.is_covered() || state.show_batch {
+        return;
+    }
+    for (key, factor, sideways) in [
+        (Key::W, FLIGHT, 0.0),
+        (Key::S, 1.0 / FLIGHT, 0.0),
+        (Key::A, 1.0, -0.12),
+        (Key::D, 1.0, 0.12),
+    ] {
+        if ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+            requests.push(Request::FlyLanes(factor, sideways));
+        }
+    }
+}
+
+/// Draws the timeline: the anomaly, and below it all sessions.
 pub(crate) fn lanes_ui(
     ui: &mut Ui,
     state: &State,
@@ -92,35 +124,16 @@ pub(crate) fn lanes_ui(
     kept: &mut LanesView,
     requests: &mut Requests,
 ) {
-    let all = state.preferences.all_lanes || document.current_picture().is_none();
     ui.horizontal(|ui| {
         ui.add_space(10.0);
-        for (is_all, name, hint) in [
-            (false, "Its sessions", "The transactions of the anomaly with their operations"),
-            (true, "All sessions", "Every transaction of the history; the sessions of the anomaly come first"),
-        ] {
-            if ui.add(egui::Button::selectable(all == is_all, name)).on_hover_text(hint).clicked() {
-                requests.push(Request::AllLanes(is_all));
-            }
-        }
-        if all {
-            axis_ui(ui, state, document, requests);
-        }
-        let hint = if all { "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction" } else { "Ctrl+wheel zooms, a double-click opens a transaction in the history" };
-        let about = document.current_picture().filter(|_| !all).and_then(|picture| about_decisive(picture));
+        axis_ui(ui, state, document, requests);
+        let picture = document.current_picture();
+        let about = picture.and_then(|picture| about_decisive(picture));
         about.map(|about| style::note(ui, about));
-        style::short_note(ui, hint);
+        style::short_note(ui, HINT);
     });
-    match document.current_picture().filter(|_| !all) {
-        Some(picture) => {
-            let factor = if ui.ui_contains_pointer() {
-                ui.input(|input| input.zoom_delta())
-            } else {
-                1.0
-            };
-            kept.scale = (kept.scale * factor).clamp(0.3, 5.0);
-            own_ui(ui, (state, document), picture, kept, requests);
-        }
+    match document.current_picture() {
+        Some(picture) => above_all_ui(ui, (state, document), picture, kept, requests),
         None => all_ui(ui, state, document, kept, requests),
     }
 }
@@ -155,49 +168,6 @@ fn axis_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Reque
         .on_hover_text("What left and right mean: T goes to the next");
 }
 
-/// The anomaly over time, below it the versions of its key, and below these all sessions, as far as there is room.
-fn own_ui(
-    ui: &mut Ui,
-    shown: (&State, &Document),
-    picture: &Picture,
-    kept: &mut LanesView,
-    requests: &mut Requests,
-) {
-    let room = ui.available_size();
-    let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
-    // With fewer readers where there is little room.
-    let readers = if room.y - need < key_height(BELOW) {
-        1
-    } else {
-        BELOW
-    };
-    let (versions, all) = (
-        key_height(readers),
-        room.y - need > ROOM_FOR_ALL + key_height(BELOW),
-    );
-    if room.y - need < versions {
-        return sequence_ui(ui, shown, picture, kept.scale, requests);
-    }
-    ui.allocate_ui(vec2(room.x, need + GAP), |ui| {
-        sequence_ui(ui, shown, picture, kept.scale, requests)
-    });
-    let inner = egui::Frame::new().inner_margin(egui::Margin {
-        left: 10,
-        right: 10,
-        ..Default::default()
-    });
-    ui.separator();
-    let height = if all { versions } else { ui.available_height() };
-    ui.allocate_ui(vec2(room.x, height), |ui| {
-        ui.set_min_height(versions);
-        inner.show(ui, |ui| chosen_key_ui(ui, shown, readers, requests));
-    });
-    if all {
-        ui.separator();
-        all_ui(ui, shown.0, shown.1, kept, requests);
-    }
-}
-
 /// The anomaly over time, and below it all sessions if there is room.
 pub(super) fn above_all_ui(
     ui: &mut Ui,
@@ -207,12 +177,13 @@ pub(super) fn above_all_ui(
     requests: &mut Requests,
 ) {
     let room = ui.available_size();
-    let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room);
-    if room.y - need < ROOM_FOR_ALL {
-        return sequence_ui(ui, shown, picture, 1.0, requests);
+    let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) + GAP;
+    let own = need.min((room.y * OWN).max(room.y - ROOM_FOR_ALL));
+    if room.y - own < ROOM_FOR_ALL {
+        return sequence_ui(ui, shown, picture, kept.scale, requests);
     }
-    ui.allocate_ui(vec2(room.x, need + GAP), |ui| {
-        sequence_ui(ui, shown, picture, 1.0, requests)
+    ui.allocate_ui(vec2(room.x, own), |ui| {
+        sequence_ui(ui, shown, picture, kept.scale, requests)
     });
     ui.separator();
     all_ui(ui, shown.0, shown.1, kept, requests);
@@ -227,14 +198,6 @@ fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
     // Rows can be scrolled to; all columns must be in view.
     wide.min(if high >= DENSE { high } else { READABLE })
         .clamp(LEGIBLE, LARGE)
-}
-
-/// The height that shows all rows of the anomaly in this width at this zoom.
-pub(super) fn need(scene: &Scene, width: f32, zoom: f32) -> f32 {
-    scene.bounds.height()
-        * (width / scene.bounds.width().max(1.0))
-            .min(zoom)
-            .clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
@@ -368,6 +331,11 @@ pub(super) fn all_ui(
         let middle = (span.from + span.to) / 2.0;
         lanes.reveal((middle - visible / 2.0, middle + visible / 2.0), session);
     }
+    if let Some((factor, sideways)) = kept.flight.take() {
+        let width = lanes.plot.width();
+        zoom(&mut lanes.view, width / 2.0, factor);
+        lanes.view.left += f64::from(sideways * width) / lanes.view.zoom;
+    }
     let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
     if pressed && by_number.is_none() {
         mark_stretch(
@@ -422,7 +390,7 @@ fn out_of_view_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
     }
 }
 
-/// The wheel moves, with Ctrl it zooms around the pointer; dragging moves.
+/// The wheel zooms around the pointer, with Shift it moves sideways, and beside the lanes up and down; dragging moves.
 fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
     let (plot, view) = (
         lanes.plot.translate(response.rect.min.to_vec2()),
@@ -447,12 +415,14 @@ fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
             pointer.map_or(plot.center().x, |at| at.x) - plot.left(),
             factor,
         );
-    } else if response.hovered() {
-        way += if sideways && wheel.x == 0.0 {
-            egui::vec2(wheel.y, 0.0)
-        } else {
-            wheel
-        };
+    } else if let Some(at) = pointer.filter(|_| response.hovered()) {
+        match (sideways, wheel.x == 0.0) {
+            (true, true) => way.x += wheel.y,
+            (false, true) if plot.x_range().contains(at.x) => {
+                zoom(view, at.x - plot.left(), wheel_factor(wheel.y))
+            }
+            _ => way += wheel,
+        }
     }
     view.left -= f64::from(way.x) / view.zoom;
     view.top -= way.y;

@@ -1,4 +1,4 @@
-//! The lattice of levels below the strip: a column for each base, a row for each order, what was promised, and what a level
+//! The lattice of levels over the window: a column for each base, a row for each order, what was promised, and what a level
 //! means.
 
 use super::{command_button_ui, on_click, paint_conclusion};
@@ -11,6 +11,7 @@ use crate::checkers::lattice::{
     self, Base, ClaimedLevel, Order, PROMISES, Promise, claimed, holds,
 };
 use crate::checkers::{Level, LevelResult, Verdict};
+use crate::diagram::text_size::elide;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui,
@@ -23,17 +24,38 @@ const NAMES: f32 = 108.0;
 const ROW: f32 = 21.0;
 /// Narrowest column.
 const NARROWEST: f32 = 44.0;
+/// Widest sheet.
+const WIDEST: f32 = 1240.0;
+/// Most columns of what was promised in the title row.
+const MOST_OF_PROMISE: usize = 34;
 
-/// Draws the lattice.
+/// Draws the sheet with the lattice over the window.
 pub(crate) fn lattice_ui(
     ui: &mut Ui,
     document: &Document,
     view: &LatticeView,
     requests: &mut Requests,
 ) {
+    let answer = super::sheet("lattice", ui).show(ui.ctx(), |ui| {
+        ui.set_width(WIDEST.min(ui.ctx().content_rect().width() - 70.0));
+        ui.set_max_height(ui.ctx().content_rect().height() - 120.0);
+        ui.horizontal(|ui| {
+            style::bold_line(ui, "All levels", style::TITLE, Palette::of(ui).strong);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                super::on_command(ui.button("Close"), Command::Lattice, requests);
+            });
+        });
+        sheet_ui(ui, document, view, requests);
+    });
+    if answer.backdrop_response.clicked() {
+        requests.push(Request::Run(Command::Lattice));
+    }
+}
+
+fn sheet_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
     let results = document.results.verdicts();
     let results = results.as_slice();
-    promise_ui(ui, document, results, view, requests);
+    kept_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
     let broken = document
         .current_picture()
@@ -90,72 +112,101 @@ fn claims(document: &Document) -> Vec<ClaimedLevel> {
         .unwrap_or_default()
 }
 
-/// What was promised and whether that is kept, and the strongest levels that hold.
-fn promise_ui(
+/// What was promised, and the menu in which to say it: the colour says whether it is kept.
+pub(super) fn promised_ui(
+    ui: &mut Ui,
+    document: &Document,
+    view: &LatticeView,
+    requests: &mut Requests,
+) {
+    let palette = Palette::of(ui);
+    let results = document.results.verdicts();
+    let promised = promised(document, view);
+    let (text, hint) = promise_text(document, view);
+    let all = promised.iter().map(|level| holds(&results, *level));
+    let colour = match all.reduce(|a, b| if a == Some(true) { b } else { a }) {
+        Some(Some(true)) => palette.good,
+        Some(Some(false)) => palette.bad,
+        Some(None) | None => palette.text,
+    };
+    let text = elide(&text, MOST_OF_PROMISE);
+    let menu = ui.menu_button(
+        egui::RichText::new(format!("{text} ▾")).color(colour),
+        |ui| promises_ui(ui, document, view, requests),
+    );
+    menu.response
+        .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &hint));
+    menu.response.on_hover_text(hint);
+}
+
+/// Who promised what, in short and in a sentence.
+fn promise_text(document: &Document, view: &LatticeView) -> (String, String) {
+    let results = document.results.verdicts();
+    let word = |level: Level| match holds(&results, level) {
+        Some(true) => "kept",
+        Some(false) => "broken",
+        None => "not known",
+    };
+    let said = |name: String, level: Level| {
+        let sentence = format!("{name} promises {}: {}", level.spoken(), word(level));
+        (format!("{name}: {level} {}", word(level)), sentence)
+    };
+    if let Some(promise) = view.promise()
+        && let Some(level) = promise.asked()
+    {
+        return said(promise.name(), level);
+    }
+    match claims(document).first() {
+        Some(claim) => said("the test".to_owned(), claim.level),
+        None => (
+            "Which database?".to_owned(),
+            "Promised by: choose a database".to_owned(),
+        ),
+    }
+}
+
+/// All promises, to choose from.
+fn promises_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
+    let claims = claims(document);
+    let none = match claims.as_slice() {
+        [] => "none chosen".to_owned(),
+        [first, ..] => format!("what the test expects: {}", first.keyword),
+    };
+    let choices = PROMISES.iter().enumerate();
+    let choices = choices.filter_map(|(place, promise)| {
+        let text = format!("{}: {}", promise.name(), promise.level()?);
+        Some((Some(place), text, promise.note))
+    });
+    ui.set_min_width(300.0);
+    egui::ScrollArea::vertical()
+        .max_height(460.0)
+        .show(ui, |ui| {
+            for (place, text, note) in std::iter::once((None, none, "")).chain(choices) {
+                let response = ui.selectable_label(view.promise == place, text);
+                let response = match note {
+                    "" => response,
+                    note => response.on_hover_text(note),
+                };
+                super::on_menu_click(&response, ui, Request::ChoosePromise(place), requests);
+            }
+        });
+    ui.separator();
+    let levels = ui.button(Command::Lattice.row().name);
+    super::on_menu_click(&levels, ui, Request::Run(Command::Lattice), requests);
+    let tested = ui.button(Command::EditTested.row().name);
+    super::on_menu_click(&tested, ui, Request::Run(Command::EditTested), requests);
+}
+
+/// Whether what was promised is kept, and the strongest levels that hold.
+fn kept_ui(
     ui: &mut Ui,
     document: &Document,
     results: &[&LevelResult],
     view: &LatticeView,
     requests: &mut Requests,
 ) {
-    let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label("Promised by:");
-        let claims = claims(document);
-        let from_files = || match claims.as_slice() {
-            [] => "choose a database".to_owned(),
-            [first, ..] => format!("by the test: {}", first.keyword),
-        };
-        let name = view.promise().map_or_else(from_files, Promise::name);
-        egui::ComboBox::from_id_salt("promise")
-            .selected_text(name)
-            .width(230.0)
-            .height(420.0)
-            .show_ui(ui, |ui| {
-                if ui
-                    .selectable_label(view.promise.is_none(), from_files())
-                    .clicked()
-                {
-                    requests.push(Request::ChoosePromise(None));
-                }
-                for (place, promise) in PROMISES
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, promise)| promise.level().is_some())
-                {
-                    let text = format!(
-                        "{}: {}",
-                        promise.name(),
-                        promise.level().unwrap_or_default()
-                    );
-                    if ui
-                        .selectable_label(view.promise == Some(place), text)
-                        .on_hover_text(promise.note)
-                        .clicked()
-                    {
-                        requests.push(Request::ChoosePromise(Some(place)));
-                    }
-                }
-            });
-        let kept_ui = |ui: &mut Ui, code: &str, is_kept: Option<bool>| {
-            let (colour, word) = match is_kept {
-                Some(true) => (palette.good, "kept"),
-                Some(false) => (palette.bad, "violated"),
-                None => (palette.weak, "not known"),
-            };
-            ui.label(format!("{code}:"));
-            style::bold(ui, word, style::BODY, colour);
-        };
-        match view.promise() {
-            Some(promise) => kept_ui(
-                ui,
-                promise.level().unwrap_or_default(),
-                promise.is_kept(results.iter().copied()),
-            ),
-            None => claims.iter().for_each(|ClaimedLevel { level, .. }| {
-                kept_ui(ui, level.code(), holds(results, *level))
-            }),
-        }
+        promised_ui(ui, document, view, requests);
         let holds = strongest(results);
         if !holds.is_empty() {
             style::note(ui, format!("strongest known to hold: {}", holds.join(", ")));

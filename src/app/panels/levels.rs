@@ -1,7 +1,7 @@
-//! The level strip: the hierarchy of levels with a verdict on each, and the progress of checking.
+//! The level strip: the hierarchy of levels with a verdict on each.
 
-use super::{lattice, on_click, paint_conclusion};
-use crate::app::command::{Command, Request, Requests};
+use super::{lattice, paint_conclusion};
+use crate::app::command::{Request, Requests};
 use crate::app::lattice::{Known, known};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
@@ -9,10 +9,9 @@ use crate::app::verdict_summary::Conclusion;
 use crate::app::vocabulary::Phase;
 use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
-use crate::control::Progress;
 use egui::{
-    Align, CornerRadius, FontId, Layout, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
-    WidgetType, pos2, vec2,
+    CornerRadius, FontId, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
 };
 
 /// Height of a pill of the chain.
@@ -20,7 +19,7 @@ const PILL: f32 = 26.0;
 /// Height of the two stacked pills.
 const SMALL_PILL: f32 = 21.0;
 /// Between two pills.
-const JOINT: f32 = 14.0;
+const JOINT: f32 = 8.0;
 
 /// The weakest violated levels of the strip: those violated that imply no other violated one. Two at most (CI and RC).
 pub(crate) fn weakest_broken(document: &Document) -> Vec<Level> {
@@ -46,38 +45,35 @@ fn is_broken(result: Option<&LevelResult>) -> bool {
 }
 
 /// Draws the strip.
-pub(crate) fn levels_ui(
-    ui: &mut Ui,
-    document: &Document,
-    progress: Option<Progress>,
-    requests: &mut Requests,
-) {
+pub(crate) fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let weakest = weakest_broken(document);
-    ui.horizontal_centered(|ui| {
-        lattice_ui(ui, document, &weakest, requests);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 8.0;
-            end_ui(ui, document, progress, requests);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                summary_ui(ui, document, &weakest)
-            });
-        });
-    });
+    strip_ui(ui, document, &weakest, requests);
+}
+
+/// The width of the strip, in points.
+pub(super) fn width(ui: &Ui, document: &Document) -> f32 {
+    let widths = widths(ui, document);
+    let chain = widths[2..].iter().map(|width| JOINT + width);
+    widths[0].max(widths[1]) + chain.sum::<f32>()
+}
+
+/// The width of each pill.
+fn widths(ui: &Ui, document: &Document) -> [f32; Level::ALL.len()] {
+    let font = FontId::proportional(style::BODY);
+    let colour = Palette::of(ui).text;
+    let painter = ui.painter();
+    Level::ALL.map(|level| {
+        let galley = painter.layout_no_wrap(name(document, level), font.clone(), colour);
+        galley.size().x + 29.0
+    })
 }
 
 /// The levels with lines from each to those it implies: CI and RC are incomparable, all others form a chain.
-fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut Requests) {
+fn strip_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let font = FontId::proportional(style::BODY);
-    let width = |level: Level| {
-        let galley = ui
-            .painter()
-            .layout_no_wrap(name(document, level), font.clone(), palette.text);
-        galley.size().x + 33.0
-    };
-    let widths = Level::ALL.map(width);
+    let widths = widths(ui, document);
     let pair = widths[0].max(widths[1]);
-    let total = pair + widths[2..].iter().map(|width| JOINT + width).sum::<f32>();
+    let total = width(ui, document);
     let (area, _) = ui.allocate_exact_size(vec2(total, ui.available_height()), Sense::hover());
     let middle = area.center().y;
     let small = |top: f32| Rect::from_min_size(pos2(area.left(), top), vec2(pair, SMALL_PILL));
@@ -187,7 +183,7 @@ fn pill_ui(
         FontId::proportional(style::BODY),
         colour,
     );
-    let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
+    let at = area.left_center() + vec2(23.0, -galley.size().y / 2.0);
     style::paint_bold(ui.painter(), at, galley, colour);
     if weakest {
         // A flag on the weakest violated level, for users who do not see the thicker line.
@@ -254,7 +250,7 @@ fn said_of_implied(implied: Known) -> Option<String> {
 
 /// The place of the mark in a pill.
 fn mark_of(pill: Rect) -> Pos2 {
-    pill.left_center() + vec2(15.0, 0.0)
+    pill.left_center() + vec2(14.0, 0.0)
 }
 
 fn paint_mark(ui: &Ui, centre: Pos2, verdict: Option<&Verdict>, phase: Phase, palette: &Palette) {
@@ -377,77 +373,5 @@ fn on_other_orders(document: &Document, level: Level) -> Option<String> {
         }
         Some(strong) if strong != level => Some(format!("It holds in real time, too ({strong}).")),
         _ => None,
-    }
-}
-
-fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
-    let palette = Palette::of(ui);
-    let codes: Vec<&str> = weakest.iter().map(|level| level.code()).collect();
-    let known = document
-        .results
-        .levels
-        .iter()
-        .all(|(_, result)| result.is_some());
-    let text = match (codes.is_empty(), document.phase) {
-        (false, _) => format!("weakest violated of these: {}", codes.join(", ")),
-        (true, Phase::Done) if known => {
-            let open =
-                document.results.levels.iter().any(
-                    |(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))),
-                );
-            if !super::workload::decides_levels(document) {
-                "levels say nothing about this workload".to_owned()
-            } else if super::workload::is_broken(document) {
-                "no level is violated, but rules of the workload are".to_owned()
-            } else if open {
-                "no violation found".to_owned()
-            } else {
-                "every level asked for holds".to_owned()
-            }
-        }
-        _ => String::new(),
-    };
-    ui.add_space(8.0);
-    ui.add(egui::Label::new(egui::RichText::new(text).color(palette.weak)).truncate());
-}
-
-fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests: &mut Requests) {
-    let palette = Palette::of(ui);
-    super::command_button_ui(ui, Command::Lattice, requests);
-    let (reading, checking) = document.results.seconds;
-    match document.phase {
-        Phase::Done => {
-            ui.colored_label(palette.weak, format!("checked in {}", duration(checking)))
-                .on_hover_text(format!(
-                    "read in {}, checked in {}",
-                    duration(reading),
-                    duration(checking)
-                ));
-        }
-        Phase::Cancelled => drop(ui.colored_label(palette.caution, "cancelled")),
-        Phase::Failed => drop(ui.colored_label(palette.bad, "failed")),
-        Phase::Reading | Phase::Checking => {
-            let name = "Cancel";
-            on_click(
-                &ui.button(name)
-                    .on_hover_text(super::tooltip(Command::Escape)),
-                Request::Stop,
-                requests,
-            );
-            let progress = progress.unwrap_or_default();
-            if let Some(fraction) = progress.fraction() {
-                ui.add(
-                    egui::ProgressBar::new(fraction)
-                        .desired_width(90.0)
-                        .desired_height(6.0),
-                );
-            } else {
-                ui.add(egui::Spinner::new().size(14.0).color(palette.accent));
-            }
-            ui.add(
-                egui::Label::new(egui::RichText::new(progress.phase).color(palette.weak))
-                    .truncate(),
-            );
-        }
     }
 }

@@ -1,15 +1,16 @@
 //! The band with the whole history: where its anomalies are, and which part of it is in view.
 
-use crate::app::command::{Request, Requests};
+use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::minimap::Minimap;
+use crate::app::page::Page;
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, colour32, counted};
 use crate::diagram::theme::Role;
 use egui::epaint::Mesh;
 use egui::{
-    CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
-    vec2,
+    Align, CursorIcon, Layout, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 /// Height of the band.
@@ -30,6 +31,24 @@ enum Grip {
     Right,
 }
 
+/// Draws the map below a graph, with its heading and the way to the timeline.
+pub(crate) fn where_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        let palette = Palette::of(ui);
+        let heading = style::bold_line(ui, "Where in the history", style::BODY, palette.strong);
+        let heading = heading.interact(Sense::click());
+        super::on_command(heading, Command::Locate, requests);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let open = egui::Button::new("open as a timeline ▴").frame(false);
+            super::on_command(ui.add(open), Command::Show(Page::Lanes), requests);
+        });
+    });
+    let height = (ui.available_height() - 20.0).max(HEIGHT);
+    band_ui(ui, document, (height, None), requests);
+    style::note(ui, "Red: anomalies; a click selects one. Yellow: this one.");
+    ui.take_available_height();
+}
+
 /// Draws the band with a brush over the stretch of the axis that is in view. Returns the stretch that shall be in view
 /// instead.
 pub(super) fn minimap_ui(
@@ -39,9 +58,19 @@ pub(super) fn minimap_ui(
     requests: &mut Requests,
 ) -> Option<(f64, f64)> {
     ui.add_space(3.0);
-    let size = vec2(ui.available_width(), HEIGHT);
-    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let wanted = band_ui(ui, document, (HEIGHT, visible), requests);
     legend_ui(ui, document);
+    wanted
+}
+
+fn band_ui(
+    ui: &mut Ui,
+    document: &Document,
+    (height, visible): (f32, Option<(f64, f64)>),
+    requests: &mut Requests,
+) -> Option<(f64, f64)> {
+    let size = vec2(ui.available_width(), height);
+    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let map = document.overview.map.as_ref()?;
     let area = area.shrink2(vec2(10.0, 2.0));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
@@ -169,7 +198,7 @@ fn legend_ui(ui: &mut Ui, document: &Document) {
         .fill
         .map_or(palette.strong, colour32);
     let marks = has_marks.then_some((note, vec2(8.0, 6.0), "marks"));
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         ui.add_space(10.0);
         if let Some(timeline) = &document.timeline {

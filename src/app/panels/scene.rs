@@ -42,27 +42,9 @@ pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
         .collect()
 }
 
-/// What is highlighted of a picture: what belongs to what has attention. At a step of the replay everything up
-/// to it is, and nothing of later ones.
+/// What is highlighted of a picture: what belongs to what has attention.
 pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
-    let attention = document.attention();
-    let view = document
-        .argument
-        .run
-        .as_ref()
-        .filter(|view| view.of == Some(picture.argument.id));
-    if let Some(view) = view
-        && let Some(run) = &view.run
-        && attention.is_some()
-        && attention == view.attention()
-    {
-        return Lit::at_step(
-            picture,
-            attention,
-            &run.steps[..run.steps.len().min(view.step + 1)],
-        );
-    }
-    Lit::new(picture, attention)
+    Lit::new(picture, document.attention())
 }
 
 /// Draws a scene and names its parts for screen readers. Returns what the pointer is on.

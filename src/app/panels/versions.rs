@@ -16,12 +16,8 @@ use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Readers named under a version: among many versions, and under a few.
 const READERS: (usize, usize) = (2, 8);
-/// Readers named below another picture.
-pub(super) const BELOW: usize = 3;
 /// Maximum number of versions of a strip that is wider than the window.
 const MOST: usize = 12;
-/// Maximum number of keys to choose from below the graph.
-const KEYS: usize = 4;
 
 pub(crate) fn versions_ui(
     ui: &mut Ui,
@@ -33,7 +29,7 @@ pub(crate) fn versions_ui(
         style::note(ui, "Reading…");
         return;
     };
-    ui.horizontal_wrapped(|ui| choose_ui(ui, history, document, true, requests));
+    ui.horizontal_wrapped(|ui| choose_ui(ui, history, document, requests));
     ui.add_space(4.0);
     let Some(view) = &document.key else {
         style::note(ui, "Choose a key: type its name above.");
@@ -46,14 +42,8 @@ pub(crate) fn versions_ui(
     }
 }
 
-/// The keys of the anomaly, and on the page a field for any other key.
-pub(super) fn choose_ui(
-    ui: &mut Ui,
-    history: &History,
-    document: &Document,
-    on_page: bool,
-    requests: &mut Requests,
-) {
+/// The keys of the anomaly, and a field for any other key.
+fn choose_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
     let now = document
         .key
         .as_ref()
@@ -63,11 +53,7 @@ pub(super) fn choose_ui(
             _ => None,
         });
     ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-    for key in document
-        .keys()
-        .into_iter()
-        .take(if on_page { usize::MAX } else { KEYS })
-    {
+    for key in document.keys() {
         let name = history.key_name(key);
         let button = egui::Button::selectable(
             now == Some(key),
@@ -78,15 +64,8 @@ pub(super) fn choose_ui(
             .on_hover_text(format!("{name}, a key of this anomaly"))
             .clicked()
         {
-            requests.push(if on_page {
-                Request::ShowKey(key)
-            } else {
-                Request::ChooseKey(key)
-            });
+            requests.push(Request::ShowKey(key));
         }
-    }
-    if !on_page {
-        return;
     }
     let id = ui.id().with("key name");
     let mut text = ui
@@ -306,70 +285,6 @@ pub(super) fn strip_ui(
     });
 }
 
-/// Height of the versions at issue with the keys to choose from.
-pub(super) fn key_height(readers: usize) -> f32 {
-    versions::height(readers) + 44.0
-}
-
-/// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
-pub(super) fn chosen_key_ui(
-    ui: &mut Ui,
-    shown: (&State, &Document),
-    readers: usize,
-    requests: &mut Requests,
-) {
-    let Some(history) = &shown.1.history else {
-        return;
-    };
-    let title =
-        chosen_chain(shown.1).map(|chain| strip_title(history, chain, &at_issue(ui, shown, chain)));
-    ui.horizontal(|ui| {
-        choose_ui(ui, history, shown.1, false, requests);
-        title.map(|title| style::short_note(ui, title));
-    });
-    match chosen_chain(shown.1) {
-        Some(chain) => strip_ui(ui, shown, chain, readers, requests),
-        None => no_versions_ui(ui, shown.1),
-    }
-}
-
-/// The versions at issue of the key, under what they are.
-pub(super) fn key_ui(
-    ui: &mut Ui,
-    shown: (&State, &Document),
-    readers: usize,
-    requests: &mut Requests,
-) {
-    match (chosen_chain(shown.1), &shown.1.history) {
-        (Some(chain), Some(history)) => {
-            style::short_note(ui, strip_title(history, chain, &at_issue(ui, shown, chain)));
-            strip_ui(ui, shown, chain, readers, requests);
-        }
-        _ => no_versions_ui(ui, shown.1),
-    }
-}
-
-fn chosen_chain(document: &Document) -> Option<&Chain> {
-    document.key.as_ref()?.chain.as_deref()
-}
-
-fn no_versions_ui(ui: &mut Ui, document: &Document) {
-    if document.keys().is_empty() {
-        style::note(ui, "It is about no single key.")
-    } else {
-        style::note(ui, "Looking for the versions…")
-    };
-}
-
-/// "Versions of key 1, in inferred order; 3 earlier, 2 later not shown".
-fn strip_title(history: &History, chain: &Chain, places: &[usize]) -> String {
-    let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
-    let rest = left_out(chain, places)
-        .map(|rest| format!("; {rest}"))
-        .unwrap_or_default();
-    format!("Versions of key {name}, {}{rest}", chain.basis())
-}
-
 /// Whether the chain is shown for the first time with this anomaly.
 fn is_new(ui: &Ui, document: &Document, chain: &Chain) -> bool {
     let id = ui.id().with("versions shown");
@@ -380,6 +295,33 @@ fn is_new(ui: &Ui, document: &Document, chain: &Chain) -> bool {
         ui.data_mut(|data| data.insert_temp(id, now));
     }
     is_new
+}
+
+/// Least height of the time below few versions.
+const BELOW_FEW: f32 = 160.0;
+/// Least width of that.
+const WIDE: f32 = 560.0;
+
+/// Draws the page of a key: its versions, and if they are few the anomaly over time and all sessions below them.
+pub(crate) fn key_page_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    lanes: &mut super::lanes::LanesView,
+    requests: &mut Requests,
+) {
+    versions_ui(ui, state, document, requests);
+    let is_narrow = ui.available_width() < WIDE;
+    if !are_few(ui, document) || ui.available_height() <= BELOW_FEW || is_narrow {
+        return;
+    }
+    ui.separator();
+    match document.current_picture() {
+        Some(picture) => {
+            super::lanes::above_all_ui(ui, (state, document), picture, lanes, requests)
+        }
+        None => super::lanes::all_ui(ui, state, document, lanes, requests),
+    }
 }
 
 #[cfg(test)]

@@ -16,13 +16,6 @@ const HIGHEST: f32 = 180.0;
 /// Most findings that are listed: all of them are laid out in each frame.
 const MOST: usize = 200;
 
-/// Whether levels say something about the history.
-pub(crate) fn decides_levels(document: &Document) -> bool {
-    let history = document.history.as_ref();
-    let workload = history.and_then(|history| history.workload());
-    workload.is_none_or(|workload| workload.decides_levels())
-}
-
 /// Whether the rules of its workload call something invalid.
 pub(super) fn is_broken(document: &Document) -> bool {
     let history = document.history.as_ref();

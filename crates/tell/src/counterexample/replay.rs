@@ -5,12 +5,14 @@
 mod interleave;
 mod isolation;
 mod run;
+mod scenes;
 mod seen;
 mod versions;
 
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
 pub use run::{ReplayRun, RunStep, run, run_with};
+pub use scenes::{ReplayScene, scenes};
 pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
 pub use versions::{Known, Versions};
 

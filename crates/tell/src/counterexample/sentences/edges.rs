@@ -102,7 +102,7 @@ impl Words<'_> {
                 };
                 if edge.to.is_initial() {
                     return say!(
-                        "{saw}, but {name} read {old}: {from}'s version would be older than the initial one"
+                        "{saw}, but {name} read {old} and missed that: {from}'s version would be older than the initial one"
                     );
                 }
                 if level.respected() == Some(Respected::OfUpdates) {

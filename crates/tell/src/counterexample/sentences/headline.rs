@@ -545,41 +545,54 @@ impl Speaker<'_> {
     }
 
     /// "By T15's read of key 201, T11 came before T12; by T29's read of key 518, T12 came before T13; T11 read from T13."
+    /// "T1 came before T2 by T3's read of key 4, T2 before T5 in its session, and T5 before T1 by its read of key 6".
     fn two_reads(&self, forced: &[EdgeIndex]) -> Sentence {
         const MAX_NAMED: usize = 4;
-        let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
-        let read_by = |edge: &Edge| match edge.because {
-            Reason::Visible { reader, read, .. } => (reader, Some(read)),
-            _ => (edge.from, edge.from_operation),
-        };
-        let clause = |edge: &Edge| {
-            let (reader, read) = read_by(edge);
-            let is_same = |other: &Edge| (read_by(other).0, other.key) == (reader, edge.key);
-            let of = match read {
-                Some(read) if forced_edges().filter(|other| is_same(other)).count() > 1 => {
-                    self.words.content(read)
-                }
-                _ => self.words.key(edge.key),
-            };
-            let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
-            say!("by {reader}'s read of {of}, {first} came before {then}")
-        };
-        let mut clauses: Vec<Sentence> = self
-            .along_cycle(forced.first().copied())
-            .iter()
-            .filter_map(|e| match forced.contains(e) {
-                true => self.violation.edges.get(*e).map(clause),
-                false => self.observed_clause(*e),
+        let cycle = self.along_cycle(forced.first().copied());
+        let edges = cycle.iter().filter_map(|e| self.violation.edges.get(*e));
+        let mut clauses: Vec<Sentence> = edges
+            .enumerate()
+            .map(|(place, edge)| {
+                let [first, then] = [edge.from, edge.to].map(|t| self.transaction(t));
+                let came = if place == 0 { " came" } else { "" };
+                say!("{first}{came} before {then}{}", self.because(edge, forced))
             })
             .collect();
         let more = clauses.len().saturating_sub(MAX_NAMED);
         clauses.truncate(MAX_NAMED);
-        let more = if more > 0 {
-            say!("; {more} more close the cycle")
-        } else {
-            Sentence::default()
+        let last = match more {
+            0 => clauses.pop().unwrap_or_default(),
+            _ => say!("{more} more close the cycle"),
         };
-        say!("{}{more}", Sentence::join(&clauses, "; ").begun())
+        say!("{}, and {last}", Sentence::join(&clauses, ", "))
+    }
+
+    /// " by T3's read of key 4", " in its session": how an order on a cycle is known.
+    fn because(&self, edge: &Edge, forced: &[EdgeIndex]) -> Sentence {
+        let read_by = |edge: &Edge| match edge.because {
+            Reason::Visible { reader, read, .. } => Some((reader, Some(read))),
+            Reason::Overwrites { .. } => Some((edge.from, edge.from_operation)),
+            _ => None,
+        };
+        let Some((reader, read)) = read_by(edge) else {
+            return match edge.because {
+                Reason::SessionOrder => " in its session".into(),
+                Reason::Reads => ", which read from it".into(),
+                _ => Sentence::default(),
+            };
+        };
+        let forced = forced.iter().filter_map(|e| self.violation.edges.get(*e));
+        let is_same = |other: &&Edge| {
+            read_by(other).is_some_and(|(other, _)| other == reader) && other.key == edge.key
+        };
+        let of = match read {
+            Some(read) if forced.filter(is_same).count() > 1 => self.words.content(read),
+            _ => self.words.key(edge.key),
+        };
+        match reader == edge.from {
+            true => say!(" by its read of {of}"),
+            false => say!(" by {}'s read of {of}", self.transaction(reader)),
+        }
     }
 
     fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> Sentence {

@@ -1,10 +1,10 @@
 //! What happens in a run of a counterexample, step by step.
 
 use super::words::Words;
-use crate::counterexample::replay::{Action, Explained, Isolation};
+use crate::counterexample::replay::{Action, Expected, Explained, Isolation, RunStep};
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Level;
-use isoscope_model::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
+use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
 
 /// Where one copy of the data shows the same.
 pub(in crate::counterexample) fn shown(
@@ -114,6 +114,70 @@ pub(in crate::counterexample) fn sentence(
         (Explained::Nowhere, None) => "no state up to here explains it".into(),
     };
     say!("{name} reads {content}: {how}")
+}
+
+/// Most operations of one caption.
+const MOST_TOLD: usize = 3;
+
+/// What a transaction did in consecutive steps, and what should have happened instead; none if it only committed.
+pub(in crate::counterexample) fn scene(
+    history: &History,
+    steps: &[RunStep],
+    setting: Isolation,
+) -> Option<Sentence> {
+    let words = Words::new(history, &[]);
+    let first = steps.first()?;
+    let name = words.transaction(first.transaction);
+    let mut verb = "";
+    let did = |step: &RunStep| match step.action {
+        Action::Operation(o) => {
+            let is_list = history.lists().is_list(history.operation(o).key);
+            let now = match (history.operation(o).kind, is_list) {
+                (OperationKind::Read, _) => "read",
+                (OperationKind::Write, true) => "appended",
+                (OperationKind::Write, false) => "wrote",
+            };
+            // What was done to several keys is said once.
+            let is_again = std::mem::replace(&mut verb, now) == now;
+            let content = words.content(o);
+            Some(if is_again {
+                content
+            } else {
+                say!("{now} {content}")
+            })
+        }
+        Action::Abort => Some("aborted".into()),
+        Action::Begin | Action::Commit => None,
+    };
+    let mut done: Vec<Sentence> = steps.iter().filter_map(did).collect();
+    let more = done.len().saturating_sub(MOST_TOLD);
+    if more > 1 {
+        done.truncate(MOST_TOLD);
+        done.push(say!("did {more} more"));
+    }
+    let last = done.pop()?;
+    let done = match done.is_empty() {
+        true => last,
+        false => say!("{} and {last}", Sentence::join(done, ", ")),
+    };
+    let instead = match &first.expected {
+        Some(Expected::Refused) => {
+            say!(" {} would have refused that.", setting.to_string())
+        }
+        Some(Expected::Answer {
+            text,
+            is_observed: false,
+        }) => {
+            say!(" It should have returned {text}.")
+        }
+        _ => match first.explained {
+            Explained::Older => " That version had been overwritten before.".into(),
+            Explained::Uncommitted => " Its writer had not committed.".into(),
+            Explained::Nowhere => " Nothing that had happened explains that.".into(),
+            Explained::Nothing | Explained::Own | Explained::Current => Sentence::default(),
+        },
+    };
+    Some(say!("{name} {done}.{instead}"))
 }
 
 /// What a run shows of a violation of a level, given how many of its reads are explained in a way.

@@ -326,7 +326,7 @@ impl Speaker<'_> {
         read.dedup();
         let not_initial = match read.len() {
             _ if read.iter().any(|(_, is_initial)| *is_initial) => "",
-            1 => ", and it is not the initial value",
+            1 => ", and it is not taken as the initial value",
             _ => ", and none of these is the initial value",
         };
         let read: Vec<Sentence> = read.into_iter().map(|(content, _)| content).collect();
@@ -357,7 +357,7 @@ impl Speaker<'_> {
                     None => Sentence::default(),
                 };
                 Some(say!(
-                    "No transaction in the file{that} {value}, and it is not the initial value"
+                    "No transaction in the file{that} {value}, and it is not taken as the initial value"
                 ))
             }
             Pattern::AbortedRead => {
@@ -377,7 +377,7 @@ impl Speaker<'_> {
                 ))
             }
             Pattern::FutureRead => Some(say!(
-                "No other transaction in the file that may have committed {value}, and it is not the initial value"
+                "No other transaction in the file that may have committed {value}, and it is not taken as the initial value"
             )),
             Pattern::DuplicateElement if self.words.n_appends(read) == 1 => {
                 Some(say!("Only one operation in the file {value}"))
