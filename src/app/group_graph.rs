@@ -22,6 +22,8 @@ const MAX_EDGES: usize = 200_000;
 pub const MAX_CARDS: usize = 5_000;
 /// Maximum number of transactions that are placed so that their text can be read.
 const MOST_LEGIBLE: usize = 24;
+/// Maximum number of transactions whose operations are drawn, with an edge each.
+const MOST_WITH_ROWS: usize = 8;
 /// Maximum number of edges drawn as a graph.
 pub const MAX_ARROWS: usize = 10_000;
 
@@ -174,6 +176,10 @@ impl Gathered {
             all_operations: false,
             n_operations: &operations_in(history),
         });
+        let diagram = match diagram.cards.len() > MOST_WITH_ROWS {
+            true => diagram.bundled(),
+            false => diagram,
+        };
         if diagram.cards.len() > MAX_CARDS || diagram.arrows.len() > MAX_ARROWS {
             return None;
         }

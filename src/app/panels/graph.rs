@@ -111,7 +111,6 @@ pub(crate) fn graph_ui(
         }
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
-    zoom_ui(ui, rest, requests);
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
@@ -130,17 +129,6 @@ fn story_wrong(run: Option<&RunView>) -> BTreeSet<OperationId> {
     let shown = run.map_or(0, |run| run.scene + 1);
     let scenes = story.scenes.iter().take(shown);
     scenes.filter_map(|scene| scene.wrong).collect()
-}
-
-/// The way back to the whole picture, at its lower right corner.
-fn zoom_ui(ui: &mut Ui, area: Rect, requests: &mut Requests) {
-    let size = vec2(44.0, 24.0);
-    let place = Align2::RIGHT_BOTTOM.align_size_within_rect(size, area.shrink(10.0));
-    ui.put(place, |ui: &mut Ui| {
-        let response = ui.button("Fit").on_hover_text(super::tooltip(Command::Fit));
-        on_click(&response, Request::Run(Command::Fit), requests);
-        response
-    });
 }
 
 /// What the legend says besides the meaning of lines.
@@ -429,6 +417,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
             let menu = ui.menu_button("Layout ▾", |ui| layout_ui(ui, state, document, requests));
             menu.response
                 .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Layout"));
+            on_command(ui.button("Fit"), Command::Fit, requests);
         });
     });
 }
@@ -577,8 +566,8 @@ fn note_ui(ui: &Ui, area: Rect, text: &str) {
         FontId::proportional(style::BODY),
         palette.text,
     );
-    let place = Align2::RIGHT_TOP.anchor_size(
-        area.right_top() + vec2(-10.0, 8.0),
+    let place = Align2::LEFT_TOP.anchor_size(
+        area.left_top() + vec2(10.0, 8.0),
         galley.size() + vec2(20.0, 10.0),
     );
     ui.painter().rect(

@@ -15,6 +15,7 @@ use crate::app::vocabulary::{Attention, Focus};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
 use egui::Ui;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is said of an anomaly without edges.
@@ -117,8 +118,37 @@ fn picture_ui(
     let rest = super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
     let (answer, response) = canvas.ui(ui, rest, sketch, look, Cards::Fixed);
     let menu = answer.menu;
+    if let Some(text) = answer
+        .hovered
+        .and_then(|at| operations_text(document, group, at))
+    {
+        response.clone().on_hover_text_at_pointer(text);
+    }
     forward(ui, document, group, answer, requests);
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
+}
+
+/// Most operations named on hover.
+const MOST_NAMED: usize = 12;
+
+/// The operations of a card that edges of the component are about, where cards have no rows.
+fn operations_text(document: &Document, group: &GroupGraph, at: Attention) -> Option<String> {
+    let (history, Attention::Transaction(t)) = (document.history.as_ref()?, at) else {
+        return None;
+    };
+    let edges = group.edges.iter().map(|(edge, _)| edge);
+    let ends = edges.flat_map(|edge| [edge.from_operation, edge.to_operation]);
+    let own = ends.flatten().filter(|o| history.transaction_of(*o) == t);
+    let own: BTreeSet<OperationId> = own.collect();
+    let mut lines: Vec<String> = own
+        .iter()
+        .take(MOST_NAMED)
+        .map(|o| history.operation_text(*o))
+        .collect();
+    if own.len() > MOST_NAMED {
+        lines.push(format!("and {} more", own.len() - MOST_NAMED));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// The edges of the selected anomaly with their ends, and what has attention: another anomaly with its edges, too.

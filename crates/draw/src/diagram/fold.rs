@@ -3,7 +3,7 @@
 use super::layout::ring;
 use super::{Arrow, Card, Diagram, Emphasis, Row, RowRole};
 use isoscope_model::history::{SessionId, TransactionId};
-use isoscope_model::relations::Relation;
+use isoscope_model::relations::{EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Diagram {
@@ -53,6 +53,46 @@ impl Diagram {
             lanes: self.lanes.clone(),
             cards,
             arrows,
+        }
+    }
+
+    /// This diagram with cards without rows, and one arrow for all that lead from one card to another: it is labelled with
+    /// their relations, and [names](Arrow::also) the others. O(cards + arrows · log arrows).
+    pub fn bundled(&self) -> Diagram {
+        let cards = self.cards.iter().map(|card| Card {
+            folded: 0,
+            rows: Vec::new(),
+            ..card.clone()
+        });
+        let mut bundles: BTreeMap<(usize, usize), Vec<&Arrow>> = BTreeMap::new();
+        for arrow in &self.arrows {
+            bundles
+                .entry((arrow.from, arrow.to))
+                .or_default()
+                .push(arrow);
+        }
+        let one = |mut arrows: Vec<&Arrow>| {
+            arrows.sort_by_key(|arrow| arrow.emphasis);
+            let (first, others) = arrows.split_first()?;
+            let relations: BTreeSet<Relation> = arrows.iter().map(|arrow| arrow.relation).collect();
+            let codes: Vec<&str> = relations.iter().map(|relation| relation.code()).collect();
+            let mut also: Vec<EdgeIndex> = first.also.clone();
+            for other in others {
+                also.push(other.edge);
+                also.extend(&other.also);
+            }
+            Some(Arrow {
+                also,
+                from_row: None,
+                to_row: None,
+                label: codes.join(" "),
+                ..(*first).clone()
+            })
+        };
+        Diagram {
+            lanes: self.lanes.clone(),
+            cards: cards.collect(),
+            arrows: bundles.into_values().filter_map(one).collect(),
         }
     }
 
