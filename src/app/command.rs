@@ -165,7 +165,7 @@ commands! {
         Bookmark = Edit, "Bookmark", [plain(Key::M)], line_above => "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it";
         EditTested = Edit, "Say what was tested", [with_shift(Key::I)] => "Product, version, isolation level and nodes: every picture and text then says whether it is a bug there";
         EditNote = Edit, "Write a note", [plain(Key::I)] => "Write something about the selected anomaly";
-        Mark = Edit, "Mark in the history", [with_shift(Key::M)] => "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes";
+        Mark = Edit, "Mark in the history", [with_shift(Key::M)] => "Mark the transaction, the span from the first to the last of those chosen, or what is in view on the timeline";
         ListMore = Edit, "List more instances", [with_control_and_shift(Key::M)], line_above => "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one";
         GroupBy = Edit, "Group by…", [plain(Key::G)], without_history => "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one";
         Choose = Edit, "Select for what-if", [plain(Key::X)], line_above => "Choose the pinned transaction for a what-if, or take it out again";
@@ -389,6 +389,8 @@ pub enum Request {
     ToggleCase(usize),
     /// Go to this scene of the story.
     ReplayStep(usize),
+    /// Draw every transaction of a long cycle, or its middle as one card.
+    WholeCycle(bool),
     /// Keep this part in the picture, or stop keeping it.
     Keep(Part),
     /// Leave this part out of the picture, or put it back.

@@ -72,6 +72,9 @@ impl App {
                 self.with_document(|document| document.argument.pinned = attention)
             }
             Request::Focus(Focus::Hover(_)) => {}
+            Request::WholeCycle(is_whole) => {
+                self.pick(|overrides| overrides.whole_cycle = is_whole)
+            }
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
             Request::ShowCase(place) => self.show_case(place),
             Request::ToggleCase(place) => self.toggle_case(place),

@@ -170,7 +170,7 @@ impl App {
                 let [show, read] = [Command::Follow, Command::Reload].map(Command::key_text);
                 let text =
                     format!("Following this file. {show}: live view. {read}: read all of it again");
-                self.state.tell(Tone::Done, text);
+                self.state.tell(Tone::Note, text);
             }
             Change::Grew => {}
             Change::Rests { only_grew: true } if is_followed && !has_failed => {}

@@ -52,10 +52,12 @@ pub(super) fn known(results: &[&LevelResult], level: Level) -> Known {
     match own {
         Some(Verdict::Satisfied(_)) => return Known::Holds(None),
         Some(Verdict::Violated) => return Known::Broken(None),
-        // What others say has been considered; linearizability may mean nothing for this history.
-        Some(Verdict::Undecided(_)) => return Known::Open,
-        None => {}
+        Some(Verdict::Undecided(_)) | None => {}
     }
+    let otherwise = match own {
+        Some(_) => Known::Open,
+        None => Known::Nothing,
+    };
     let follows = |result: &&LevelResult| match result.verdict {
         Verdict::Satisfied(_) if result.level.implies(level) => {
             Some(Known::Holds(Some(result.level)))
@@ -63,7 +65,7 @@ pub(super) fn known(results: &[&LevelResult], level: Level) -> Known {
         Verdict::Violated if level.implies(result.level) => Some(Known::Broken(Some(result.level))),
         _ => None,
     };
-    results.iter().find_map(follows).unwrap_or(Known::Nothing)
+    results.iter().find_map(follows).unwrap_or(otherwise)
 }
 
 /// A pattern that was found and violates PL2 by itself, on every order and without sessions: at PL2 a read returns its

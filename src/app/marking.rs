@@ -54,7 +54,7 @@ impl App {
             Some(place) => document.marks.add(place),
             None => self.state.tell(
                 Tone::Note,
-                "Select a transaction first, or show all sessions on Lanes to mark what is in view",
+                "Select a transaction first, or show the timeline to mark what is in view",
             ),
         }
     }

@@ -59,7 +59,7 @@ pub(super) static REPLAY: Task<Arc<Story>> = Task::new(
     },
 );
 
-/// Which versions of the keys of an argument are newer, as the Key page has it, and which are intermediate: in the whole history,
+/// Which versions of the keys of an argument are newer, as the page Versions has it, and which are intermediate: in the whole history,
 /// given the edges of the anomaly there. O(keys · operations).
 fn known(
     argument: &Argument,

@@ -47,25 +47,25 @@ pub const STOPS: [Stop; 5] = [
     },
     Stop {
         title: "The graph",
-        text: "Each card is a transaction with the operations that matter, each column a session. An arrow says that one comes \
-               before the other: dotted by its session, blue because it was read, dashed because it is inferred. The \
-               arrows of an anomaly form a cycle.",
+        text: "Each card is a transaction with the operations that matter. An arrow says that one comes before the other: \
+               dotted by its session, blue because it was read, dashed because it is inferred. The thick arrows form a cycle: \
+               each of these transactions would have to come before itself.",
         part: TourTarget::Middle,
         page: Page::Graph,
         step: None,
     },
     Stop {
         title: "The argument",
-        text: "The right side tells why that is a contradiction, step by step. The keys j and k go through the steps; what a step \
-               is about lights up in the graph. Point at any arrow to read why it is there.",
+        text: "The right side tells why that is a contradiction, step by step. The arrow keys go through the steps; what a step \
+               is about lights up in the graph. “Show me” plays what happened, in order, until a read that is impossible.",
         part: TourTarget::Argument,
         page: Page::Graph,
         step: Some(2),
     },
     Stop {
         title: "Other views of the same",
-        text: "The keys 1 to 9 change the view: here are the sessions on a time axis. What is pinned in one view is pinned in \
-               all; Esc releases it, Alt and the left arrow go back.",
+        text: "The timeline has the anomaly on top and all sessions below; the wheel zooms. The other pages are about the whole \
+               file. What is pinned in one view is pinned in all; Esc releases it, Alt and the left arrow go back.",
         part: TourTarget::Middle,
         page: Page::Lanes,
         step: Some(2),

@@ -210,7 +210,9 @@ pub fn draw(
         }
     }
     leave_rows_out(&mut diagram, overrides);
-    diagram = diagram.shortened();
+    if !overrides.whole_cycle {
+        diagram = diagram.shortened();
+    }
     let foldable = diagram.foldable();
     if !overrides.folded.is_empty() {
         diagram = diagram.folded(&overrides.folded);

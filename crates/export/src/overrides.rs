@@ -72,6 +72,9 @@ pub struct Overrides {
     pub left_out: BTreeSet<Part>,
     /// Sessions of the counterexample whose transactions are drawn as one card.
     pub folded: BTreeSet<SessionId>,
+    /// Every transaction of a long cycle is drawn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole_cycle: bool,
     /// Cards moved from where the layout put them: upper left corners, in whole units of the picture.
     pub moved: BTreeMap<LayoutStyle, BTreeMap<TransactionId, (i32, i32)>>,
 }
@@ -129,6 +132,7 @@ impl Overrides {
         self.kept.is_empty()
             && self.left_out.is_empty()
             && self.folded.is_empty()
+            && !self.whole_cycle
             && self.moved.is_empty()
     }
 

@@ -62,20 +62,7 @@ pub(crate) fn argument_ui(
             }
             buttons_ui(ui, requests);
             ui.add_space(GAP);
-            let mut heading = String::new();
-            for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
-                ui.horizontal_top(|ui| {
-                    // A case is a block of its own, indented relative to what it is a case of.
-                    ui.add_space(CASE_INDENT * step.depth() as f32);
-                    ui.vertical(|ui| {
-                        if step.heading() != heading {
-                            heading = step.heading();
-                            style::bold(ui, &heading, style::HEADING, Palette::of(ui).strong);
-                        }
-                        step_ui(ui, picture, place, step, &lit, document, requests);
-                    });
-                });
-            }
+            steps_ui(ui, picture, &lit, document, requests);
             ui.add_space(2.0);
             super::cases::cases_ui(ui, picture, document, requests);
             style::note(ui, &picture.argument.explanation.size);
@@ -96,6 +83,69 @@ pub(crate) fn argument_ui(
                 super::notes::notes_ui(ui, document, requests)
             });
         });
+}
+
+/// More steps than this under one heading are folded, those between the first and the last.
+const MOST_STEPS: usize = 8;
+const FIRST_STEPS: usize = 4;
+
+/// The steps under their headings.
+fn steps_ui(
+    ui: &mut Ui,
+    picture: &Picture,
+    lit: &Lit,
+    document: &Document,
+    requests: &mut Requests,
+) {
+    let steps: Vec<(usize, &Step)> = picture
+        .argument
+        .explanation
+        .steps
+        .iter()
+        .enumerate()
+        .collect();
+    for part in
+        steps.chunk_by(|(_, a), (_, b)| (a.heading(), a.depth()) == (b.heading(), b.depth()))
+    {
+        let depth = part.first().map_or(0, |(_, step)| step.depth());
+        ui.horizontal_top(|ui| {
+            // A case is a block of its own, indented relative to what it is a case of.
+            ui.add_space(CASE_INDENT * depth as f32);
+            ui.vertical(|ui| part_ui(ui, (picture, part), lit, document, requests));
+        });
+    }
+}
+
+/// Steps under one heading: of many, the first and the last, until the others are asked for or one of them has attention.
+fn part_ui(
+    ui: &mut Ui,
+    (picture, part): (&Picture, &[(usize, &Step)]),
+    lit: &Lit,
+    document: &Document,
+    requests: &mut Requests,
+) {
+    let Some((first, step)) = part.first() else {
+        return;
+    };
+    style::bold(ui, &step.heading(), style::HEADING, Palette::of(ui).strong);
+    let id = ui.id().with(("all steps", picture.argument.id, *first));
+    let folded = FIRST_STEPS..part.len().saturating_sub(1);
+    let pinned = document.argument.pinned;
+    let is_pinned = |(place, _): &(usize, &Step)| pinned == Some(Attention::Step(*place));
+    let is_whole = part.len() <= MOST_STEPS
+        || part[folded.clone()].iter().any(is_pinned)
+        || ui.data(|data| data.get_temp(id).unwrap_or(false));
+    for (n, (place, step)) in part.iter().enumerate() {
+        if is_whole || !folded.contains(&n) {
+            step_ui(ui, picture, *place, step, lit, document, requests);
+        } else if n == folded.start {
+            let text = format!("… {} more like these", folded.len());
+            let more = RichText::new(text).color(Palette::of(ui).accent);
+            if ui.add(egui::Button::new(more).frame(false)).clicked() {
+                ui.data_mut(|data| data.insert_temp(id, true));
+            }
+        }
+    }
 }
 
 /// What is done most with an anomaly.

@@ -5,6 +5,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::following::Following;
 use crate::app::live::Snapshot;
 use crate::app::style::{self, Palette};
+use crate::app::verdict_summary::Conclusion;
 use crate::report::grouped;
 use egui::{RichText, ScrollArea, Ui, vec2};
 
@@ -57,6 +58,18 @@ pub(crate) fn state_ui(ui: &mut Ui, following: &Following, requests: &mut Reques
 fn answers_ui(ui: &mut Ui, snapshot: &Snapshot) {
     let palette = Palette::of(ui);
     style::bold(ui, "So far", style::HEADING, palette.strong);
+    let (checked, waiting) = (snapshot.status.delivered, snapshot.status.waiting as u64);
+    let all = checked + waiting;
+    let is_partial = waiting > 0;
+    if is_partial {
+        let text = format!(
+            "{} of {} transactions checked",
+            grouped(checked),
+            grouped(all)
+        );
+        ui.label(RichText::new(text).color(palette.caution))
+            .on_hover_text("The others wait for a transaction that they read from");
+    }
     egui::Grid::new("answers so far")
         .num_columns(2)
         .spacing(vec2(14.0, 3.0))
@@ -64,7 +77,12 @@ fn answers_ui(ui: &mut Ui, snapshot: &Snapshot) {
             for (level, conclusion) in &snapshot.levels {
                 ui.label(level.code())
                     .on_hover_text(level.long_name().replace('-', " "));
-                ui.label(RichText::new(conclusion.word()).color(palette.conclusion(*conclusion)));
+                // What holds of a part is no good news yet.
+                let (word, colour) = match conclusion {
+                    Conclusion::Holds if is_partial => ("satisfied so far", palette.text),
+                    conclusion => (conclusion.word(), palette.conclusion(*conclusion)),
+                };
+                ui.label(RichText::new(word).color(colour));
                 ui.end_row();
             }
         });

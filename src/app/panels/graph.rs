@@ -106,8 +106,16 @@ pub(crate) fn graph_ui(
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
-        if let Some(text) = shortened_row(&picture, document.argument.hovered) {
-            response.clone().on_hover_text_at_pointer(text);
+        match document.argument.hovered {
+            Some(Attention::Transaction(t)) if is_stretch(&picture, t) => {
+                let hint = "A double-click draws all of them";
+                drop(response.clone().on_hover_text_at_pointer(hint));
+            }
+            hovered => {
+                if let Some(text) = shortened_row(&picture, hovered) {
+                    response.clone().on_hover_text_at_pointer(text);
+                }
+            }
         }
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
@@ -330,6 +338,10 @@ fn forward(
     if let Some(Attention::Edge(edge)) = answer.double_clicked {
         requests.push(Request::ToggleEvidence(edge));
     } else if let Some(Attention::Transaction(t)) = answer.double_clicked
+        && is_stretch(picture, t)
+    {
+        requests.push(Request::WholeCycle(true));
+    } else if let Some(Attention::Transaction(t)) = answer.double_clicked
         && let Some(session) = folded(t)
     {
         requests.push(Request::FoldSession(session));
@@ -351,6 +363,12 @@ fn forward(
             requests.push(Request::ShowOperation(whole));
         }
     }
+}
+
+/// Whether a card is in place of the middle of a long cycle.
+fn is_stretch(picture: &Picture, t: TransactionId) -> bool {
+    let mut cards = picture.sketch.diagram.cards.iter();
+    cards.any(|card| card.transaction == t && card.is_stretch())
 }
 
 fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -500,6 +518,14 @@ fn layout_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
             Request::FoldSessions(!any),
             requests,
         );
+    }
+    if let Some(picture) = picture {
+        let is_whole = picture.shows.overrides.whole_cycle;
+        let cards = &picture.sketch.diagram.cards;
+        if is_whole || cards.iter().any(|card| card.is_stretch()) {
+            let request = Request::WholeCycle(!is_whole);
+            switch_ui(ui, "All of the cycle", is_whole, request, requests);
+        }
     }
     switch_ui(
         ui,

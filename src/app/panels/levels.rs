@@ -133,11 +133,14 @@ fn pill_ui(
         .iter()
         .find(|(asked, _)| *asked == level);
     let result = asked.and_then(|(_, result)| result.as_deref());
+    // What follows from another level counts where it was left open itself, too.
+    let is_open = |result: &LevelResult| matches!(result.verdict, Verdict::Undecided(_));
+    let result = result.filter(|result| !is_open(result) || !follows(document, level));
+    let asked = asked.filter(|_| result.is_some() || !follows(document, level));
     let verdict = result.map(|result| &result.verdict);
-    let implied = if asked.is_none() {
-        implied(document, level)
-    } else {
-        Known::Nothing
+    let implied = match asked {
+        None => implied(document, level),
+        Some(_) => Known::Nothing,
     };
     let colour = match implied {
         Known::Holds(_) | Known::Broken(_) => lattice::colour_of(implied, &palette),
@@ -233,6 +236,14 @@ fn pill_ui(
             weakest,
         )
     });
+}
+
+/// Whether other levels decide one.
+fn follows(document: &Document, level: Level) -> bool {
+    matches!(
+        implied(document, level),
+        Known::Holds(Some(_)) | Known::Broken(Some(_))
+    )
 }
 
 /// What other levels say of one that was not asked for, as in the lattice.

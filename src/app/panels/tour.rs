@@ -81,12 +81,12 @@ pub(crate) fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
 fn rect_of(ctx: &Context, part: TourTarget) -> Option<Rect> {
     let panel = |name: &str| PanelState::load(ctx, Id::new(name)).map(|state| state.outer_rect);
     match part {
-        TourTarget::Levels => panel("levels"),
+        TourTarget::Levels => panel("top bar"),
         TourTarget::Argument => panel("argument"),
         TourTarget::Middle => {
-            let (top, left) = (panel("levels")?.bottom(), panel("anomalies")?.right());
+            let (top, left) = (panel("top bar")?.bottom(), panel("anomalies")?.right());
             let (bottom, right) = (
-                panel("status")?.top(),
+                ctx.content_rect().bottom(),
                 panel("argument").map_or(ctx.content_rect().right(), |r| r.left()),
             );
             Some(Rect::from_min_max(

@@ -224,7 +224,7 @@ const STRETCH: &str = "… ";
 
 impl Card {
     /// Whether it is in place of the middle of a long cycle.
-    pub(super) fn is_stretch(&self) -> bool {
+    pub fn is_stretch(&self) -> bool {
         self.title.starts_with(STRETCH)
     }
 

@@ -10,6 +10,8 @@ use emath::Vec2;
 
 /// Texts may be scaled down to this, which is 11 units for the smallest.
 pub const LEAST_SCALE: f32 = 0.88;
+/// Differences between scales that do not matter.
+const ABOUT: f32 = 0.05;
 
 /// What it costs to scatter the transactions of few sessions.
 const SCATTERED: f32 = 1000.0;
@@ -153,7 +155,8 @@ fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) 
     let shape = corners.sum::<f32>() + layout.bounds.height() / 200.0;
     (
         unclear,
-        (LEAST_SCALE - scale).max(0.0),
+        // A little smaller is as good.
+        ((LEAST_SCALE - scale).max(0.0) / ABOUT).floor(),
         crossings(layout) as f32 + 20.0 * (1.0 - scale) + shape + strangeness,
     )
 }
