@@ -27,17 +27,20 @@ pub enum Group {
     Go,
     /// What is shown and how.
     View,
+    /// Other checkers, recordings, and files that grow.
+    Tools,
     /// Help menu.
     Help,
 }
 
 impl Group {
     /// All groups, in menu order.
-    pub const ALL: [Group; 5] = [
+    pub const ALL: [Group; 6] = [
         Group::File,
         Group::Edit,
         Group::Go,
         Group::View,
+        Group::Tools,
         Group::Help,
     ];
 
@@ -48,6 +51,7 @@ impl Group {
             Group::Edit => "Edit",
             Group::Go => "Go",
             Group::View => "View",
+            Group::Tools => "Tools",
             Group::Help => "Help",
         }
     }
@@ -154,11 +158,11 @@ commands! {
         CopyMarkdown = File, "Copy as Markdown", [with_control(Key::M)] => "Put the argument on the clipboard, ready for an issue tracker";
         SaveProject = File, "Save project", [with_control(Key::S)], line_above => "Keep notes, filter, layout and evidence in a file next to the history";
         CopyLink = File, "Copy link", [with_control(Key::L)] => "Put a link to this anomaly and view on the clipboard, to be opened with isoscope";
-        RunWorkload = File, "Run and record", [with_control(Key::Enter)], line_above, without_history => "Run the workload of the Collect page once, record it, and check it while it grows";
-        Hunt = File, "Hunt", [with_control_and_shift(Key::H)], without_history => "Run the workload of the Collect page with one seed after the other until a violation appears";
-        CompareLevels = File, "Compare levels", [with_control_and_shift(Key::L)], without_history => "Run the workload of the Collect page at every isolation level of the database";
-        OpenCollected = File, "Open recording", [with_control_and_shift(Key::N)], without_history => "Open what the Collect page recorded last, at its violation if there is one";
-        WriteRounds = File, "Save rounds as CSV", [with_control_and_shift(Key::S)], without_history => "Write the table of the Collect page next to its histories";
+        RunWorkload = Tools, "Run and record", [with_control(Key::Enter)], line_above, without_history => "Run the workload of the Collect page once, record it, and check it while it grows";
+        Hunt = Tools, "Hunt", [with_control_and_shift(Key::H)], without_history => "Run the workload of the Collect page with one seed after the other until a violation appears";
+        CompareLevels = Tools, "Compare levels", [with_control_and_shift(Key::L)], without_history => "Run the workload of the Collect page at every isolation level of the database";
+        OpenCollected = Tools, "Open recording", [with_control_and_shift(Key::N)], without_history => "Open what the Collect page recorded last, at its violation if there is one";
+        WriteRounds = Tools, "Save rounds as CSV", [with_control_and_shift(Key::S)], without_history => "Write the table of the Collect page next to its histories";
         Quit = File, "Quit", [with_control(Key::Q)], line_above, without_history => "Close the window";
         Undo = Edit, "Undo", [with_control(Key::Z)] => "Undo the last change of filter, grouping, notes, marks, what is chosen or what is drawn";
         Redo = Edit, "Redo", [with_control_and_shift(Key::Z), with_control(Key::Y)] => "Redo the last change that was undone";
@@ -190,7 +194,7 @@ commands! {
         NextMark = Go, "Next mark", [with_shift(Key::J)], line_above => "Show the next marked place of the history";
         PreviousMark = Go, "Previous mark", [with_shift(Key::K)] => "Show the previous marked place of the history";
         Locate = Go, "Show in the history", [with_shift(Key::H)] => "Go to the place of the pinned transaction, or of the anomaly, in the whole history";
-        OpenLog = Go, "Open the log…", [with_shift(Key::O)] => "Open the log of the server at the moment of the selected transaction, by a command of yours";
+        OpenLog = Tools, "Open the log…", [with_shift(Key::O)] => "Open the log of the server at the moment of the selected transaction, by a command of yours";
         Palette = Go, "Find anything…", [with_control(Key::P), with_control(Key::K)], line_above, without_history => "Find a command, an anomaly, a transaction or a key by its name";
         ExpandEvidence = Go, "Expand evidence", [plain(Key::E)] => "Show or fold the evidence behind the selected inferred edge, or behind all of them";
         FocusFilter = Go, "Filter anomalies", [with_control(Key::F), plain(Key::Slash)] => "Type into the filter of the anomaly list";
@@ -203,15 +207,15 @@ commands! {
         SwitchLayout = View, "Switch layout", [plain(Key::L)] => "Draw the graph in session columns or in layers";
         WhereMap = View, "Where in the history", [with_shift(Key::S)], line_above => "Show the map of the history below the graph, or hide it";
         Lattice = View, "All levels", [with_shift(Key::L)] => "Show what is known of every level, or hide it";
-        CheckEveryLevel = Edit, "Check all levels", [with_shift(Key::C)], line_above => "Check the history against every level of the lattice, which may take much longer";
+        CheckEveryLevel = Tools, "Check all levels", [with_shift(Key::C)], line_above => "Check the history against every level of the lattice, which may take much longer";
     }
     after_pages {
-        RunCheckers = Edit, "Run checkers", [plain(Key::R)] => "Let the chosen checkers run, one after the other";
+        RunCheckers = Tools, "Run checkers", [plain(Key::R)] => "Let the chosen checkers run, one after the other";
         ShowBatch = View, "Folder", [plain(Key::B)], line_above, without_history => "The table of the histories in the open folder";
-        ShowCollect = View, "Collect", [with_control(Key::N)], without_history => "Run a workload on a database, record it as a history and check it";
-        Follow = View, "Follow", [with_control(Key::T)], without_history => "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history";
-        HoldLanes = View, "Pause", [plain(Key::Space)], without_history => "Pause what is shown, or go on: the story of an anomaly, or the lanes of what is recorded or followed";
-        OpenFound = Go, "Open the first live anomaly", [with_control_and_shift(Key::F)], without_history => "Draw the first anomaly of what is recorded or followed, which goes on meanwhile";
+        ShowCollect = Tools, "Collect", [with_control(Key::N)], without_history => "Run a workload on a database, record it as a history and check it";
+        Follow = Tools, "Follow", [with_control(Key::T)], without_history => "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history";
+        HoldLanes = Tools, "Pause", [plain(Key::Space)], without_history => "Pause what is shown, or go on: the story of an anomaly, or the lanes of what is recorded or followed";
+        OpenFound = Tools, "Open the first live anomaly", [with_control_and_shift(Key::F)], without_history => "Draw the first anomaly of what is recorded or followed, which goes on meanwhile";
         SwitchTime = View, "Next time axis", [plain(Key::T)] => "Draw lanes by the clock, with idle stretches cut short, or by a number that the log has for each transaction";
         SwitchTheme = View, "Dark or light", [plain(Key::D)], without_history => "Change between the dark and the light theme";
         LargerText = View, "Larger text", [with_control(Key::Plus), with_control(Key::Equals)], without_history => "Make all text and controls larger, as far as the window has room for them";
@@ -225,7 +229,10 @@ commands! {
 static ROWS: LazyLock<Vec<CommandRow>> = LazyLock::new(|| {
     let of_page = |row: &'static PageRow| CommandRow {
         command: Command::Show(row.page),
-        group: Group::View,
+        group: match row.page {
+            Page::Checkers => Group::Tools,
+            _ => Group::View,
+        },
         name: row.name,
         tooltip: row.tooltip,
         keys: &row.keys,

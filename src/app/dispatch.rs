@@ -406,6 +406,8 @@ impl App {
 
     fn show(&mut self, page: Page) {
         self.state.page = page;
+        // What was chosen elsewhere meanwhile is in view.
+        self.with_document(|document| document.browser.scroll = true);
         self.state.show_batch &= self.state.document.is_none();
         if self.state.document.is_some() {
             self.state.uncover();

@@ -382,6 +382,12 @@ impl App {
             (false, false) => Focused::Nothing,
         };
         while let Some(command) = ctx.input_mut(|input| Command::pressed(input, focused)) {
+            // What is typed after it in the same frame is for the field.
+            if command == Command::FocusFilter {
+                ctx.memory_mut(|memory| memory.request_focus(panels::anomalies::filter_id()));
+                requests.push(command::Request::Run(command));
+                break;
+            }
             if !over
                 || matches!(
                     command,
@@ -533,7 +539,7 @@ impl App {
         };
         // In a wide one the sides get more, too.
         let usual = |least: f32, share: f32, most: f32| (width * share).clamp(least, most);
-        Panel::left("anomalies")
+        Panel::left(side_panel(ui.ctx(), "anomalies"))
             .default_size(usual(334.0, 0.16, 400.0))
             .size_range(200.0..=widest(520.0, 200.0, 0.25))
             .frame(side)
@@ -541,7 +547,7 @@ impl App {
                 panels::anomalies::anomalies_ui(ui, state, document, requests);
             });
         if state.page == Page::Health {
-            Panel::right("rules panel")
+            Panel::right(side_panel(ui.ctx(), "rules panel"))
                 .default_size(usual(340.0, 0.17, 440.0))
                 .size_range(250.0..=widest(620.0, 250.0, 0.27))
                 .frame(side)
@@ -549,7 +555,7 @@ impl App {
                     panels::rules::rules_ui(ui, document, requests);
                 });
         } else if state.page.shows_argument(width >= NARROW) {
-            Panel::right("argument")
+            Panel::right(side_panel(ui.ctx(), "argument"))
                 .default_size(usual(340.0, 0.17, 440.0))
                 .size_range(240.0..=widest(620.0, 240.0, 0.29))
                 .frame(side)
@@ -664,6 +670,13 @@ impl eframe::App for App {
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         visuals.panel_fill.to_normalized_gamma_f32()
     }
+}
+
+/// The name under which the width of a side panel is kept: another one where text is larger or the window narrow, so that a
+/// width that had to shrink comes back.
+pub(crate) fn side_panel(ctx: &egui::Context, name: &str) -> egui::Id {
+    let size = (ctx.zoom_factor() * 100.0).round() as u32;
+    egui::Id::new((name, size, ctx.content_rect().width() < NARROW))
 }
 
 /// What copies text copies the picture where no text is selected: egui gives no key for it.

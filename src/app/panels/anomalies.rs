@@ -22,6 +22,9 @@ use egui::{
 /// What the anomalies are that have the cause of a simpler one.
 const SAME_CAUSE: &str = "The same operations also form these patterns. Each can be drawn as itself; the simplest is above.";
 
+/// From this width on the counts are beside the heading, in points.
+const BESIDE: f32 = 260.0;
+
 /// Name of the filter field.
 pub(crate) const FILTER_ID: &str = "anomaly filter";
 
@@ -50,34 +53,18 @@ pub(crate) fn anomalies_ui(
         .catalogue
         .as_ref()
         .map_or(0, |c| c.findings.patterns.values().sum());
+    let is_narrow = ui.available_width() < BESIDE;
     ui.horizontal(|ui| {
-        let label = style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
+        style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
         bookmarks_ui(ui, document, requests);
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let shown = document.tree.order().len() as u64;
-            let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
-            let text = match document.tree.filter().is_empty() {
-                _ if !is_counted => "counting…".to_owned(),
-                _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
-                true => document.catalogue.as_ref().map_or_else(String::new, |catalogue| {
-                    causes_and_patterns(&catalogue.findings, catalogue.n_causes())
-                }),
-                false => {
-                    let of = document.tree.n_named().unwrap_or(total);
-                    let causes = counted(document.tree.n_causes(), "cause");
-                    format!("{} of {} in {causes}", grouped(shown), grouped(of))
-                }
-            };
-            if document.catalogue.is_some() {
-                let label = ui.colored_label(palette.weak, text);
-                label.on_hover_text(
-                    "The operations of one cause may form several patterns. All are counted; “List … more” lists those that are not \
-                     listed yet.",
-                );
-            }
-        });
-        label
+        if !is_narrow {
+            let layout = egui::Layout::right_to_left(egui::Align::Center);
+            ui.with_layout(layout, |ui| counts_ui(ui, document, total));
+        }
     });
+    if is_narrow {
+        counts_ui(ui, document, total);
+    }
     filter_ui(ui, state, document, requests);
     chips_ui(ui, document, requests);
     ui.add_space(2.0);
@@ -109,6 +96,33 @@ pub(crate) fn anomalies_ui(
             },
         )),
     }
+}
+
+/// The field of the filter.
+pub(crate) fn filter_id() -> egui::Id {
+    egui::Id::new(FILTER_ID)
+}
+
+/// How many causes and patterns there are, or are left by the filter.
+fn counts_ui(ui: &mut Ui, document: &Document, total: u64) {
+    let Some(catalogue) = &document.catalogue else {
+        return;
+    };
+    let text = match document.tree.filter().is_empty() {
+        _ if !catalogue.findings.is_counted() => "counting…".to_owned(),
+        _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
+        true => causes_and_patterns(&catalogue.findings, catalogue.n_causes()),
+        false => {
+            let shown = grouped(document.tree.order().len() as u64);
+            let of = grouped(document.tree.n_named().unwrap_or(total));
+            let causes = counted(document.tree.n_causes(), "cause");
+            format!("{shown} of {of} in {causes}")
+        }
+    };
+    ui.colored_label(Palette::of(ui).weak, text).on_hover_text(
+        "The operations of one cause may form several patterns. All are counted; “List … more” lists those that are not \
+         listed yet.",
+    );
 }
 
 /// How many anomalies are bookmarked, in the heading: a line of its own would move the list below the pointer.
@@ -185,7 +199,7 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
         let clear = !filter.is_empty();
         let width = ui.available_width() - if clear { 66.0 } else { 36.0 };
         let field = egui::TextEdit::singleline(&mut filter)
-            .id(egui::Id::new(FILTER_ID))
+            .id(filter_id())
             .hint_text("filter: pattern, T295, key:4, session:2")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width);

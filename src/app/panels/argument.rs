@@ -47,7 +47,7 @@ pub(crate) fn argument_ui(
     };
     let stale = document.current_picture().is_none();
     ScrollArea::vertical()
-        .id_salt("argument")
+        .id_salt(("argument", picture.argument.id))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.multiply_opacity(if stale { 0.5 } else { 1.0 });

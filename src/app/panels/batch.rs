@@ -6,6 +6,7 @@ use super::{on_click, on_menu_click, small_cycle};
 use crate::app::batch::{Batch, Column, Outcome};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette, ROW, counted_as, duration};
+use crate::diagram::text_size::elide;
 use crate::report::grouped;
 use egui::{
     Align2, CornerRadius, FontId, Key, Modifiers, Rect, ScrollArea, Sense, Ui, WidgetInfo,
@@ -13,7 +14,10 @@ use egui::{
 };
 
 /// Share of the width that each column takes.
-const SHARES: [f32; 6] = [0.21, 0.08, 0.24, 0.07, 0.35, 0.05];
+const SHARES: [f32; 6] = [0.28, 0.08, 0.24, 0.06, 0.29, 0.05];
+
+/// About the width of a letter of a name, in points.
+const LETTER: f32 = 7.0;
 
 /// Width of the picture of a signature, in points.
 const PICTURE: f32 = 84.0;
@@ -215,7 +219,12 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
                 palette.text,
             );
         }
-        _ => text(0, &row.name, palette.text),
+        // Names often differ at their ends: of long ones the middle is left out.
+        _ => text(
+            0,
+            &elide(&row.name, (widths[0] / LETTER) as usize),
+            palette.text,
+        ),
     }
     let spoken = match &row.outcome {
         Outcome::Waiting => {

@@ -18,6 +18,14 @@ pub(crate) fn help_ui(ui: &mut Ui, requests: &mut Requests) {
         ui.set_width(WIDTHS.0.min(ui.ctx().content_rect().width() - 90.0));
         ui.horizontal(|ui| {
             style::bold_line(ui, "Keys and legend", style::TITLE, palette.strong);
+            style::note(
+                ui,
+                concat!(
+                    "IsoScope ",
+                    env!("CARGO_PKG_VERSION"),
+                    " · documentation: docs/window.md"
+                ),
+            );
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.button("Close").clicked()
             })
@@ -49,6 +57,7 @@ fn sheet_ui(ui: &mut Ui) -> bool {
             keys_ui(&mut columns[1], Group::File);
             keys_ui(&mut columns[1], Group::Edit);
             keys_ui(&mut columns[n - 1], Group::View);
+            keys_ui(&mut columns[n - 1], Group::Tools);
             keys_ui(&mut columns[n - 1], Group::Help);
         });
     });
@@ -79,7 +88,7 @@ fn edges_ui(ui: &mut Ui) {
     );
     style::note(
         ui,
-        "Drag a card to move it, drag the background to pan, Ctrl+wheel zooms, a double-click on an edge shows or folds its evidence.",
+        "Drag a card to move it, drag the background to pan, the wheel zooms, a double-click on an edge shows or folds its evidence.",
     );
     ui.label(
         anomalies::filter_help()

@@ -80,14 +80,18 @@ pub(crate) fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
 /// Where a part of the window is.
 fn rect_of(ctx: &Context, part: TourTarget) -> Option<Rect> {
     let panel = |name: &str| PanelState::load(ctx, Id::new(name)).map(|state| state.outer_rect);
+    let side = |name: &str| {
+        let id = crate::app::side_panel(ctx, name);
+        PanelState::load(ctx, id).map(|state| state.outer_rect)
+    };
     match part {
         TourTarget::Levels => panel("top bar"),
-        TourTarget::Argument => panel("argument"),
+        TourTarget::Argument => side("argument"),
         TourTarget::Middle => {
-            let (top, left) = (panel("top bar")?.bottom(), panel("anomalies")?.right());
+            let (top, left) = (panel("top bar")?.bottom(), side("anomalies")?.right());
             let (bottom, right) = (
                 ctx.content_rect().bottom(),
-                panel("argument").map_or(ctx.content_rect().right(), |r| r.left()),
+                side("argument").map_or(ctx.content_rect().right(), |r| r.left()),
             );
             Some(Rect::from_min_max(
                 egui::pos2(left, top),

@@ -128,7 +128,7 @@ const SERIALIZABILITY: Quotation = Quotation {
 
 const SESSION_ORDER: Quotation = Quotation {
     name: "Session order",
-    formula: "(t1, t2) ∈ so ⇔ t1 and t2 are of one session, t1 earlier; (⊥, t) ∈ so for every t; so ⊆ co",
+    formula: "(t1, t2) ∈ so ⇔ t1 and t2 are of one session, t1 earlier; (t0, t) ∈ so for every t, where t0 wrote the initial values; so ⊆ co",
     words: "what one client did one after the other is committed in that order, and after the initial state",
     source: "Biswas & Enea 2019, Def. 2.2",
 };

@@ -98,11 +98,35 @@ fn code(words: &str) -> String {
     format!("{tick}{pad}{words}{pad}{tick}")
 }
 
-/// Prevents names from acting as Markdown or HTML, in trackers also as mentions or references to issues.
+/// Prevents names from acting as Markdown or HTML, in trackers also as mentions or references to issues: there the name of
+/// a transaction such as `web03#34` is in code marks, which anyone can read unrendered, too.
 fn escape(words: &str, reader: Reader<'_>) -> String {
-    let is_tracker = matches!(reader, Reader::Tracker { .. });
+    let words = visible_line(words);
+    if !matches!(reader, Reader::Tracker { .. }) {
+        return escaped(&words, false);
+    }
+    let is_of_name = |c: char| c.is_alphanumeric() || "#_-.:/".contains(c);
     let mut out = String::with_capacity(words.len());
-    for c in visible_line(words).chars() {
+    let mut rest = words.as_str();
+    while let Some(first) = rest.chars().next() {
+        let n = rest.find(|c| is_of_name(c) != is_of_name(first));
+        let (run, after) = rest.split_at(n.unwrap_or(rest.len()));
+        let name = run.trim_end_matches(['.', ':', '-']);
+        match name.find('#') {
+            Some(at) if at > 0 && at + 1 < name.len() => {
+                out += &code(name);
+                out += &escaped(&run[name.len()..], true);
+            }
+            _ => out += &escaped(run, true),
+        }
+        rest = after;
+    }
+    out
+}
+
+fn escaped(words: &str, is_tracker: bool) -> String {
+    let mut out = String::with_capacity(words.len());
+    for c in words.chars() {
         match c {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
@@ -138,6 +162,12 @@ mod tests {
         assert_eq!(
             markdown(&document, tracker),
             "## a\\*b &#64;c &#35;1\n\n&lt;i&gt;\\|**x\\_y**`` a`\\|b ``\n"
+        );
+        let mut named = Document::default();
+        named.paragraph(vec![text("web03#34's read, after web19#25.")]);
+        assert_eq!(
+            markdown(&named, tracker),
+            "`web03#34`'s read, after `web19#25`.\n"
         );
         assert_eq!(
             markdown(&document, Reader::Anyone),
