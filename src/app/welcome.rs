@@ -13,7 +13,7 @@ use crate::formats::{self, Input};
 use std::sync::Arc;
 
 /// The history.
-const SAMPLE: &str = "lost-update.json";
+const SAMPLE: &str = "write-skew.hist";
 
 /// What is shown.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn the_picture_shows_what_the_sample_is_about() {
         let picture = picture(&Control::new()).expect("the sample has an anomaly");
-        assert_eq!(picture.title, "One of two updates was lost");
+        assert_eq!(picture.title, "Two transactions missed each other's write");
         assert!(!picture.scene.marks.is_empty() && !picture.claim.is_empty());
     }
 }

@@ -497,6 +497,9 @@ fn every_sample_opens_from_the_welcome_page() {
         window.set_size(egui::vec2(1280.0, 2000.0));
         window.run_steps(2);
         let title = isoscope::app::samples::title(place);
+        let all = format!("All {} samples", isoscope::app::samples::ALL.len());
+        window.get_by_label(&all).click();
+        window.run_steps(3);
         window
             .get_by_label_contains(&format!("Sample {title}: "))
             .click();

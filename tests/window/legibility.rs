@@ -226,6 +226,40 @@ fn nothing_is_outside_the_window_or_cut() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// What a screen reader says, from the first to the last.
+fn spoken(window: &Window) -> Vec<String> {
+    let (mut all, mut open) = (Vec::new(), vec![window.root().accesskit_node()]);
+    while let Some(node) = open.pop() {
+        let children: Vec<_> = node.children().collect();
+        open.extend(children.into_iter().rev());
+        all.extend(node.label().or_else(|| node.value()));
+    }
+    all
+}
+
+#[test]
+fn a_screen_reader_gets_the_parts_of_the_window_in_their_order() {
+    let (mut window, _folder) = window::opened(FRACTURED, egui::Theme::Dark);
+    window.run_steps(4);
+    let spoken = spoken(&window);
+    let picture = document(&window).current_picture().expect("a picture");
+    let explanation = &picture.argument.explanation;
+    let parts = [
+        "Level RA: violated".to_owned(),
+        format!("{} ", explanation.title),
+        explanation.title.clone(),
+        "Step 1: ".to_owned(),
+        format!("Step {}: ", explanation.steps.len()),
+        "Where in the history".to_owned(),
+    ];
+    let mut from = 0;
+    for part in parts {
+        let rest = spoken[from..].iter();
+        let found = rest.clone().position(|text| text.starts_with(&part));
+        from += 1 + found.unwrap_or_else(|| panic!("{part} after {:?}", &spoken[..from]));
+    }
+}
+
 #[test]
 fn the_size_of_text_is_chosen_by_keys_and_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -4,6 +4,7 @@ use super::scene::{described, paint_named};
 use super::{on_click, small_button_ui};
 use crate::app::canvas::look::Look;
 use crate::app::canvas::scene::{Drawn, DrawnAt};
+use crate::app::canvas::navigation::wheel_factor;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Live, LiveViolation, Stretch};
 use crate::app::style::{self, Palette, counted};
@@ -200,7 +201,7 @@ fn navigate(
     kept: &mut LiveView,
 ) {
     let factor = if response.hovered() {
-        ui.input(|input| input.zoom_delta())
+        ui.input(|input| input.zoom_delta() * wheel_factor(input.smooth_scroll_delta().y))
     } else {
         1.0
     };

@@ -109,7 +109,7 @@ fn title_ui(ui: &mut Ui, document: &Document) {
     };
     if let Some(figures) = &document.recorded {
         let n = counted(figures.transactions, "transaction");
-        job.append(&n, 8.0, part(style::SMALL, palette.weak));
+        job.append(&format!(" {n}"), 5.0, part(style::SMALL, palette.weak));
         whole += &format!(
             "\n{} · {n} · {} · {}",
             counted(figures.sessions, "session"),

@@ -15,6 +15,8 @@ use egui::{
 
 /// Width of the page's column.
 const WIDTH: f32 = 760.0;
+/// Samples that are shown at first.
+const FIRST: usize = 6;
 const TILE: egui::Vec2 = vec2(244.0, 54.0);
 /// Height of the picture with its frame.
 const PICTURE: f32 = 250.0;
@@ -251,14 +253,21 @@ fn samples_ui(ui: &mut Ui, requests: &mut Requests) {
         return;
     }
     heading_ui(ui, "Samples");
+    let id = ui.id().with("all samples");
+    let mut all = ui.data(|data| data.get_temp::<bool>(id).unwrap_or(false));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
-        for (place, sample) in samples::ALL.iter().enumerate() {
+        let shown = if all { samples::ALL.len() } else { FIRST };
+        for (place, sample) in samples::ALL.iter().enumerate().take(shown) {
             if tile_ui(ui, &samples::title(place), sample.about) {
                 requests.push(Request::OpenSample(place));
             }
         }
     });
+    ui.add_space(6.0);
+    let text = format!("All {} samples", samples::ALL.len());
+    all |= !all && ui.button(text).clicked();
+    ui.data_mut(|data| data.insert_temp(id, all));
 }
 
 fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
