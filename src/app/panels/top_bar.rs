@@ -44,7 +44,8 @@ pub(crate) fn top_bar_ui(
                 style::note(ui, format!("Looking into {}…", folder.display()));
             }
             let Some(document) = document else { return };
-            let is_shown = !state.show_batch && !state.is_covered();
+            let has_levels = document.phase != Phase::Failed;
+            let is_shown = has_levels && !state.show_batch && !state.is_covered();
             match document.is_busy() {
                 true => progress_ui(ui, progress, requests),
                 false if is_shown => {

@@ -84,7 +84,7 @@ pub(crate) fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, reques
         }
     });
     if !state.recent.is_empty() {
-        style::note(ui, "Recent files are in the File menu.");
+        style::note(ui, "Recent files are in the menu.");
     }
     ui.add_space(18.0);
     style::bold(
