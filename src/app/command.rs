@@ -537,6 +537,8 @@ pub enum Request {
     Dismiss(usize),
     /// Stop the visible work, whatever else is open or being typed.
     Stop,
+    /// Show a folder in the system's file manager.
+    ShowFolder(PathBuf),
     /// Copy text to the clipboard.
     Copy(String),
     /// Ask where to save the picture of the order shown.

@@ -72,6 +72,7 @@ impl App {
                 self.with_document(|document| document.argument.pinned = attention)
             }
             Request::Focus(Focus::Hover(_)) => {}
+            Request::ShowFolder(folder) => self.show_folder(&folder),
             Request::WholeCycle(is_whole) => {
                 self.pick(|overrides| overrides.whole_cycle = is_whole)
             }
@@ -465,6 +466,8 @@ impl App {
             view,
             path: path.display().to_string(),
             with_argument: true,
+            preview: None,
+            previewed: None,
         });
         // They can be exported without having been looked at.
         self.prepare_key();
@@ -508,7 +511,7 @@ impl App {
     }
 
     /// The selected anomaly as it is drawn on a page.
-    fn drawn_on(&self, page: Page) -> Option<exporting::What> {
+    pub(super) fn drawn_on(&self, page: Page) -> Option<exporting::What> {
         let document = self.state.document.as_ref()?;
         Some(exporting::What {
             picture: Arc::clone(document.current_picture()?),

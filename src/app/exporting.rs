@@ -1,12 +1,14 @@
 //! Writing exports off the frame.
 
+use super::App;
 use super::files::write_whole;
 use super::picture::Picture;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
-use super::vocabulary::Tone;
+use super::vocabulary::{Banner, Tone};
 use crate::checkers::lattice::Promise;
 use crate::control::Control;
+use crate::diagram::scene::Scene;
 use crate::export::bundle::{self, Brief};
 use crate::export::{self, ComposeOptions, Evidence, ExportKind, Pixels, View, compose, export};
 use crate::files;
@@ -25,9 +27,7 @@ pub(super) static EXPORT: Task<Result<PathBuf, String>> = Task {
         "export",
         Failure::Message("The export ended unexpectedly"),
         |app, result| match result {
-            Ok(path) => app
-                .state
-                .tell(Tone::Done, format!("Written: {}", path.display())),
+            Ok(path) => app.state.tell_all(Banner::written(&path)),
             Err(text) => app.state.tell(Tone::Problem, text),
         },
     )
@@ -51,6 +51,35 @@ pub(super) static COPY: Task<Result<Pixels, String>> = Task {
         },
     )
 };
+
+/// Laying out the page that is being exported, to be seen before it is written.
+pub(super) static PREVIEW: Task<Arc<Scene>> = Task {
+    shows_progress: false,
+    ..Task::new("preview", Failure::Silent, |app, page| {
+        if let Some(form) = &mut app.state.export {
+            form.preview = Some(page);
+        }
+    })
+};
+
+impl App {
+    /// Asks for the page of the export dialog as it would be written now.
+    pub(super) fn prepare_preview(&mut self) {
+        let Some(form) = &mut self.state.export else {
+            return;
+        };
+        let wanted = (form.view, form.with_argument);
+        if form.previewed.replace(wanted) == Some(wanted) {
+            return;
+        }
+        form.preview = None;
+        if let Some(what) = self.drawn_on(wanted.0) {
+            self.ask(&PREVIEW, move |_| {
+                Some(Arc::new(export::page(&what.page(wanted.1))))
+            });
+        }
+    }
+}
 
 /// What to write.
 pub struct What {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Maximum number of points in a plot.
 const POINTS: usize = 120;
+/// Least number of transactions of which a share is told.
+const LEAST: usize = 40;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
@@ -65,7 +67,10 @@ impl Figures {
         let n_stretches = n.div_ceil(stretch);
         let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
         let share = |outcome: Outcome| -> Vec<(f64, f64)> {
-            let mut counts = vec![0_usize; n_stretches];
+            // A share of few is a comb.
+            let stretch = stretch.max(LEAST);
+            let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
+            let mut counts = vec![0_usize; n.div_ceil(stretch)];
             for (place, t) in going(control, order.iter().copied().enumerate()) {
                 counts[place / stretch] += usize::from(history.outcome(t) == outcome);
             }

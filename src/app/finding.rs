@@ -111,6 +111,8 @@ impl App {
             view: Page::Order,
             path: document.file_beside(&name).display().to_string(),
             with_argument: true,
+            preview: None,
+            previewed: None,
         });
     }
 

@@ -289,6 +289,7 @@ impl App {
         self.poll_files_written();
         self.prepare_list();
         self.prepare_welcome();
+        self.prepare_preview();
         style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));
         self.forget_good_news(&ctx);
         self.poll_files(&ctx);

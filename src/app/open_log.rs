@@ -9,6 +9,7 @@ use super::tasks::{Failure, Task};
 use super::vocabulary::Tone;
 use crate::formats::fields;
 use crate::history::{History, TransactionId};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -125,6 +126,16 @@ impl App {
             _ => of_finding.or_else(attended).or(own),
         };
         document.history.clone().zip(t)
+    }
+
+    /// Shows a folder in the system's file manager.
+    pub(super) fn show_folder(&mut self, folder: &Path) {
+        let program = match std::env::consts::OS {
+            "macos" => "open",
+            "windows" => "explorer",
+            _ => "xdg-open",
+        };
+        self.run_command(&[program.to_owned(), folder.display().to_string()]);
     }
 
     fn run_command(&mut self, command: &[String]) {

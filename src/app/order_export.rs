@@ -116,6 +116,8 @@ impl App {
             view: Page::Order,
             path,
             with_argument: true,
+            preview: None,
+            previewed: None,
         });
     }
 

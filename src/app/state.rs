@@ -38,6 +38,7 @@ use super::welcome::WelcomePicture;
 use super::what_if::PartQuestions;
 use super::witness_view::OrderView;
 use crate::checkers::{Checker, Level, Violation, ViolationId};
+use crate::diagram::scene::Scene;
 use crate::diagram::timeline::Timeline;
 use crate::diagram::versions::Chain;
 use crate::export::{ExportKind, Overrides, View, keys_of};
@@ -81,7 +82,7 @@ pub struct KeyView {
 }
 
 /// The export dialog.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ExportForm {
     /// What to write.
     pub kind: ExportKind,
@@ -91,6 +92,10 @@ pub struct ExportForm {
     pub path: String,
     /// A picture has the steps of the argument below it.
     pub with_argument: bool,
+    /// The page as it would be written, once it is laid out.
+    pub preview: Option<Arc<Scene>>,
+    /// What it was asked for.
+    pub previewed: Option<(Page, bool)>,
 }
 
 /// The rules by which the history was read, and the form for reading it again.
@@ -604,10 +609,13 @@ impl State {
 
     /// Adds a message, unless it is already there. Any but a problem replaces previous ones that are none.
     pub fn tell(&mut self, tone: Tone, text: impl Into<String>) {
-        let banner = Banner {
-            text: text.into(),
-            tone,
-        };
+        let text = text.into();
+        self.tell_all(Banner { text, tone });
+    }
+
+    /// Shows a message, unless it is shown already.
+    pub fn tell_all(&mut self, banner: Banner) {
+        let tone = banner.tone;
         if !self.banners.contains(&banner) {
             self.banners
                 .retain(|other| other.tone == Tone::Problem || tone == Tone::Problem);

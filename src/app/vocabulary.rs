@@ -151,6 +151,25 @@ pub struct Banner {
     pub tone: Tone,
 }
 
+/// What a message about a written file begins with.
+const WRITTEN: &str = "Written: ";
+
+impl Banner {
+    /// That a file was written.
+    pub fn written(path: &Path) -> Banner {
+        Banner {
+            text: format!("{WRITTEN}{}", path.display()),
+            tone: Tone::Done,
+        }
+    }
+
+    /// The folder of the file that was written.
+    pub fn folder(&self) -> Option<&Path> {
+        let path = self.text.strip_prefix(WRITTEN)?;
+        Path::new(path).parent().filter(|folder| folder.is_dir())
+    }
+}
+
 /// What kind a message is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {

@@ -202,10 +202,7 @@ impl App {
         self.files.push(Arc::clone(&self.wake), move || {
             let path = order::free(&path);
             Some(match write_whole(&path, text.as_bytes()) {
-                Ok(()) => Banner {
-                    text: format!("Written: {}", path.display()),
-                    tone: Tone::Done,
-                },
+                Ok(()) => Banner::written(&path),
                 Err(error) => Banner {
                     text: error,
                     tone: Tone::Problem,

@@ -65,7 +65,7 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         frame.show(ui, |ui| {
             ui.horizontal(|ui| {
                 style::bold_line(ui, word, style::BODY, colour);
-                let room = (ui.available_width() - 130.0).max(80.0);
+                let room = (ui.available_width() - 220.0).max(80.0);
                 ui.scope(|ui| {
                     ui.set_max_width(room);
                     let label = ui.add(
@@ -82,6 +82,10 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                         Request::Dismiss(place),
                         requests,
                     );
+                    if let Some(folder) = banner.folder() {
+                        let request = Request::ShowFolder(folder.to_owned());
+                        on_click(&ui.small_button("Show folder"), request, requests);
+                    }
                     if ui
                         .small_button("Copy")
                         .on_hover_text("Put this message on the clipboard")

@@ -1,13 +1,21 @@
 //! The export dialog: what to write, and where.
 
 use super::on_click;
+use crate::app::canvas::look::Look;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::page::Page;
 use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
+use crate::diagram::scene::Scene;
 use crate::export::{EXPORTERS, ExportKind};
-use egui::{Id, Ui, WidgetInfo, WidgetType};
+use egui::{Id, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use std::path::{Path, PathBuf};
+
+/// A lower window has no room for the preview, in points.
+const ROOM: f32 = 680.0;
+/// Height of the preview, in points.
+const PREVIEW: f32 = 240.0;
 
 /// Draws the dialog over the window; the form is edited in place.
 pub(crate) fn export_ui(
@@ -49,6 +57,11 @@ pub(crate) fn export_ui(
                 view_ui(ui, form, document);
                 ui.checkbox(&mut form.with_argument, "With the steps of the argument");
             });
+            let has_room = ui.ctx().content_rect().height() >= ROOM;
+            let is_seen = has_room && form.kind.is_picture();
+            if let Some(page) = form.preview.as_ref().filter(|_| is_seen) {
+                preview_ui(ui, page);
+            }
             ui.add_space(8.0);
         }
         let label = style::note(ui, "File");
@@ -111,6 +124,30 @@ pub(crate) fn export_ui(
         Request::Run(Command::Escape),
         requests,
     );
+}
+
+/// The page as it would be written, small.
+fn preview_ui(ui: &mut Ui, page: &Scene) {
+    let size = vec2(
+        ui.available_width(),
+        PREVIEW.min(ui.ctx().content_rect().height() * 0.3),
+    );
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    let bounds = page.bounds;
+    let zoom = (area.width() / bounds.width()).min(area.height() / bounds.height());
+    let paper = Rect::from_center_size(area.center(), bounds.size() * zoom);
+    let place = DrawnAt {
+        origin: paper.min - bounds.min.to_vec2() * zoom,
+        zoom,
+        area: paper,
+    };
+    let look = Look {
+        palette: style::LIGHT,
+        ..Look::default()
+    };
+    let (scene, look) = (page, &look);
+    Drawn { scene, place, look }.paint(&ui.painter_at(paper));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Preview of the page"));
 }
 
 /// The pages that a picture can show, as far as they are known.

@@ -19,7 +19,7 @@ use crate::history::{self, Named, TransactionId};
 use egui::{Align2, Key, Modifiers, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
-const LEGIBLE: f32 = 0.66;
+const LEGIBLE: f32 = 0.63;
 /// Of this size all operations can be read in full.
 const READABLE: f32 = 0.79;
 /// It is this small rather than that a row of few is out of view.

@@ -3,8 +3,8 @@
 use super::scene::{described, paint_named};
 use super::{on_click, small_button_ui};
 use crate::app::canvas::look::Look;
-use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::canvas::navigation::wheel_factor;
+use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Live, LiveViolation, Stretch};
 use crate::app::style::{self, Palette, counted};

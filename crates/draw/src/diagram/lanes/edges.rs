@@ -55,6 +55,15 @@ impl Lanes<'_> {
             .filter(|way| length(&way.points) > LABELLED)
             .take(LABELS)
         {
+            // Keys and values are in the boxes, and near the pointer.
+            let brief = Arrow {
+                label: arrow.relation.code().to_owned(),
+                ..(*arrow).clone()
+            };
+            let arrow = match self.shown.timeline.is_order {
+                true => *arrow,
+                false => &brief,
+            };
             let size = label_size(arrow);
             let places =
                 [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
