@@ -5,7 +5,7 @@ use super::batch::{Batch, CHECK_FOLDER};
 use super::collecting::order::Purpose as Collect;
 use super::command::{Command, Request, Requests};
 use super::dialogs::Purpose;
-use super::exporting::{self, COPY, EXPORT};
+use super::exporting::{self, COPY, EXPORT, PageStyle};
 use super::load::LOAD;
 use super::page::Page;
 use super::palette::FIND;
@@ -465,7 +465,7 @@ impl App {
             kind,
             view,
             path: path.display().to_string(),
-            with_argument: true,
+            style: PageStyle::WHOLE,
             preview: None,
             previewed: None,
         });
@@ -488,12 +488,12 @@ impl App {
         }
         let form = self.state.export.take();
         let page = form.as_ref().map_or(Page::Graph, |form| form.view);
-        let is_whole = form.is_none_or(|form| form.with_argument);
+        let style = form.map_or(PageStyle::WHOLE, |form| form.style);
         let Some(what) = self.drawn_on(page) else {
             return;
         };
         self.ask(&EXPORT, move |control| {
-            let to = (kind, path.as_path(), is_whole);
+            let to = (kind, path.as_path(), style);
             Some(exporting::write(&what, to, control))
         });
     }

@@ -68,7 +68,7 @@ impl App {
         let Some(form) = &mut self.state.export else {
             return;
         };
-        let wanted = (form.view, form.with_argument);
+        let wanted = (form.view, form.style);
         if form.previewed.replace(wanted) == Some(wanted) {
             return;
         }
@@ -93,9 +93,18 @@ pub struct What {
     pub hidden: BTreeSet<Relation>,
 }
 
+/// How a page is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageStyle {
+    /// With the steps of the argument.
+    pub with_argument: bool,
+    /// On a dark ground.
+    pub is_dark: bool,
+}
+
 impl What {
-    /// The page, with or without the steps of the argument.
-    fn page(&self, is_whole: bool) -> export::Picture {
+    /// The page in this style.
+    fn page(&self, style: PageStyle) -> export::Picture {
         let argument = &self.picture.argument;
         let options = ComposeOptions {
             hidden: self.hidden.iter().copied().collect(),
@@ -105,7 +114,9 @@ impl What {
         };
         let (example, explanation) = (&argument.counterexample, &argument.explanation);
         let page = compose(example, explanation, &self.history, &options);
-        match is_whole {
+        let is_dark = style.is_dark;
+        let page = export::Picture { is_dark, ..page };
+        match style.with_argument {
             true => page,
             false => export::Picture {
                 steps: Vec::new(),
@@ -117,18 +128,30 @@ impl What {
     }
 }
 
-/// The picture with its headline, without the argument.
-pub(super) fn pixels(what: &What) -> Result<Pixels, String> {
-    export::pixels(&what.page(false)).map_err(|error| error.to_string())
+impl PageStyle {
+    /// With the argument, as it is printed.
+    pub const WHOLE: PageStyle = PageStyle {
+        with_argument: true,
+        is_dark: false,
+    };
 }
 
-/// Writes one file, with or without the steps of the argument, and returns its path.
+/// The picture with its headline, without the argument.
+pub(super) fn pixels(what: &What) -> Result<Pixels, String> {
+    let style = PageStyle {
+        with_argument: false,
+        is_dark: false,
+    };
+    export::pixels(&what.page(style)).map_err(|error| error.to_string())
+}
+
+/// Writes one file in a style, and returns its path.
 pub(super) fn write(
     what: &What,
-    (kind, path, is_whole): (ExportKind, &Path, bool),
+    (kind, path, style): (ExportKind, &Path, PageStyle),
     control: &Control,
 ) -> Result<PathBuf, String> {
-    let page = what.page(is_whole);
+    let page = what.page(style);
     let bytes = export(kind, &page).map_err(|error| error.to_string())?;
     // A job cancelled in time leaves no file.
     control.check().map_err(|interrupt| interrupt.to_string())?;

@@ -1,7 +1,7 @@
 //! What a rule of the workload sees, drawn in place of an anomaly: its calls over time.
 
 use super::App;
-use super::exporting::EXPORT;
+use super::exporting::{EXPORT, PageStyle};
 use super::files::write_whole;
 use super::page::Page;
 use super::state::ExportForm;
@@ -110,7 +110,7 @@ impl App {
             kind: ExportKind::Svg,
             view: Page::Order,
             path: document.file_beside(&name).display().to_string(),
-            with_argument: true,
+            style: PageStyle::WHOLE,
             preview: None,
             previewed: None,
         });

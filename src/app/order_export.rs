@@ -1,7 +1,7 @@
 //! Taking the order of a satisfied level away: as a picture, and as text on the clipboard.
 
 use super::App;
-use super::exporting::EXPORT;
+use super::exporting::{EXPORT, PageStyle};
 use super::files::write_whole;
 use super::page::Page;
 use super::state::{Document, ExportForm};
@@ -115,7 +115,7 @@ impl App {
             kind,
             view: Page::Order,
             path,
-            with_argument: true,
+            style: PageStyle::WHOLE,
             preview: None,
             previewed: None,
         });

@@ -8,6 +8,7 @@ use super::batch::Batch;
 use super::catalogue::AllDrawn;
 use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
+use super::exporting::PageStyle;
 use super::figures::FiguresView;
 use super::finding::FindingView;
 use super::following::Following;
@@ -90,12 +91,12 @@ pub struct ExportForm {
     pub view: Page,
     /// Where to write it; the extension follows the kind.
     pub path: String,
-    /// A picture has the steps of the argument below it.
-    pub with_argument: bool,
+    /// How a picture is written.
+    pub style: PageStyle,
     /// The page as it would be written, once it is laid out.
     pub preview: Option<Arc<Scene>>,
     /// What it was asked for.
-    pub previewed: Option<(Page, bool)>,
+    pub previewed: Option<(Page, PageStyle)>,
 }
 
 /// The rules by which the history was read, and the form for reading it again.

@@ -336,6 +336,27 @@ fn every_export_of_every_example_is_well_formed_and_the_same_twice() {
     }
 }
 
+#[test]
+fn a_dark_page_differs_in_its_colours_only() {
+    let light = picture(&fractured_read(), &ComposeOptions::default());
+    let dark = Picture {
+        is_dark: true,
+        ..light.clone()
+    };
+    let svg = |picture: &Picture| {
+        let bytes = export(ExportKind::Svg, picture).expect("it can be drawn");
+        String::from_utf8(bytes).expect("it is text")
+    };
+    let (light, dark) = (svg(&light), svg(&dark));
+    let ground = |svg: &str| {
+        let rule = svg.split(".page { fill: #").nth(1).expect("a ground");
+        u32::from_str_radix(&rule[..2], 16).expect("a colour")
+    };
+    assert!(ground(&light) > 0xe0 && ground(&dark) < 0x40);
+    let body = |svg: &str| svg.split_once("</style>").map(|(_, body)| body.to_owned());
+    assert_eq!(body(&light), body(&dark));
+}
+
 fn check_svg(picture: &Picture, bytes: &[u8]) {
     let tree = parse_svg(bytes);
     let bounds = page(picture).bounds;

@@ -83,6 +83,7 @@ fn compose_with(
         diagram,
         layout: Layout::default(),
         is_wide: scene.bounds.width() * LEAST_SCALE > super::view::PAGE_CONTENT,
+        is_dark: false,
         scene,
         steps: calls.iter().enumerate().map(step).collect(),
         conclusion: String::new(),

@@ -187,6 +187,7 @@ pub fn compose_order(
         orders: Orders::default(),
         decisive: Vec::new(),
         is_wide: true,
+        is_dark: false,
         diagram,
         scene,
     })

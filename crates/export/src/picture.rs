@@ -59,6 +59,8 @@ pub struct Picture {
     pub key: Option<&'static str>,
     /// Whether the shapes keep their size where they are wider than a page, which is then wider, too.
     pub is_wide: bool,
+    /// Whether its ground is dark, in SVG and PNG.
+    pub is_dark: bool,
     /// The argument.
     pub steps: Vec<PictureStep>,
     /// The text after the steps.
@@ -226,6 +228,7 @@ pub fn compose(
         layout,
         key: is_linear.then_some(super::linear::ABOUT_LINEAR),
         is_wide: may_be_wide && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
+        is_dark: false,
         scene,
     }
 }

@@ -45,9 +45,17 @@ pub(super) fn figure(picture: &Picture) -> String {
     write(picture, &picture.scene, Reader::Page)
 }
 
+/// The colours of a page.
+fn theme(picture: &Picture) -> &'static Theme {
+    match picture.is_dark {
+        true => &DARK,
+        false => &PRINT,
+    }
+}
+
 /// A page of a picture as SVG.
 pub(super) fn write(picture: &Picture, page: &Scene, reader: Reader<'_>) -> String {
-    let theme = &PRINT;
+    let theme = theme(picture);
     let mut out = String::with_capacity(256 * page.marks.len());
     begin(&mut out, picture, page, reader);
     let mut open: Option<Target> = None;
@@ -103,7 +111,7 @@ fn begin(out: &mut String, picture: &Picture, page: &Scene, reader: Reader<'_>) 
     let _ = writeln!(out, r#" role="img" xml:space="preserve">"#);
     let _ = writeln!(out, "<title>{}</title>", escape(&picture.title));
     let _ = writeln!(out, "<desc>{}</desc>", escape(&picture.subtitle));
-    style(out, page, &PRINT);
+    style(out, page, theme(picture));
 }
 
 fn kind(target: Target) -> &'static str {

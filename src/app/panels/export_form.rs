@@ -55,12 +55,16 @@ pub(crate) fn export_ui(
         if !is_order {
             ui.add_enabled_ui(form.kind.is_picture(), |ui| {
                 view_ui(ui, form, document);
-                ui.checkbox(&mut form.with_argument, "With the steps of the argument");
+                ui.horizontal(|ui| {
+                    let with_argument = &mut form.style.with_argument;
+                    ui.checkbox(with_argument, "With the steps of the argument");
+                    ui.checkbox(&mut form.style.is_dark, "Dark");
+                });
             });
             let has_room = ui.ctx().content_rect().height() >= ROOM;
             let is_seen = has_room && form.kind.is_picture();
             if let Some(page) = form.preview.as_ref().filter(|_| is_seen) {
-                preview_ui(ui, page);
+                preview_ui(ui, page, form.style.is_dark);
             }
             ui.add_space(8.0);
         }
@@ -127,7 +131,7 @@ pub(crate) fn export_ui(
 }
 
 /// The page as it would be written, small.
-fn preview_ui(ui: &mut Ui, page: &Scene) {
+fn preview_ui(ui: &mut Ui, page: &Scene, is_dark: bool) {
     let size = vec2(
         ui.available_width(),
         PREVIEW.min(ui.ctx().content_rect().height() * 0.3),
@@ -142,7 +146,7 @@ fn preview_ui(ui: &mut Ui, page: &Scene) {
         area: paper,
     };
     let look = Look {
-        palette: style::LIGHT,
+        palette: if is_dark { style::DARK } else { style::LIGHT },
         ..Look::default()
     };
     let (scene, look) = (page, &look);
