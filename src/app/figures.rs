@@ -68,7 +68,7 @@ impl Figures {
         let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
         let share = |outcome: Outcome| -> Vec<(f64, f64)> {
             // A share of few is a comb.
-            let stretch = stretch.max(LEAST);
+            let stretch = stretch.max(LEAST.min(n / 10));
             let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
             let mut counts = vec![0_usize; n.div_ceil(stretch)];
             for (place, t) in going(control, order.iter().copied().enumerate()) {

@@ -61,6 +61,7 @@ pub(crate) fn top_bar_ui(
                         ui.set_max_width(room.max(90.0));
                         title_ui(ui, document);
                     });
+                    ui.add_space(6.0);
                     super::levels::levels_ui(ui, document, requests);
                 } else {
                     title_ui(ui, document);
