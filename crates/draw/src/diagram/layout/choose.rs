@@ -156,7 +156,7 @@ fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) 
     (
         unclear,
         // A little smaller is as good.
-        ((LEAST_SCALE - scale).max(0.0) / ABOUT).floor(),
+        ((LEAST_SCALE - scale).max(0.0) / ABOUT).ceil(),
         crossings(layout) as f32 + 20.0 * (1.0 - scale) + shape + strangeness,
     )
 }
