@@ -36,6 +36,7 @@ pub use order::{MOST_DRAWN, OrderSheet, ReadFrom, Stretch, compose_order, order_
 pub use overrides::{Overrides, Part};
 pub use page::page;
 pub use picture::{Picture, PictureStep, TargetKey, compose};
+#[cfg(feature = "png")]
 pub use png::{Pixels, pixels};
 pub use small_history::small_history;
 pub use view::{View, anomaly, keys_of};
