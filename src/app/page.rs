@@ -20,9 +20,9 @@ pub enum About {
 pub enum Tab {
     /// A tab of its own.
     Tab,
-    /// A tab of its own where some level holds.
-    WhereHeld,
-    /// Menus and keys only.
+    /// In the menu after the tabs.
+    More,
+    /// In the menu of the window, and by its key.
     Menu,
 }
 
@@ -69,12 +69,12 @@ pages! {
     Graph = "Graph", Num1, "graph", Drawing, Tab => "The dependency graph of the selected anomaly";
     Lanes = "Timeline", Num2, "lanes", Drawing, Tab => "The sessions on a time axis";
     Key = "Versions", Num3, "key", Anomaly, Tab => "The versions of a key in order, with their readers";
-    Matrix = "Matrix", Num4, "matrix", Anomaly, Menu => "Who depends on whom, as a table";
-    Text = "Text", Num5, "text", Anomaly, Menu => "The argument in words, ready to copy";
+    Matrix = "Matrix", Num4, "matrix", Anomaly, More => "Who depends on whom, as a table";
+    Text = "Text", Num5, "text", Anomaly, More => "The argument in words, ready to copy";
     Browser = "History", Num6, "history", Transactions, Tab => "All sessions, transactions and operations";
-    Order = "Order", Num7, "order", History, WhereHeld => "An order that explains every read, step by step, of the strongest level that holds";
+    Order = "Order", Num7, "order", History, More => "An order that explains every read, step by step, of the strongest level that holds";
     Health = "Health", Num8, "health", History, Tab => "Whether the history can be trusted, and by which rules it is read";
-    Statistics = "Statistics", Num9, "statistics", History, Tab => "Access skew, transaction sizes, abort rate and where anomalies lie";
+    Statistics = "Statistics", Num9, "statistics", History, More => "Access skew, transaction sizes, abort rate and where anomalies lie";
     Checkers = "Checkers", C, "checkers", History, Menu => "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory";
 }
 

@@ -139,9 +139,10 @@ impl Palette {
         self.chosen = 0;
     }
 
-    /// Adds the results of a job. The selected entry stays selected, wherever it is then.
+    /// Adds the results of a job. An entry that was moved to stays selected, wherever it is then; else it is the best.
     pub fn add(&mut self, found: Vec<PaletteEntry>) {
-        let chosen = self.found.get(self.chosen).map(|found| found.thing.clone());
+        let chosen = self.found.get(self.chosen).filter(|_| self.chosen > 0);
+        let chosen = chosen.map(|found| found.thing.clone());
         self.found.extend(found);
         self.sort();
         let place =

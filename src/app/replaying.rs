@@ -171,7 +171,7 @@ impl App {
         self.ask(&REPLAY, move |control| {
             let known = known(&argument, (&history, &resolution), &edges, control).ok()?;
             let example = &argument.counterexample;
-            let run = replay::run_with(example, &known, control);
+            let run = replay::told_run(example, &known, control);
             let scenes = replay::scenes(example, &run, &argument.explanation);
             let story = Arc::new(Story { run, scenes });
             control.check().ok().map(|()| story)

@@ -163,10 +163,16 @@ impl Banner {
         }
     }
 
-    /// The folder of the file that was written.
-    pub fn folder(&self) -> Option<&Path> {
-        let path = self.text.strip_prefix(WRITTEN)?;
-        Path::new(path).parent().filter(|folder| folder.is_dir())
+    /// The folder that was written, or that of the file.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let path = Path::new(self.text.strip_prefix(WRITTEN)?);
+        let folder = match path.is_dir() {
+            true => path,
+            false => path.parent()?,
+        };
+        std::path::absolute(folder)
+            .ok()
+            .filter(|folder| folder.is_dir())
     }
 }
 

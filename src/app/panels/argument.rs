@@ -167,10 +167,14 @@ fn buttons_ui(ui: &mut Ui, requests: &mut Requests) {
 /// A section that is closed at first, and opened where something in it is asked for.
 fn fold_ui(ui: &mut Ui, title: &str, is_asked: bool, contents: impl FnOnce(&mut Ui)) {
     let heading = RichText::new(title).color(Palette::of(ui).text);
-    egui::CollapsingHeader::new(heading)
+    let shown = egui::CollapsingHeader::new(heading)
         .id_salt(title)
         .open(is_asked.then_some(true))
         .show_unindented(ui, contents);
+    // What is opened below the end of the panel is brought into view.
+    if shown.header_response.clicked() && shown.openness < 0.5 {
+        shown.header_response.scroll_to_me(Some(egui::Align::TOP));
+    }
 }
 
 /// Whether an edge was clicked, about which there is more to say.

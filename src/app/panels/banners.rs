@@ -83,13 +83,16 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                         requests,
                     );
                     if let Some(folder) = banner.folder() {
-                        let request = Request::ShowFolder(folder.to_owned());
+                        let request = Request::ShowFolder(folder);
                         on_click(&ui.small_button("Show folder"), request, requests);
                     }
-                    if ui
-                        .small_button("Copy")
-                        .on_hover_text("Put this message on the clipboard")
-                        .clicked()
+                    // What is on the clipboard stays there.
+                    let has_copy = banner.tone != Tone::Done || banner.folder().is_some();
+                    if has_copy
+                        && ui
+                            .small_button("Copy")
+                            .on_hover_text("Put this message on the clipboard")
+                            .clicked()
                     {
                         requests.push(Request::Copy(banner.text.clone()));
                     }

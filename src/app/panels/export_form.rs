@@ -63,8 +63,8 @@ pub(crate) fn export_ui(
             });
             let has_room = ui.ctx().content_rect().height() >= ROOM;
             let is_seen = has_room && form.kind.is_picture();
-            if let Some(page) = form.preview.as_ref().filter(|_| is_seen) {
-                preview_ui(ui, page, form.style.is_dark);
+            if is_seen {
+                preview_ui(ui, form.preview.as_deref(), form.style.is_dark);
             }
             ui.add_space(8.0);
         }
@@ -131,12 +131,14 @@ pub(crate) fn export_ui(
 }
 
 /// The page as it would be written, small.
-fn preview_ui(ui: &mut Ui, page: &Scene, is_dark: bool) {
+fn preview_ui(ui: &mut Ui, page: Option<&Scene>, is_dark: bool) {
     let size = vec2(
         ui.available_width(),
         PREVIEW.min(ui.ctx().content_rect().height() * 0.3),
     );
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    // Until it is laid out its place is kept, so that nothing moves.
+    let Some(page) = page else { return };
     let bounds = page.bounds;
     let zoom = (area.width() / bounds.width()).min(area.height() / bounds.height());
     let paper = Rect::from_center_size(area.center(), bounds.size() * zoom);

@@ -23,7 +23,7 @@ use egui::{
 use std::collections::BTreeSet;
 
 /// What the legend says where rows have numbers.
-const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
+const ABOUT_PROOFS: &str = "a number on a read: its step in the argument";
 
 pub(crate) fn graph_ui(
     ui: &mut Ui,
@@ -406,16 +406,18 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
         let verdict = result.as_ref().map(|result| &result.verdict);
         matches!(verdict, Some(Verdict::Satisfied(_)))
     });
-    let is_there = |row: &&PageRow| match row.tab {
-        Tab::Tab => true,
-        Tab::WhereHeld => holds || state.page == row.page,
-        // A page that was asked for has a tab while it is shown.
-        Tab::Menu => state.page == row.page,
+    let has_tab = |row: &&PageRow| row.tab == Tab::Tab;
+    // There is an order only where a level holds; a page that was asked for is there while it is shown.
+    let is_more = |row: &&PageRow| {
+        state.page == row.page && row.tab != Tab::Tab
+            || row.tab == Tab::More && (row.page != Page::Order || holds)
     };
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
-        let rows: Vec<&PageRow> = Page::table().iter().filter(is_there).collect();
+        let rows: Vec<&PageRow> = Page::table().iter().filter(has_tab).collect();
         let (tabs, rest) = rows.split_at(n_tabs(ui, &rows));
+        let more = Page::table().iter().filter(is_more);
+        let more: Vec<&PageRow> = rest.iter().copied().chain(more).collect();
         let mut of_file = false;
         for row in tabs {
             let is_of_file = !row.page.is_about_anomaly();
@@ -425,9 +427,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
             let command = Command::Show(row.page);
             tab_ui(ui, command, state.page == row.page, requests);
         }
-        if !rest.is_empty() {
-            more_ui(ui, rest, state, requests);
-        }
+        more_ui(ui, &more, state, requests);
         if state.page != Page::Graph || document.finding.is_some() || document.picture.is_none() {
             return;
         }
@@ -435,12 +435,11 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
             let menu = ui.menu_button("Layout ▾", |ui| layout_ui(ui, state, document, requests));
             menu.response
                 .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Layout"));
-            on_command(ui.button("Fit"), Command::Fit, requests);
         });
     });
 }
 
-/// How many tabs there is room for beside the menu of the graph: all, or some and a menu with the others.
+/// How many tabs there is room for beside the two menus.
 fn n_tabs(ui: &Ui, rows: &[&PageRow]) -> usize {
     const MENU: f32 = 110.0;
     const MORE: f32 = 84.0;
@@ -460,13 +459,10 @@ fn n_tabs(ui: &Ui, rows: &[&PageRow]) -> usize {
             Some(*end)
         })
         .collect();
-    match ends.last().is_some_and(|end| *end > room) {
-        true => ends.iter().filter(|end| **end <= room - MORE).count(),
-        false => ends.len(),
-    }
+    ends.iter().filter(|end| **end <= room - MORE).count()
 }
 
-/// The pages whose tabs have no room.
+/// The menu of the other pages.
 fn more_ui(ui: &mut Ui, rest: &[&PageRow], state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let active = rest.iter().find(|row| row.page == state.page);
@@ -535,7 +531,7 @@ fn layout_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
         requests,
     );
     ui.separator();
-    for command in [Command::ZoomIn, Command::ZoomOut] {
+    for command in [Command::Fit, Command::ZoomIn, Command::ZoomOut] {
         let button = egui::Button::new(command.row().name).shortcut_text(command.key_text());
         on_click(&ui.add(button), Request::Run(command), requests);
     }

@@ -27,7 +27,9 @@ const NARROWEST: f32 = 44.0;
 /// Widest sheet.
 const WIDEST: f32 = 1240.0;
 /// Most columns of what was promised in the title row.
-const MOST_OF_PROMISE: usize = 34;
+const MOST_OF_PROMISE: usize = 26;
+/// A window of this width has room for twice as much, in points.
+const WIDE: f32 = 1200.0;
 
 /// Draws the sheet with the lattice over the window.
 pub(crate) fn lattice_ui(
@@ -129,7 +131,15 @@ pub(super) fn promised_ui(
         Some(Some(false)) => palette.bad,
         Some(None) | None => palette.text,
     };
-    let text = elide(&text, MOST_OF_PROMISE);
+    let is_wide = ui.ctx().content_rect().width() >= WIDE;
+    let text = elide(
+        &text,
+        if is_wide {
+            2 * MOST_OF_PROMISE
+        } else {
+            MOST_OF_PROMISE
+        },
+    );
     let menu = ui.menu_button(
         egui::RichText::new(format!("{text} ▾")).color(colour),
         |ui| promises_ui(ui, document, view, requests),

@@ -95,18 +95,11 @@ pub(super) fn legend_ui(
             Sense::click(),
         );
         let painter = ui.painter();
-        let line = if response.hovered() {
-            palette.weak
-        } else {
-            palette.line
-        };
-        painter.rect(
-            item,
-            CornerRadius::same(6),
-            palette.panel,
-            Stroke::new(1.0, line),
-            StrokeKind::Inside,
-        );
+        if response.hovered() || response.has_focus() {
+            let line = Stroke::new(1.0, palette.weak);
+            let corners = CornerRadius::same(6);
+            painter.rect(item, corners, palette.panel, line, StrokeKind::Inside);
+        }
         let sample = Rect::from_min_max(
             item.min + vec2(8.0, 0.0),
             pos2(item.left() + 8.0 + SAMPLE, item.bottom()),

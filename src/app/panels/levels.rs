@@ -58,14 +58,30 @@ pub(super) fn width(ui: &Ui, document: &Document) -> f32 {
 }
 
 /// The width of each pill.
-fn widths(ui: &Ui, document: &Document) -> [f32; Level::ALL.len()] {
+fn widths(ui: &Ui, document: &Document) -> Vec<f32> {
     let font = FontId::proportional(style::BODY);
     let colour = Palette::of(ui).text;
     let painter = ui.painter();
-    Level::ALL.map(|level| {
+    let width = |level: Level| {
         let galley = painter.layout_no_wrap(name(document, level), font.clone(), colour);
         galley.size().x + 29.0
-    })
+    };
+    levels(document).into_iter().map(width).collect()
+}
+
+/// The levels of the strip: those in real time only where they were asked for.
+fn levels(document: &Document) -> Vec<Level> {
+    let is_asked = |level: &Level| {
+        document
+            .results
+            .levels
+            .iter()
+            .any(|(asked, _)| asked == level)
+    };
+    let is_strict = |level: &Level| level.implies(Level::StrictSerializability);
+    let all = Level::ALL.into_iter();
+    all.filter(|level| !is_strict(level) || is_asked(level))
+        .collect()
 }
 
 /// The levels with lines from each to those it implies: CI and RC are incomparable, all others form a chain.
@@ -99,7 +115,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut 
                 .line_segment([from.right_center(), at.left_center()], line);
         }
     }
-    for (level, at) in Level::ALL.into_iter().zip(places) {
+    for (level, at) in levels(document).into_iter().zip(places) {
         pill_ui(ui, document, level, at, weakest.contains(&level), requests);
     }
 }

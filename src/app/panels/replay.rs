@@ -10,6 +10,9 @@ use egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, WidgetType, ve
 /// Height of a caption: three lines, so that nothing moves.
 const CAPTION: f32 = 64.0;
 
+/// Most dots.
+const DOTS: usize = 14;
+
 /// Draws the panel.
 pub(crate) fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
     let palette = Palette::of(ui);
@@ -22,7 +25,7 @@ pub(crate) fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, reques
         play_button_ui(ui, document.argument.playing.is_some(), requests);
         small_button_ui(ui, Command::NextStep, "▶", requests);
         ui.add_space(6.0);
-        for place in 0..story.scenes.len() {
+        for place in 0..story.scenes.len().min(DOTS) {
             dot_ui(ui, place, view.scene, requests);
         }
         let text = format!("{} of {}", view.scene + 1, story.scenes.len());

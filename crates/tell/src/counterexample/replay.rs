@@ -11,7 +11,7 @@ mod versions;
 
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
-pub use run::{ReplayRun, RunStep, run, run_with};
+pub use run::{ReplayRun, RunStep, run, run_with, told_run};
 pub use scenes::{ReplayScene, scenes};
 pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
 pub use versions::{Known, Versions};

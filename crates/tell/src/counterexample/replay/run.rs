@@ -1,14 +1,16 @@
 //! A counterexample as its clients saw it: one operation after the other, with the state of the keys before and after.
 
 use super::Isolation;
-use super::interleave::{Action, are_turned, interleave};
+use super::interleave::{Action, Plan, PlanStep, are_turned, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
-use super::versions::{Known, versions};
+use super::versions::{Known, Versions, versions};
 use crate::counterexample::Counterexample;
+use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::sentence::Sentence;
 use crate::counterexample::sentences::{Words, runs};
 use isoscope_model::control::Control;
-use isoscope_model::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use isoscope_model::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
+use isoscope_model::relations::Edge;
 use std::collections::BTreeMap;
 
 /// One step.
@@ -55,9 +57,74 @@ pub fn run(example: &Counterexample, control: &Control) -> ReplayRun {
 /// Steps through a counterexample in the order of [`interleave()`], given what is `known` of its writes in the whole
 /// history. Transactions without operations do not act. As expensive as that, and O(steps · keys).
 pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> ReplayRun {
-    let history = &example.history;
     let versions = versions(example, &known.order);
-    let plan = interleave(history, example.level, &versions, control);
+    let plan = interleave(&example.history, example.level, &versions, control);
+    follow(example, known, &versions, plan)
+}
+
+/// The run in which a counterexample is told: where one read is what is wrong with it, its transactions come one after the
+/// other as what was observed orders them, with that read at the end, so that it is the one that differs; else as
+/// [`run_with`].
+pub fn told_run(example: &Counterexample, known: &Known, control: &Control) -> ReplayRun {
+    let read = match claim(&example.history, &example.violation) {
+        Claim::StaleRead { read, .. } => Some(read),
+        _ => None,
+    };
+    match read.and_then(|read| one_by_one(example, read)) {
+        Some(plan) => follow(example, known, &versions(example, &known.order), plan),
+        None => run_with(example, known, control),
+    }
+}
+
+/// Each transaction as a whole, in an order that agrees with sessions and with what was observed, the one that reads
+/// last; none if there is no such order. O(transactions² + transactions · edges).
+fn one_by_one(example: &Counterexample, read: OperationId) -> Option<Plan> {
+    let (history, reader) = (&example.history, example.history.transaction_of(read));
+    let is_observed = |edge: &&Edge| edge.because.premises().is_empty() && !edge.from.is_initial();
+    let observed: Vec<&Edge> = example.violation.edges.iter().filter(is_observed).collect();
+    let acts = |t: &TransactionId| history.operations_of(*t).next().is_some();
+    let mut left: Vec<TransactionId> = history.transactions().filter(acts).collect();
+    let mut steps = Vec::new();
+    while !left.is_empty() {
+        let is_free = |t: &TransactionId| {
+            let is_before = |other: &TransactionId| {
+                let is_of_session = history.session_of(*other) == history.session_of(*t);
+                let leads = |edge: &&Edge| edge.from == *other && edge.to == *t;
+                other != t && (is_of_session && other < t || observed.iter().any(|e| leads(e)))
+            };
+            !left.iter().any(is_before)
+        };
+        let next = left
+            .iter()
+            .filter(|t| is_free(t))
+            .min_by_key(|t| **t == reader);
+        let t = *next?;
+        left.retain(|other| *other != t);
+        let end = match history.outcome(t) {
+            Outcome::Aborted => Action::Abort,
+            _ => Action::Commit,
+        };
+        let operations = history.operations_of(t).map(Action::Operation);
+        let actions = std::iter::once(Action::Begin)
+            .chain(operations)
+            .chain([end]);
+        steps.extend(actions.map(|action| PlanStep {
+            session: history.session_of(t),
+            transaction: t,
+            action,
+        }));
+    }
+    Some(Plan {
+        steps,
+        shown_at: Vec::new(),
+        unexplained: Vec::new(),
+        is_best: true,
+    })
+}
+
+/// The states along the steps of a plan.
+fn follow(example: &Counterexample, known: &Known, versions: &[Versions], plan: Plan) -> ReplayRun {
+    let history = &example.history;
     let setting = Isolation::claiming(example.level);
     let words = Words::new(history, &[]);
     let mut keys: Vec<KeyId> = history.keys().to_vec();

@@ -1,6 +1,6 @@
 //! A run in a few scenes, each with a caption: what each transaction did, the reads that are impossible, and what follows.
 
-use super::{Action, Expected, Explained, ReplayRun, RunStep};
+use super::{Action, Expected, Explained, ReplayRun, RunStep, UNTOUCHED};
 use crate::counterexample::sentences::runs;
 use crate::counterexample::{Counterexample, Explanation};
 use isoscope_model::history::OperationId;
@@ -23,7 +23,8 @@ impl RunStep {
     pub fn is_wrong(&self) -> bool {
         let differs = match &self.expected {
             Some(Expected::Refused) => true,
-            Some(Expected::Answer { is_observed, .. }) => !is_observed,
+            // What no transaction shown wrote is not known.
+            Some(Expected::Answer { text, is_observed }) => !is_observed && text != UNTOUCHED,
             None => false,
         };
         let unexplained = [Explained::Older, Explained::Uncommitted, Explained::Nowhere];
@@ -67,6 +68,7 @@ pub fn scenes(
             (None, None) => {}
         }
     }
+    shorten(&mut scenes);
     scenes.push(ReplayScene {
         done: run.steps.len(),
         caption: format!("{} {}", explanation.summary, explanation.block()[1]),
@@ -74,4 +76,29 @@ pub fn scenes(
         is_last: true,
     });
     scenes
+}
+
+/// More scenes than this are shortened.
+const MOST: usize = 12;
+/// Scenes left at both ends of a story that is shortened.
+const KEPT: usize = 3;
+
+/// The middle of a long story in one scene, unless something is wrong there.
+fn shorten(scenes: &mut Vec<ReplayScene>) {
+    if scenes.len() <= MOST {
+        return;
+    }
+    let middle = KEPT..scenes.len() - KEPT;
+    let Some(last) = scenes[middle.clone()].last() else {
+        return;
+    };
+    let done = last.done;
+    let caption = format!("{} more steps of this kind follow.", middle.len());
+    let shortened = ReplayScene {
+        done,
+        caption,
+        wrong: None,
+        is_last: false,
+    };
+    scenes.splice(middle, [shortened]);
 }

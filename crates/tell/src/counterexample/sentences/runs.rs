@@ -1,7 +1,7 @@
 //! What happens in a run of a counterexample, step by step.
 
 use super::words::Words;
-use crate::counterexample::replay::{Action, Expected, Explained, Isolation, RunStep};
+use crate::counterexample::replay::{Action, Expected, Explained, Isolation, RunStep, UNTOUCHED};
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::Level;
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -167,7 +167,7 @@ pub(in crate::counterexample) fn scene(
         Some(Expected::Answer {
             text,
             is_observed: false,
-        }) => {
+        }) if text != UNTOUCHED => {
             say!(" It should have returned {text}.")
         }
         _ => match first.explained {

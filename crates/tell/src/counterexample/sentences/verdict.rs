@@ -151,9 +151,6 @@ impl Standing {
             Words::list(&names).into()
         };
         let broken = match (self.broken.as_slice(), self.has_stronger) {
-            _ if self.allowed.is_empty() && self.open.is_empty() => {
-                format!("{breaks} every level{condition}.")
-            }
             (levels @ [_, _, ..], true) => {
                 format!(
                     "{breaks} {}{condition}, and everything stronger.",
