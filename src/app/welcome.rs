@@ -1,16 +1,21 @@
 //! The picture of the welcome page: the smallest anomaly of a bundled history, checked and drawn like any other.
 
 use super::App;
+use super::canvas::sketch::Sketch;
 use super::samples;
 use super::tasks::{Failure, Task};
 use crate::audit;
 use crate::checkers::Options;
 use crate::control::Control;
 use crate::counterexample::explain;
+use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::scene::Scene;
 use crate::export::{ComposeOptions, compose};
 use crate::formats::{self, Input};
 use std::sync::Arc;
+
+/// The space for its graph.
+const ROOM: egui::Vec2 = egui::vec2(420.0, 300.0);
 
 /// The history.
 const SAMPLE: &str = "write-skew.hist";
@@ -67,11 +72,12 @@ fn picture(control: &Control) -> Option<WelcomePicture> {
         &history,
         &ComposeOptions::for_history(&history),
     );
+    let Arranged { diagram, layout } = layout::arrange(&composed.diagram, LayoutStyle::Auto, ROOM);
     Some(WelcomePicture {
         sample,
         title: composed.title,
         claim: composed.subtitle,
-        scene: composed.scene,
+        scene: Sketch::new(diagram, layout).scene,
     })
 }
 

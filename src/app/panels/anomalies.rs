@@ -175,7 +175,12 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         is_of_two: false,
     };
     let heading = row.ui(ui, true);
-    let (end, size) = (String::new(), style::BODY);
+    // They are listed as anomalies, and say nothing of the database.
+    let end = match health.finding(worst).filter(|_| worst == Kind::CutOff) {
+        Some(finding) => format!("{} in doubt", counted(finding.count as usize, "read")),
+        None => String::new(),
+    };
+    let size = style::BODY;
     let row = ListRow {
         text: worst.title(),
         end,

@@ -19,7 +19,7 @@ const WIDTH: f32 = 760.0;
 const FIRST: usize = 6;
 const TILE: egui::Vec2 = vec2(244.0, 54.0);
 /// Height of the picture with its frame.
-const PICTURE: f32 = 250.0;
+const PICTURE: f32 = 350.0;
 
 pub(crate) fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);

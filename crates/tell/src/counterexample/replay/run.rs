@@ -90,7 +90,7 @@ fn one_by_one(example: &Counterexample, read: OperationId) -> Option<Plan> {
             let is_before = |other: &TransactionId| {
                 let is_of_session = history.session_of(*other) == history.session_of(*t);
                 let leads = |edge: &&Edge| edge.from == *other && edge.to == *t;
-                other != t && (is_of_session && other < t || observed.iter().any(|e| leads(e)))
+                other != t && (is_of_session && other < t || observed.iter().any(leads))
             };
             !left.iter().any(is_before)
         };
