@@ -537,6 +537,8 @@ pub enum Request {
     Dismiss(usize),
     /// Stop the visible work, whatever else is open or being typed.
     Stop,
+    /// Write the report of the selected anomaly as one HTML file.
+    WritePage(PathBuf),
     /// Show a folder in the system's file manager.
     ShowFolder(PathBuf),
     /// Copy text to the clipboard.

@@ -72,6 +72,10 @@ impl App {
                 self.with_document(|document| document.argument.pinned = attention)
             }
             Request::Focus(Focus::Hover(_)) => {}
+            Request::WritePage(path) => {
+                self.state.export = None;
+                self.write_report(Some(path));
+            }
             Request::ShowFolder(folder) => self.show_folder(&folder),
             Request::WholeCycle(is_whole) => {
                 self.pick(|overrides| overrides.whole_cycle = is_whole)
@@ -242,7 +246,7 @@ impl App {
             Command::Close => self.close(),
             Command::Export => self.open_export(),
             Command::Report if self.shows_finding() => self.report_finding(),
-            Command::Report => self.write_report(),
+            Command::Report => self.write_report(None),
             Command::CopyPicture => self.copy_picture(),
             Command::CopyMarkdown if self.shows_finding() => self.copy_finding(ctx),
             Command::CopyMarkdown if self.shows_order() => self.copy_order(),
@@ -522,7 +526,8 @@ impl App {
     }
 
     /// Writes everything about the selected anomaly into a new folder next to the history.
-    fn write_report(&mut self) {
+    /// Writes the report of the selected anomaly: into a folder next to the history, or as one page.
+    fn write_report(&mut self, page: Option<PathBuf>) {
         let Some(document) = &self.state.document else {
             return;
         };
@@ -542,7 +547,8 @@ impl App {
             return;
         };
         let id = picture.argument.shown.to_string().replace('/', "-");
-        let folder = document.file_beside(&format!("{id}-report"));
+        let beside = || document.file_beside(&format!("{id}-report"));
+        let folder = page.unwrap_or_else(beside);
         let file = document
             .path()
             .map_or_else(|| document.title.clone(), |path| path.display().to_string());

@@ -159,9 +159,12 @@ pub(super) fn write(
     Ok(path.to_owned())
 }
 
+/// The ending of a report in one file.
+pub const PAGE: &str = "html";
+
 /// A report to write.
 pub struct Report {
-    /// A new folder; if it exists, another name next to it is used.
+    /// A new folder; if it exists, another name next to it is used. Or an HTML file, which is the page of the report.
     pub folder: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
@@ -191,7 +194,11 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
         // A report must convince by itself: evidence that is only folded in the window is in it.
         options.evidence = Evidence::All;
     }
-    let folder = free_name(&what.folder);
+    let is_page = what.folder.extension().is_some_and(|ending| ending == PAGE);
+    let folder = match is_page {
+        true => what.folder.clone(),
+        false => free_name(&what.folder),
+    };
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let brief = Brief {
         example: &argument.counterexample,
@@ -209,6 +216,11 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
             what.file, argument.shown
         ),
     };
+    if is_page {
+        let page = bundle::page(&brief, control).map_err(|error| error.to_string())?;
+        write_whole(&folder, &page)?;
+        return Ok(folder);
+    }
     let report = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     control.check().map_err(|interrupt| interrupt.to_string())?;
     files::write_folder(&folder, &report).map_err(|error| error.to_string())?;

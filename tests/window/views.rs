@@ -811,6 +811,25 @@ fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
 }
 
 #[test]
+fn a_report_is_one_page_where_that_is_chosen_as_export() {
+    let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
+    window.run_steps(6);
+    window.get_by_label("HTML page").click();
+    window.run_steps(3);
+    window.get_by_label("Export").click();
+    window.run_steps(2);
+    let written = |_: &Window| {
+        let names = std::fs::read_dir(folder.path()).expect("it is there");
+        let mut names = names.flatten().map(|entry| entry.path());
+        names.find(|path| path.extension().is_some_and(|ending| ending == "html"))
+    };
+    wait(&mut window, "the page", |window| written(window).is_some());
+    let page = std::fs::read_to_string(written(&window).expect("just seen")).expect("text");
+    assert!(page.contains("<svg") && page.contains("Why this is a contradiction"));
+}
+
+#[test]
 fn a_report_is_written_next_to_the_history() {
     let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
     let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;

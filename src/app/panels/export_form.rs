@@ -4,6 +4,7 @@ use super::on_click;
 use crate::app::canvas::look::Look;
 use crate::app::canvas::scene::{Drawn, DrawnAt};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::exporting::PAGE;
 use crate::app::page::Page;
 use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
@@ -44,16 +45,28 @@ pub(crate) fn export_ui(
         {
             ui.horizontal(|ui| {
                 style::frame_choices(ui);
-                if ui.radio(form.kind == row.kind, row.name).clicked() {
+                let is_chosen = form.kind == row.kind && !is_page(&form.path);
+                if ui.radio(is_chosen, row.name).clicked() {
                     form.path = with_extension(&form.path, row.kind);
                     form.kind = row.kind;
                 }
                 style::note(ui, about(row.kind));
             });
         }
+        if !is_order {
+            ui.horizontal(|ui| {
+                style::frame_choices(ui);
+                if ui.radio(is_page(&form.path), "HTML page").clicked() {
+                    let path = Path::new(&form.path).with_extension(PAGE);
+                    form.path = path.display().to_string();
+                }
+                style::note(ui, "the whole report in one file, for any browser");
+            });
+        }
         ui.add_space(8.0);
         if !is_order {
-            ui.add_enabled_ui(form.kind.is_picture(), |ui| {
+            let is_picture = form.kind.is_picture() && !is_page(&form.path);
+            ui.add_enabled_ui(is_picture, |ui| {
                 view_ui(ui, form, document);
                 ui.horizontal(|ui| {
                     let with_argument = &mut form.style.with_argument;
@@ -62,7 +75,7 @@ pub(crate) fn export_ui(
                 });
             });
             let has_room = ui.ctx().content_rect().height() >= ROOM;
-            let is_seen = has_room && form.kind.is_picture();
+            let is_seen = has_room && is_picture;
             if is_seen {
                 preview_ui(ui, form.preview.as_deref(), form.style.is_dark);
             }
@@ -111,10 +124,11 @@ pub(crate) fn export_ui(
             let unfocused = ui.memory(|memory| memory.focused().is_none());
             let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));
             if button.clicked() || enter {
-                requests.push(Request::WriteExport(
-                    form.kind,
-                    PathBuf::from(form.path.trim()),
-                ));
+                let path = PathBuf::from(form.path.trim());
+                requests.push(match is_page(&form.path) && !is_order {
+                    true => Request::WritePage(path),
+                    false => Request::WriteExport(form.kind, path),
+                });
             }
             on_click(
                 &ui.button("Cancel"),
@@ -193,6 +207,12 @@ pub(crate) fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
         });
 }
 
+/// Whether this is the path of a report in one file.
+fn is_page(path: &str) -> bool {
+    let ending = Path::new(path.trim()).extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(PAGE))
+}
+
 /// What a kind of export is for.
 fn about(kind: ExportKind) -> &'static str {
     match kind {
@@ -214,13 +234,13 @@ pub(crate) fn kind_of(path: &str) -> Option<ExportKind> {
 
 /// The path with the extension replaced by that of a kind.
 pub(crate) fn with_extension(path: &str, kind: ExportKind) -> String {
-    match (path.is_empty(), kind_of(path)) {
+    match (path.is_empty(), kind_of(path).is_some() || is_page(path)) {
         (true, _) => String::new(),
-        (false, Some(_)) => Path::new(path)
+        (false, true) => Path::new(path)
             .with_extension(kind.extension())
             .display()
             .to_string(),
-        (false, None) => format!("{path}.{}", kind.extension()),
+        (false, false) => format!("{path}.{}", kind.extension()),
     }
 }
 
@@ -242,5 +262,6 @@ mod tests {
             format!("plain.{}", b.extension())
         );
         assert_eq!(kind_of("x.unknown"), None);
+        assert_eq!(with_extension("x.html", a), format!("x.{}", a.extension()));
     }
 }
