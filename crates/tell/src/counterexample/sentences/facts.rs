@@ -203,8 +203,11 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
 fn checked(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Option<String> {
     let words = Words::new(whole, &[]);
     let from = taken.iter().filter_map(|&(read, from)| Some((read, from?)));
-    let written: Vec<(OperationId, TransactionId)> =
-        from.filter(|(_, writer)| !writer.is_initial()).collect();
+    let written: Vec<(OperationId, TransactionId)> = from
+        .clone()
+        .filter(|(_, writer)| !writer.is_initial())
+        .collect();
+    let has_initial = from.count() > written.len();
     let all = match whole.n_transactions() {
         1 => "this transaction".to_owned(),
         n => format!("these {} transactions", grouped(n as u64)),
@@ -215,6 +218,9 @@ fn checked(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> O
             "Checked: only {} wrote {} in {all}.",
             words.transaction(*writer),
             words.content(*read)
+        )),
+        _ if has_initial => Some(format!(
+            "Checked: each value that was read here, unless it is the initial one, was written once in {all}."
         )),
         _ => Some(format!(
             "Checked: each value that was read here was written once in {all}."

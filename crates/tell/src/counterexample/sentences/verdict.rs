@@ -6,7 +6,7 @@ use crate::counterexample::orders::{Difference, Orders};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict, lattice};
 use isoscope_model::history::OperationId;
 
-/// "Breaks prefix consistency and above in session order (each client's own order). SQL serializability allows it."
+/// "Breaks prefix consistency and above in session order (each client's order). without it, serializability holds."
 pub(in crate::counterexample) fn breaks(
     example: &Counterexample,
     standing: &Standing,
@@ -22,7 +22,7 @@ pub(in crate::counterexample) fn breaks(
         }
         // A guarantee of sessions needs no mention of them.
         Some((difference, CountedOrder::Session)) if difference.level.plain_form().is_some() => {
-            " in session order (each client's own order)".to_owned()
+            " in session order (each client's order)".to_owned()
         }
         Some((_, CountedOrder::RealTime)) => {
             " in real time (what had ended before counts as earlier)".to_owned()
@@ -61,7 +61,7 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
     }
     let allow = if more.len() == 1 { "allows" } else { "allow" };
     if what == "session order" && more == [Level::Serializability] {
-        return Some("SQL serializability allows it".to_owned());
+        return Some("without it, serializability holds".to_owned());
     }
     let names: Vec<String> = more.iter().map(|level| level.spoken()).collect();
     Some(format!(
