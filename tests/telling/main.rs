@@ -13,5 +13,6 @@ mod itself;
 mod orders;
 mod passes;
 mod pictures;
+mod stories;
 mod structured;
 mod told;
