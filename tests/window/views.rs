@@ -922,6 +922,7 @@ fn a_promise_is_framed_and_kept_or_broken() {
         "postgresql repeatable read: R-SI",
     );
     assert!(says(&window, "postgresql repeatable read promises"));
+    assert!(says(&window, "PC · bug"), "in the list");
     window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
     window.run_steps(4);
     window.get_by_label("In the lattice, R-SI: violated, because PC is, promised");

@@ -9,7 +9,8 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, ROW, counted};
 use crate::app::tree::{Branch, Catalogue, Entry, ListLine, short, toggle_word};
 use crate::app::vocabulary::{Attention, Focus, Phase};
-use crate::checkers::{Pattern, ViolationId, ViolationName};
+use crate::checkers::lattice::Promise;
+use crate::checkers::{Level, Pattern, ViolationId, ViolationName};
 use crate::counterexample::{causes_and_patterns, headline};
 use crate::health::Kind;
 use crate::relations::Relation;
@@ -72,7 +73,8 @@ pub(crate) fn anomalies_ui(
     health_line_ui(ui, document, requests);
     match (&document.catalogue, document.tree.catalogue()) {
         (Some(known), Some(listed)) if !known.entries.is_empty() => {
-            list_ui(ui, document, listed, requests)
+            let promised = state.lattice.promise().and_then(Promise::asked);
+            list_ui(ui, (document, promised), listed, requests)
         }
         (Some(known), None) if !known.entries.is_empty() => drop(style::note(ui, "Listing…")),
         (Some(_), _) if document.complete && document.results.all_hold() => {
@@ -329,7 +331,12 @@ fn chip_ui(
         .clicked()
 }
 
-fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+fn list_ui(
+    ui: &mut Ui,
+    (document, promised): (&Document, Option<Level>),
+    catalogue: &Catalogue,
+    requests: &mut Requests,
+) {
     let lines = document.tree.lines();
     if let Some(id) = named(document).filter(|id| catalogue.place(*id).is_none())
         && ui
@@ -369,7 +376,7 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     }
     area.show_rows(ui, ROW, lines.len(), |ui, range| {
         for line in &lines[range] {
-            line_ui(ui, line, document, catalogue, requests);
+            line_ui(ui, line, (document, promised), catalogue, requests);
         }
     });
 }
@@ -404,7 +411,7 @@ fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
 fn line_ui(
     ui: &mut Ui,
     line: &ListLine,
-    document: &Document,
+    (document, promised): (&Document, Option<Level>),
     catalogue: &Catalogue,
     requests: &mut Requests,
 ) {
@@ -479,7 +486,8 @@ fn line_ui(
         ListLine::Cause { entry } | ListLine::Summary { entry } => {
             if let Some(entry) = catalogue.entries.get(*entry) {
                 let is_title = matches!(line, ListLine::Cause { .. });
-                cause_ui(ui, entry, is_title, document, catalogue, requests);
+                let shown = (document, promised);
+                cause_ui(ui, entry, is_title, shown, catalogue, requests);
             }
         }
         ListLine::Instance { entry, depth } => {
@@ -563,7 +571,7 @@ fn cause_ui(
     ui: &mut Ui,
     entry: &Entry,
     is_title: bool,
-    document: &Document,
+    (document, promised): (&Document, Option<Level>),
     catalogue: &Catalogue,
     requests: &mut Requests,
 ) {
@@ -581,8 +589,20 @@ fn cause_ui(
         ),
     };
     let level = catalogue.level_of(entry.id.pattern).code();
+    // What breaks a level breaks what was promised, if that implies it.
+    let breaks = |promised: Level| {
+        let violation = catalogue.violation(entry.id);
+        violation.is_some_and(|violation| {
+            let mut levels = violation.levels.iter();
+            levels.any(|broken| promised.implies(broken))
+        })
+    };
+    let end = match promised.is_some_and(breaks) {
+        true => format!("{level} · bug"),
+        false => level.to_owned(),
+    };
     let (text, end, colour, size) = match is_title {
-        true => (&title, level.to_owned(), palette.strong, style::BODY),
+        true => (&title, end, palette.strong, style::BODY),
         false => (&summary, String::new(), palette.weak, style::SMALL),
     };
     let row = ListRow {
