@@ -66,6 +66,8 @@ pub struct Catalogue {
     as_checked: Option<Arc<Findings>>,
     /// By index in [`Findings::violations`].
     pub entries: Vec<Entry>,
+    /// Asked for in each frame.
+    n_causes: usize,
     /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
     /// the pattern can violate.
     levels: Vec<Level>,
@@ -97,6 +99,10 @@ impl Catalogue {
         {
             entries[place].simpler = simpler.map(|simpler| findings.violations[simpler].id);
         }
+        let n_causes = entries
+            .iter()
+            .filter(|entry| entry.simpler.is_none())
+            .count();
         let places = entries
             .iter()
             .enumerate()
@@ -127,6 +133,7 @@ impl Catalogue {
             findings,
             as_checked: None,
             entries,
+            n_causes,
             levels,
             groupings,
             places,
@@ -251,12 +258,9 @@ impl Catalogue {
             .filter(move |violation| self.component(violation.id) == Some(component))
     }
 
-    /// How many causes the listed violations have: those that no simpler one explains. O(violations).
+    /// How many causes the listed violations have: those that no simpler one explains.
     pub fn n_causes(&self) -> usize {
-        self.entries
-            .iter()
-            .filter(|entry| entry.simpler.is_none())
-            .count()
+        self.n_causes
     }
 
     /// The groupings of a way to group, if it is by something in common.

@@ -23,7 +23,7 @@ use egui::{
 /// What the anomalies are that have the cause of a simpler one.
 const SAME_CAUSE: &str = "The same operations also form these patterns. Each can be drawn as itself; the simplest is above.";
 
-/// From this width on the counts are beside the heading, in points.
+/// From this width on the counts are next to the heading, in points.
 const BESIDE: f32 = 260.0;
 
 /// Name of the filter field.

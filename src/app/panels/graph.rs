@@ -439,7 +439,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
     });
 }
 
-/// How many tabs there is room for beside the two menus.
+/// How many tabs there is room for next to the two menus.
 fn n_tabs(ui: &Ui, rows: &[&PageRow]) -> usize {
     const MENU: f32 = 110.0;
     const MORE: f32 = 84.0;

@@ -390,7 +390,7 @@ fn out_of_view_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
     }
 }
 
-/// The wheel zooms around the pointer, with Shift it moves sideways, and beside the lanes up and down; dragging moves.
+/// The wheel zooms around the pointer, with Shift it moves sideways, and over the names of the lanes up and down; dragging moves.
 fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
     let (plot, view) = (
         lanes.plot.translate(response.rect.min.to_vec2()),

@@ -135,7 +135,7 @@ fn ways((a, b): (Rect, Rect), (y1, y2): (f32, f32), is_straight: bool) -> Vec<Ve
     ways
 }
 
-/// How far two sides, each horizontal or vertical, run beside each other on one track.
+/// How far two sides, each horizontal or vertical, run side by side on one track.
 fn shared(one: (Pos2, Pos2), other: (Pos2, Pos2)) -> f32 {
     let common = |a: (f32, f32), b: (f32, f32)| {
         (a.0.max(a.1).min(b.0.max(b.1)) - a.0.min(a.1).max(b.0.min(b.1))).max(0.0)

@@ -89,6 +89,12 @@ fn shorten(scenes: &mut Vec<ReplayScene>) {
         return;
     }
     let middle = KEPT..scenes.len() - KEPT;
+    if scenes[middle.clone()]
+        .iter()
+        .any(|scene| scene.wrong.is_some())
+    {
+        return;
+    }
     let Some(last) = scenes[middle.clone()].last() else {
         return;
     };

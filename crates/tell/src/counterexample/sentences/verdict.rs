@@ -6,7 +6,7 @@ use crate::counterexample::orders::{Difference, Orders};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict, lattice};
 use isoscope_model::history::OperationId;
 
-/// "Breaks prefix consistency and above in session order (each client's order). without it, serializability holds."
+/// "Breaks prefix consistency and above in session order (each client's order). Without it, serializability holds."
 pub(in crate::counterexample) fn breaks(
     example: &Counterexample,
     standing: &Standing,
