@@ -108,7 +108,7 @@ impl What {
         let argument = &self.picture.argument;
         let options = ComposeOptions {
             hidden: self.hidden.iter().copied().collect(),
-            drawn: Some(self.picture.sketch.layout.clone()),
+            drawn: Some(self.picture.sketch.arranged()),
             view: self.view.clone(),
             ..self.picture.options(&self.history)
         };

@@ -243,31 +243,24 @@ pub fn draw(
     hidden: BTreeSet<TransactionId>,
     shows: Shows,
 ) -> Picture {
-    let drawing = |pinned: BTreeSet<EdgeIndex>| {
-        let options = options(
-            &argument,
-            &hidden,
-            &shows,
-            pinned,
-            ComposeOptions::default(),
-            kind,
-        );
-        export::draw(
-            &argument.counterexample,
-            &argument.explanation,
-            whole,
-            &options,
-        )
+    let drawing =
+        |expanded: &BTreeSet<EdgeIndex>, shows: &Shows, hidden: &BTreeSet<TransactionId>| {
+            let pinned = shown(&argument, expanded);
+            let base = ComposeOptions::default();
+            let options = options(&argument, hidden, shows, pinned, base, kind);
+            let (example, explanation) = (&argument.counterexample, &argument.explanation);
+            export::draw(example, explanation, whole, &options)
+        };
+    let all = expandable(&argument.counterexample.violation.edges);
+    let is_open = {
+        let diagram = drawing(&all, &shows, &hidden).diagram;
+        diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES
     };
-    let expanded = expanded.unwrap_or_else(|| {
-        let all = expandable(&argument.counterexample.violation.edges);
-        let diagram = drawing(shown(&argument, &all)).diagram;
-        let fits = diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES;
-        if fits { all } else { BTreeSet::new() }
-    });
+    let folded = if is_open { all } else { BTreeSet::new() };
+    let expanded = expanded.unwrap_or_else(|| folded.clone());
     let export::Drawing {
         diagram, foldable, ..
-    } = drawing(shown(&argument, &expanded));
+    } = drawing(&expanded, &shows, &hidden);
     let mut drawn: Vec<EdgeIndex> = diagram
         .arrows
         .iter()
@@ -282,7 +275,19 @@ pub fn draw(
         })
         .collect();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
-    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
+    // What is folded or left out leaves its place empty: the rest stays where it is.
+    let rest = Shows {
+        overrides: Overrides {
+            left_out: BTreeSet::new(),
+            ..shows.overrides.clone()
+        },
+        ..shows.clone()
+    };
+    let most = if is_open { &folded } else { &expanded };
+    let most = drawing(most, &rest, &BTreeSet::new()).diagram;
+    let Arranged { diagram, layout } = layout::arrange(&most, kind, ROOM)
+        .of_part(&diagram)
+        .unwrap_or_else(|| layout::arrange(&diagram, kind, ROOM));
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.overrides.moved(kind, &diagram, layout);

@@ -3,7 +3,7 @@
 use super::overrides::Overrides;
 use super::sha256_of_file;
 use super::view::View;
-use isoscope_draw::diagram::layout::{Layout, LayoutStyle};
+use isoscope_draw::diagram::layout::{Arranged, LayoutStyle};
 use isoscope_model::history::History;
 use isoscope_model::relations::{EdgeIndex, Relation};
 use std::collections::BTreeSet;
@@ -27,8 +27,9 @@ pub struct ComposeOptions {
     pub case: Option<usize>,
     /// What stays and what is left out by choice.
     pub overrides: Overrides,
-    /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
-    pub drawn: Option<Layout>,
+    /// A picture made before, for example one with cards moved by hand; what it has of the diagram stays where it is, if it
+    /// has all of it.
+    pub drawn: Option<Arranged>,
     /// What the picture shows; files without pictures are always about the graph.
     pub view: View,
     /// SHA-256 of the file the history was read from.

@@ -117,21 +117,11 @@ pub fn compose(
     options: &ComposeOptions,
 ) -> Picture {
     let drawing = draw(example, explanation, whole, options);
-    let fits = |layout: &&Layout| {
-        let rows = layout
-            .cards
-            .iter()
-            .zip(&drawing.diagram.cards)
-            .all(|(space, card)| space.rows.len() == card.rows.len());
-        let cards = layout.cards.len() == drawing.diagram.cards.len();
-        rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
-    };
     let tooltips = tooltips(explanation, &drawing);
     let drawn = options
         .drawn
         .as_ref()
-        .filter(fits)
-        .map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
+        .and_then(|drawn| drawn.of_part(&drawing.diagram));
     // Cards that were put somewhere stay there, however small the text becomes.
     let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.overrides.moved.is_empty());
     let Arranged { diagram, layout } =

@@ -8,6 +8,7 @@ mod batch;
 mod brush;
 mod clip;
 mod far;
+mod glide;
 mod graph;
 pub mod look;
 pub mod navigation;
@@ -23,6 +24,7 @@ use crate::jobs;
 use crate::relations::EdgeIndex;
 use egui::{CursorIcon, Id, Pos2, Rect, Response, Sense, Ui, Vec2};
 use far::Far;
+use glide::{Corners, Glide};
 use graph::{Acts, Allowed, Hand};
 use look::Look;
 use navigation::{Fit, Navigation};
@@ -85,6 +87,9 @@ pub struct Canvas {
     overview: Overview,
     /// Where it was in the last frame.
     area: Option<Rect>,
+    /// Where the cards of the picture before were on the screen, and their way from there.
+    left: Option<Corners>,
+    glide: Option<Glide>,
 }
 
 impl Canvas {
@@ -165,6 +170,7 @@ impl Canvas {
         let rect = ui.available_rect_before_wrap();
         self.area = Some(rect);
         self.navigate(ui, rect, sketch.layout.bounds);
+        self.set_out(ui, rect);
         let (response, acts) = self.touch(ui, rect, cards);
         let boxed = self.select_in_box(ui, rect, &response);
         let moved = self.drag(ui, &response, &acts);
@@ -183,6 +189,14 @@ impl Canvas {
         if self.given.as_ref().is_some_and(is_given) {
             return;
         }
+        let corners = self.shown.as_ref().map(|shown| shown.corners());
+        self.left = corners.zip(self.area).map(|(mut corners, area)| {
+            let navigation = &self.navigation;
+            corners
+                .values_mut()
+                .for_each(|at| *at = navigation.to_screen(area, *at));
+            corners
+        });
         let old = self.given.replace(Arc::clone(sketch));
         if !old.as_ref().is_some_and(|old| old.is_nearly(sketch)) {
             self.navigation.fit(Fit::ToRead);
@@ -212,6 +226,33 @@ impl Canvas {
         if ui.rect_contains_pointer(rect) {
             self.navigation.wheel(ui, rect);
         }
+    }
+
+    /// Cards that were elsewhere on the screen set out from there.
+    fn set_out(&mut self, ui: &Ui, rect: Rect) {
+        let Some((mut corners, shown)) = self.left.take().zip(self.shown.as_ref()) else {
+            return;
+        };
+        let navigation = &self.navigation;
+        corners
+            .values_mut()
+            .for_each(|at| *at = navigation.to_picture(rect, *at));
+        self.glide = Glide::new(&corners, shown, ui.input(|input| input.time));
+    }
+
+    /// The picture to paint now: with cards that are on their way where they are.
+    fn painted(&mut self, ui: &Ui) -> Option<Arc<Sketch>> {
+        let shown = self.shown.clone()?;
+        let now = ui.input(|input| input.time);
+        let is_near = !far::is_far(self.navigation.zoom());
+        let glide = self.glide.as_ref().filter(|_| is_near);
+        let gliding = glide.and_then(|glide| glide.at(&shown, now));
+        if gliding.is_some() {
+            ui.request_repaint();
+        } else {
+            self.glide = None;
+        }
+        Some(gliding.map_or(shown, Arc::new))
     }
 
     /// A sketch in a canvas at `rect`.
@@ -313,7 +354,7 @@ impl Canvas {
 
     fn paint(&mut self, ui: &Ui, rect: Rect) {
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        let Some(sketch) = self.shown.clone() else {
+        let Some(sketch) = self.painted(ui) else {
             return;
         };
         let drawn = self.drawn(&sketch, rect);

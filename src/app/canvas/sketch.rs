@@ -1,7 +1,8 @@
 //! A diagram, where its parts are, and the scene of both.
 
+use super::glide::Corners;
 use crate::diagram::Diagram;
-use crate::diagram::layout::{self, Layout};
+use crate::diagram::layout::{self, Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use egui::Pos2;
 
@@ -28,11 +29,35 @@ impl Sketch {
         }
     }
 
-    /// Whether the other shows the same with few cards moved: then the view need not change.
+    /// Whether the other shows the same with few cards moved, or more or less with all cards where they are: then the view
+    /// need not change.
     pub fn is_nearly(&self, other: &Sketch) -> bool {
-        let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
-        let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();
-        (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len()) && self.diagram == other.diagram
+        if self.diagram == other.diagram {
+            let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
+            let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();
+            return n_moved <= 1 || 2 * n_moved <= self.layout.cards.len();
+        }
+        let (corners, others) = (self.corners(), other.corners());
+        let n_same = corners
+            .iter()
+            .filter(|(title, at)| others.get(*title) == Some(at))
+            .count();
+        self.layout.bounds == other.layout.bounds && n_same == corners.len().min(others.len())
+    }
+
+    /// The upper left corners of its cards.
+    pub(super) fn corners(&self) -> Corners {
+        let cards = self.diagram.cards.iter().zip(&self.layout.cards);
+        let corners = cards.map(|(card, space)| (card.title.clone(), space.rect.min));
+        corners.collect()
+    }
+
+    /// What is drawn, and where.
+    pub fn arranged(&self) -> Arranged {
+        Arranged {
+            diagram: self.diagram.clone(),
+            layout: self.layout.clone(),
+        }
     }
 
     /// This sketch with a card's upper left corner moved to `to`.
@@ -43,14 +68,14 @@ impl Sketch {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::control::Control;
     use crate::diagram::scene::{Hit, Mark, Part};
     use crate::diagram::{Subject, Target, diagram, operations_in};
     use crate::relations::{Edge, Reason, Relation};
 
-    fn sketch() -> Sketch {
+    pub(in crate::app::canvas) fn sketch() -> Sketch {
         let history = crate::formats::text::parse("a: [w x 1] [w x 2]\nb: [r x 1]\n")
             .expect("a history in our notation");
         assert!(Control::new().check().is_ok());

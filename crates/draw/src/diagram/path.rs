@@ -20,6 +20,15 @@ impl Segment {
             Segment::Line(end) | Segment::Quadratic(_, end) | Segment::Cubic(_, _, end) => end,
         }
     }
+
+    /// The same piece with its points mapped.
+    pub fn map(&self, at: impl Fn(Pos2) -> Pos2) -> Segment {
+        match *self {
+            Segment::Line(a) => Segment::Line(at(a)),
+            Segment::Quadratic(a, b) => Segment::Quadratic(at(a), at(b)),
+            Segment::Cubic(a, b, c) => Segment::Cubic(at(a), at(b), at(c)),
+        }
+    }
 }
 
 /// A connected line.
@@ -106,14 +115,10 @@ impl Path {
 
     /// The same path with its points mapped.
     pub fn map(&self, at: impl Fn(Pos2) -> Pos2) -> Path {
-        let moved = |segment: &Segment| match *segment {
-            Segment::Line(a) => Segment::Line(at(a)),
-            Segment::Quadratic(a, b) => Segment::Quadratic(at(a), at(b)),
-            Segment::Cubic(a, b, c) => Segment::Cubic(at(a), at(b), at(c)),
-        };
+        let segments = self.segments.iter().map(|segment| segment.map(&at));
         Path {
             start: at(self.start),
-            segments: self.segments.iter().map(moved).collect(),
+            segments: segments.collect(),
         }
     }
 

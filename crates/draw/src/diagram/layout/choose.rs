@@ -5,7 +5,7 @@ use super::lane_order::lane_order;
 use super::lanes::{columns_of, lanes_in_order};
 use super::{Layout, LayoutStyle, Problem, crossings, graphviz, lanes, problems};
 use crate::diagram::path::Segment;
-use crate::diagram::{Diagram, Emphasis};
+use crate::diagram::{Arrow, Card, Diagram, Emphasis};
 use emath::Vec2;
 
 /// Texts may be scaled down to this, which is 11 units for the smallest.
@@ -43,6 +43,68 @@ impl Arranged {
             diagram.clone()
         };
         Arranged { diagram, layout }
+    }
+
+    /// What it has of another diagram of the same cards, everything where it is; none if it has not all of it. O(cards² +
+    /// arrows²).
+    pub fn of_part(&self, part: &Diagram) -> Option<Arranged> {
+        let (all, places) = (&self.diagram, &self.layout);
+        let has = |card: &Card, kept: &Card| {
+            kept.transaction == card.transaction && kept.others == card.others
+        };
+        let is_shown = |card: &&Card| part.cards.iter().any(|kept| has(card, kept));
+        let says = |arrow: &Arrow, kept: &Arrow| {
+            arrow.edge == kept.edge || arrow.also.contains(&kept.edge)
+        };
+        let is_drawn = |arrow: &Arrow| part.arrows.iter().any(|kept| says(arrow, kept));
+        let has_all = part
+            .cards
+            .iter()
+            .all(|kept| all.cards.iter().any(|card| has(card, kept)))
+            && part
+                .arrows
+                .iter()
+                .all(|kept| all.arrows.iter().any(|arrow| says(arrow, kept)));
+        if !has_all {
+            return None;
+        }
+        let cards = all.cards.iter().enumerate();
+        let cards: Vec<usize> = cards
+            .filter(|(_, card)| is_shown(card))
+            .map(|(i, _)| i)
+            .collect();
+        let place = |card: usize| cards.iter().position(|&kept| kept == card);
+        let mut arrows = Vec::new();
+        let mut routes = Vec::new();
+        for (arrow, route) in all
+            .arrows
+            .iter()
+            .zip(&places.routes)
+            .filter(|(a, _)| is_drawn(a))
+        {
+            let (from, to) = (place(arrow.from)?, place(arrow.to)?);
+            arrows.push(Arrow {
+                from,
+                to,
+                ..arrow.clone()
+            });
+            routes.push(route.clone());
+        }
+        Some(Arranged {
+            diagram: Diagram {
+                lanes: all.lanes.clone(),
+                cards: cards.iter().map(|&card| all.cards[card].clone()).collect(),
+                arrows,
+            },
+            layout: Layout {
+                cards: cards
+                    .iter()
+                    .map(|&card| places.cards[card].clone())
+                    .collect(),
+                routes,
+                ..places.clone()
+            },
+        })
     }
 
     /// The factor by which it is scaled to fit, at most 1.

@@ -358,7 +358,13 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
     let chords = Chords::new(&layout.routes);
     for arrow in 0..layout.routes.len() {
         let size = label_size(&diagram.arrows[arrow]);
-        let places = places_along(chords.line(arrow));
+        // On the line, or with one end on it.
+        let on_line = places_along(chords.line(arrow));
+        let off_line = [1.0, -1.0].map(|side| vec2(side * (size.x / 2.0 - 4.0), 0.0));
+        let moved = off_line
+            .iter()
+            .flat_map(|&by| on_line.iter().map(move |&at| at + by));
+        let places: Vec<Pos2> = on_line.iter().copied().chain(moved).collect();
         let rect = |center: &Pos2| Rect::from_center_size(*center, size);
         let free = |rect: &Rect| is_free(*rect, arrow, &layout.cards, &layout.routes, &chords);
         let off_cards = |rect: &Rect| !layout.cards.iter().any(|card| card.rect.intersects(*rect));

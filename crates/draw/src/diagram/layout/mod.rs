@@ -85,7 +85,8 @@ impl CardBox {
         row.map_or(self.header, |row| self.rows[row])
     }
 
-    fn translate(&mut self, by: Vec2) {
+    /// Moves it.
+    pub fn translate(&mut self, by: Vec2) {
         self.rect = self.rect.translate(by);
         self.header = self.header.translate(by);
         self.rows
