@@ -107,13 +107,16 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Height of the title row, in points.
-const TITLE_ROW: f32 = 50.0;
+const TITLE_ROW: f32 = 46.0;
 
 /// With less height than this there is no map below the graph, which would be too small, in points.
 const MAP_FROM: f32 = 420.0;
 
-/// Height of the map, and pulled up how far it becomes the timeline, in points.
-const MAP: (f32, f32) = (96.0, 170.0);
+/// Height of the map, in points: in a window of this height, and in a lower one.
+const MAP: (f32, f32, f32) = (110.0, 860.0, 36.0);
+
+/// Pulled up so far, the map becomes the timeline, in points.
+const PULLED: f32 = 64.0;
 
 /// Below this width side panels are narrower, in points.
 const NARROW: f32 = 1100.0;
@@ -541,7 +544,7 @@ impl App {
         // In a wide one the sides get more, too.
         let usual = |least: f32, share: f32, most: f32| (width * share).clamp(least, most);
         Panel::left(side_panel(ui.ctx(), "anomalies"))
-            .default_size(usual(334.0, 0.16, 400.0))
+            .default_size(usual(242.0, 0.19, 400.0))
             .size_range(200.0..=widest(520.0, 200.0, 0.25))
             .frame(side)
             .show(ui, |ui| {
@@ -557,7 +560,7 @@ impl App {
                 });
         } else if state.page.shows_argument(width >= NARROW) {
             Panel::right(side_panel(ui.ctx(), "argument"))
-                .default_size(usual(340.0, 0.17, 440.0))
+                .default_size(usual(292.0, 0.225, 460.0))
                 .size_range(240.0..=widest(620.0, 240.0, 0.29))
                 .frame(side)
                 .show(ui, |ui| {
@@ -571,7 +574,7 @@ impl App {
         let lanes = &mut self.lanes;
         egui::CentralPanel::default().frame(ground).show(ui, |ui| {
             Panel::top("header")
-                .exact_size(36.0)
+                .exact_size(32.0)
                 .frame(header)
                 .show_separator_line(false)
                 .show(ui, |ui| {
@@ -691,16 +694,19 @@ fn poll_copy(ctx: &egui::Context, requests: &mut Requests) {
 
 /// The map of the history below the graph: pulled up, it becomes the timeline.
 fn map_ui(ui: &mut Ui, document: &state::Document, frame: Frame, requests: &mut Requests) {
-    let id = egui::Id::new("map");
+    let (high, from, low) = MAP;
+    let is_high = ui.ctx().content_rect().height() >= from;
+    let height = if is_high { high } else { low };
+    let id = egui::Id::new(("map", is_high));
     let shown = Panel::bottom(id)
         .resizable(true)
-        .default_size(MAP.0)
-        .size_range(MAP.0..=MAP.1 + 40.0)
+        .default_size(height)
+        .size_range(height..=height + 2.0 * PULLED)
         .frame(frame.inner_margin(Margin::symmetric(style::MARGIN, 4)))
         .show(ui, |ui| panels::minimap::where_ui(ui, document, requests));
-    let is_released = ui.input(|input| input.pointer.any_released());
-    if is_released && shown.response.rect.height() > MAP.0 + 8.0 {
-        if shown.response.rect.height() >= MAP.1 {
+    let pulled = shown.response.rect.height() - height;
+    if pulled > 8.0 && ui.input(|input| input.pointer.any_released()) {
+        if pulled >= PULLED {
             requests.push(command::Request::Run(Command::Show(Page::Lanes)));
         }
         ui.ctx()

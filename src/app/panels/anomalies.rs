@@ -24,7 +24,7 @@ use egui::{
 const SAME_CAUSE: &str = "The same operations also form these patterns. Each can be drawn as itself; the simplest is above.";
 
 /// From this width on the counts are next to the heading, in points.
-const BESIDE: f32 = 260.0;
+const ONE_LINE: f32 = 215.0;
 
 /// Name of the filter field.
 pub(crate) const FILTER_ID: &str = "anomaly filter";
@@ -54,7 +54,7 @@ pub(crate) fn anomalies_ui(
         .catalogue
         .as_ref()
         .map_or(0, |c| c.findings.patterns.values().sum());
-    let is_narrow = ui.available_width() < BESIDE;
+    let is_narrow = ui.available_width() < ONE_LINE;
     ui.horizontal(|ui| {
         style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
         bookmarks_ui(ui, document, requests);
@@ -566,7 +566,7 @@ fn is_selected(document: &Document, entry: &Entry) -> bool {
     document.selected == Some(entry.id) && document.finding.is_none()
 }
 
-/// The headline of the simplest anomaly of a cause with the level that it breaks, or who did what, in the line below.
+/// The headline of the simplest anomaly of a cause, or who did what with the level that it breaks, in the line below.
 fn cause_ui(
     ui: &mut Ui,
     entry: &Entry,
@@ -602,8 +602,8 @@ fn cause_ui(
         false => level.to_owned(),
     };
     let (text, end, colour, size) = match is_title {
-        true => (&title, end, palette.strong, style::BODY),
-        false => (&summary, String::new(), palette.weak, style::SMALL),
+        true => (&title, String::new(), palette.strong, style::BODY),
+        false => (&summary, end, palette.weak, style::SMALL),
     };
     let row = ListRow {
         text,

@@ -31,21 +31,39 @@ enum Grip {
     Right,
 }
 
-/// Draws the map below a graph, with its heading and the way to the timeline.
+/// Draws the map below a graph, with its heading and the way to the timeline: above it where there is room.
 pub(crate) fn where_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
+    let is_low = ui.available_height() < 2.0 * HEIGHT;
+    let heading_ui = |ui: &mut Ui, requests: &mut Requests| {
         let palette = Palette::of(ui);
         let heading = style::bold_line(ui, "Where in the history", style::BODY, palette.strong);
         let heading = heading.interact(Sense::click());
+        let heading = heading.on_hover_text("Red: anomalies. Yellow: this one.");
         super::on_command(heading, Command::Locate, requests);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let open = egui::Button::new("open as a timeline ▴").frame(false);
-            super::on_command(ui.add(open), Command::Show(Page::Lanes), requests);
+    };
+    let open_ui = |ui: &mut Ui, requests: &mut Requests| {
+        let text = if is_low {
+            "▴"
+        } else {
+            "open as a timeline ▴"
+        };
+        let open = egui::Button::new(text).frame(false);
+        super::on_command(ui.add(open), Command::Show(Page::Lanes), requests);
+    };
+    let to_left = Layout::right_to_left(Align::Center);
+    ui.horizontal(|ui| {
+        heading_ui(ui, requests);
+        ui.with_layout(to_left, |ui| {
+            open_ui(ui, requests);
+            if is_low {
+                let size = vec2(ui.available_width(), ui.available_height().max(1.0));
+                ui.allocate_ui(size, |ui| band_ui(ui, document, (size.y, None), requests));
+            }
         });
     });
-    let height = (ui.available_height() - 20.0).max(HEIGHT);
-    band_ui(ui, document, (height, None), requests);
-    style::note(ui, "Red: anomalies; a click selects one. Yellow: this one.");
+    if !is_low {
+        band_ui(ui, document, (ui.available_height(), None), requests);
+    }
     ui.take_available_height();
 }
 
