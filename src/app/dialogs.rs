@@ -50,6 +50,7 @@ pub struct Dialogs {
     /// The folder and the name that the last dialog was opened with.
     suggestion: PathBuf,
     own: FileDialog,
+    about: dialog_look::About,
     own_purpose: Option<Purpose>,
 }
 
@@ -61,6 +62,7 @@ impl Default for Dialogs {
             pending: None,
             suggestion,
             own: dialog_look::dialog(),
+            about: dialog_look::About::default(),
             own_purpose: None,
         }
     }
@@ -149,7 +151,7 @@ impl Dialogs {
             self.own_purpose = None;
             return Some((purpose, path));
         }
-        dialog_look::update(&mut self.own, ctx);
+        dialog_look::update(&mut self.own, &mut self.about, ctx);
         let path = self.own.take_picked();
         if path.is_some() || !matches!(self.own.state(), DialogState::Open) {
             self.own_purpose = None;

@@ -276,13 +276,9 @@ pub fn draw(
         .collect();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
     // What is folded or left out leaves its place empty: the rest stays where it is.
-    let rest = Shows {
-        overrides: Overrides {
-            left_out: BTreeSet::new(),
-            ..shows.overrides.clone()
-        },
-        ..shows.clone()
-    };
+    let mut rest = shows.clone();
+    let is_row = |part: &Part| matches!(part, Part::Operation(_));
+    rest.overrides.left_out.retain(is_row);
     let most = if is_open { &folded } else { &expanded };
     let most = drawing(most, &rest, &BTreeSet::new()).diagram;
     let Arranged { diagram, layout } = layout::arrange(&most, kind, ROOM)

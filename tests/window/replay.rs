@@ -489,7 +489,7 @@ const NESTED: &str = "a: [w x 1, w y 1, w x 1] [w y 1, w x 1]\nb: [r x 1, r y 0]
 fn cases_inside_cases_open_branch_by_branch() {
     for theme in themes() {
         let (mut window, _folder) = opened(NESTED, theme);
-        window.set_size(egui::vec2(1280.0, 2400.0));
+        window.set_size(egui::vec2(1280.0, 3600.0));
         window.run_steps(3);
         let is_nested = |window: &Window| {
             let cases = picture(window).argument.cases.clone();
