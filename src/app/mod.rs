@@ -376,6 +376,7 @@ impl App {
             || self.state.lattice.open
             || self.state.palette.is_some();
         if !over && !typing {
+            panels::levels::poll_keys(ctx);
             panels::lanes::poll_keys(ctx, &self.state, requests);
             poll_copy(ctx, requests);
         }

@@ -3,7 +3,7 @@
 
 use crate::window;
 
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::state::{Attention, Page, Phase, Tone};
 use isoscope::checkers::{Level, Pattern, Verdict};
 use isoscope::fonts;
@@ -850,4 +850,50 @@ fn there_is_no_order_where_no_level_holds() {
         &window,
         "None of the levels asked for is known to hold"
     ));
+}
+
+/// What has the keyboard focus, as a screen reader is told.
+fn focused(window: &Window) -> Option<String> {
+    let all = window.query_all_by(|node| node.is_focused());
+    let mut labels = all.filter_map(|node| node.accesskit_node().label());
+    labels.next()
+}
+
+#[test]
+fn the_strip_is_one_stop_of_tab_and_its_arrows_go_from_level_to_level() {
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    let mut stops: Vec<String> = Vec::new();
+    for _ in 0..12 {
+        press(&mut window, egui::Key::Tab);
+        stops.extend(focused(&window));
+    }
+    let is_level = |stop: &&String| stop.starts_with("Level ");
+    assert_eq!(stops.iter().filter(is_level).count(), 1, "{stops:?}");
+    let to_list = stops
+        .iter()
+        .position(|stop| stop.starts_with("A later read returned"));
+    assert!(to_list.is_some_and(|n| n < 8), "{stops:?}");
+    assert!(
+        !stops.iter().any(|stop| stop.starts_with("b1 had read")),
+        "an entry is one stop"
+    );
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    for _ in 0..12 {
+        press(&mut window, egui::Key::Tab);
+        if focused(&window).is_some_and(|stop| stop.starts_with("Level ")) {
+            break;
+        }
+    }
+    for (key, level) in [
+        (egui::Key::ArrowRight, "Level RA"),
+        (egui::Key::ArrowRight, "Level TCC"),
+        (egui::Key::ArrowLeft, "Level RA"),
+    ] {
+        press(&mut window, key);
+        let stop = focused(&window);
+        assert!(
+            stop.as_ref().is_some_and(|stop| stop.starts_with(level)),
+            "{stop:?}"
+        );
+    }
 }

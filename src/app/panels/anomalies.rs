@@ -705,8 +705,13 @@ struct ListRow<'a> {
 impl ListRow<'_> {
     fn ui(&self, ui: &mut Ui, bold: bool) -> egui::Response {
         let palette = Palette::of(ui);
-        let (area, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+        // Of an entry of two lines, Tab stops at the first.
+        let sense = if self.is_of_two && !bold {
+            Sense::CLICK
+        } else {
+            Sense::click()
+        };
+        let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
         let spoken = || format!("{} {}", self.text, self.end);
         response.widget_info(|| {
             WidgetInfo::selected(WidgetType::SelectableLabel, true, self.selected, spoken())

@@ -10,8 +10,8 @@ use crate::app::vocabulary::Phase;
 use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use egui::{
-    CornerRadius, FontId, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
-    vec2,
+    CornerRadius, EventFilter, FontId, Id, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, WidgetType, pos2, vec2,
 };
 
 /// Height of a pill of the chain.
@@ -115,8 +115,72 @@ fn strip_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut 
                 .line_segment([from.right_center(), at.left_center()], line);
         }
     }
-    for (level, at) in levels(document).into_iter().zip(places) {
-        pill_ui(ui, document, level, at, weakest.contains(&level), requests);
+    let levels = levels(document);
+    let stops = ui.data(|data| data.get_temp::<Stops>(stops_id()));
+    let last = stops.unwrap_or_default().last;
+    let stop = last.or_else(|| levels.iter().position(|level| weakest.contains(level)));
+    let stop = stop.filter(|&stop| stop < levels.len()).unwrap_or(0);
+    let mut stops = Stops {
+        last,
+        pills: Vec::new(),
+    };
+    for (place, (level, at)) in levels.into_iter().zip(places).enumerate() {
+        let is_weakest = weakest.contains(&level);
+        let response = pill_ui(
+            ui,
+            document,
+            level,
+            at,
+            (is_weakest, place == stop),
+            requests,
+        );
+        if response.has_focus() {
+            stops.last = Some(place);
+            // The arrows are for the strip.
+            let filter = EventFilter {
+                horizontal_arrows: true,
+                ..EventFilter::default()
+            };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        }
+        stops.pills.push(response.id);
+    }
+    ui.data_mut(|data| data.insert_temp(stops_id(), stops));
+}
+
+/// The pills of the strip, and which of them had the focus last: Tab stops at that one alone.
+#[derive(Clone, Default)]
+struct Stops {
+    last: Option<usize>,
+    pills: Vec<Id>,
+}
+
+fn stops_id() -> Id {
+    Id::new("pills of the strip")
+}
+
+/// With the focus on a pill, the arrows go to the next one.
+pub(crate) fn poll_keys(ctx: &egui::Context) {
+    let focused = ctx.memory(|memory| memory.focused());
+    let Some(mut stops) = ctx.data(|data| data.get_temp::<Stops>(stops_id())) else {
+        return;
+    };
+    let Some(place) = stops.pills.iter().position(|&pill| Some(pill) == focused) else {
+        return;
+    };
+    let pressed = |key| ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key));
+    let next = match (
+        pressed(egui::Key::ArrowRight),
+        pressed(egui::Key::ArrowLeft),
+    ) {
+        (true, _) => place + 1,
+        (_, true) => place.saturating_sub(1),
+        _ => return,
+    };
+    if let Some(&pill) = stops.pills.get(next) {
+        ctx.memory_mut(|memory| memory.request_focus(pill));
+        stops.last = Some(next);
+        ctx.data_mut(|data| data.insert_temp(stops_id(), stops));
     }
 }
 
@@ -139,9 +203,9 @@ fn pill_ui(
     document: &Document,
     level: Level,
     area: Rect,
-    weakest: bool,
+    (weakest, is_stop): (bool, bool),
     requests: &mut Requests,
-) {
+) -> Response {
     let palette = Palette::of(ui);
     let asked = document
         .results
@@ -163,7 +227,12 @@ fn pill_ui(
         _ if asked.is_some() => palette.verdict(verdict),
         _ => palette.weak.gamma_multiply(0.75),
     };
-    let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());
+    let sense = if is_stop {
+        Sense::click()
+    } else {
+        Sense::CLICK
+    };
+    let response = ui.interact(area, ui.id().with(("level", level.code())), sense);
     let fill = if verdict.is_some() {
         palette.tint(colour)
     } else {
@@ -251,7 +320,7 @@ fn pill_ui(
             result,
             weakest,
         )
-    });
+    })
 }
 
 /// Whether other levels decide one.
