@@ -6,7 +6,7 @@ use super::picture::target_key;
 use super::picture::{PictureStep, TargetKey};
 use super::view::PAGE_CONTENT;
 use emath::{Vec2, vec2};
-use isoscope_draw::diagram::lanes::{LaneContent, Lanes, View};
+use isoscope_draw::diagram::lanes::{LaneContent, Lanes, ORDER_MARGIN, View};
 use isoscope_draw::diagram::layout::Layout;
 use isoscope_draw::diagram::scene::Scene;
 use isoscope_draw::diagram::text_size::printable;
@@ -451,7 +451,8 @@ impl<'p> OrderExcerpt<'p> {
         } else {
             many
         };
-        let width = 100.0 + 1.13 * place * (self.lines.len() + 1) as f32;
+        let places = self.lines.len() as f32 + 2.0 * ORDER_MARGIN as f32;
+        let width = 100.0 + place * places;
         vec2(
             width.max(PAGE_CONTENT),
             30.0 + lane * (self.small.n_sessions() as f32 + 0.5),

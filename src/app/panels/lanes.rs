@@ -391,7 +391,7 @@ fn out_of_view_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
 }
 
 /// The wheel zooms around the pointer, with Shift it moves sideways, and over the names of the lanes up and down; dragging moves.
-fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
+pub(super) fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
     let (plot, view) = (
         lanes.plot.translate(response.rect.min.to_vec2()),
         &mut lanes.view,

@@ -78,7 +78,7 @@ pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &
                 ui.label(
                     RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution),
                 );
-                "dragging moves, Ctrl+wheel zooms".to_owned()
+                "the wheel zooms, dragging moves".to_owned()
             }
             None => {
                 let (last, all) = (
@@ -192,7 +192,8 @@ fn to_the_edge(lanes: &mut Lanes<'_>, stretch: &Stretch, kept: &mut LiveView) {
     lanes.reveal((to - width / zoom, to + EDGE / zoom), None);
 }
 
-/// The wheel with Ctrl zooms; dragging moves, to the sides only while nothing new comes in.
+/// While nothing new comes in, as on the timeline; else the wheel zooms with the right edge where it is, and dragging moves up
+/// and down.
 fn navigate(
     ui: &Ui,
     lanes: &mut Lanes<'_>,
@@ -200,26 +201,21 @@ fn navigate(
     is_paused: bool,
     kept: &mut LiveView,
 ) {
-    let factor = if response.hovered() {
-        ui.input(|input| input.zoom_delta() * wheel_factor(input.smooth_scroll_delta().y))
-    } else {
-        1.0
-    };
-    if factor != 1.0 {
-        kept.scale = (kept.scale * f64::from(factor)).clamp(0.1, 20.0);
-        let end = lanes.end();
-        lanes.view.zoom *= f64::from(factor);
-        lanes.view.left = end - f64::from(lanes.plot.width()) / lanes.view.zoom;
+    if is_paused {
+        let before = lanes.view;
+        super::lanes::navigate(ui, lanes, response);
+        if lanes.view != before {
+            kept.moved = Some(lanes.view);
+        }
+        return;
+    }
+    if response.hovered() {
+        let factor =
+            ui.input(|input| input.zoom_delta() * wheel_factor(input.smooth_scroll_delta().y));
+        kept.zoom_by(factor);
     }
     if response.dragged() {
-        let way = response.drag_delta();
-        lanes.view.top -= way.y;
-        if is_paused {
-            lanes.view.left -= f64::from(way.x) / lanes.view.zoom;
-        }
-    }
-    if is_paused && (factor != 1.0 || response.dragged()) {
-        kept.moved = Some(lanes.view);
+        lanes.view.top -= response.drag_delta().y;
     }
 }
 

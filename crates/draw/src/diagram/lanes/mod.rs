@@ -48,6 +48,8 @@ const NAME_COLUMNS: usize = 16;
 const TICKS: u32 = 500;
 /// Causal steps are not drawn wider than this.
 const WIDEST: f64 = 140.0;
+/// Room at the sides of an order, in places.
+pub const ORDER_MARGIN: f64 = 0.3;
 /// Points per step with which transactions are still legible.
 const LEGIBLE: f64 = 60.0;
 
@@ -156,8 +158,14 @@ impl<'a> Lanes<'a> {
             .map(|span| (span.from, span.to));
         let bounds = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let is_short = f64::from(self.plot.width()) >= axis.length * LEGIBLE;
-        let (from, to) = bounds.filter(|_| !is_short).unwrap_or((0.0, axis.length));
-        let margin = ((to - from) * 0.06).max(axis.length * 1e-9);
+        // Nothing comes before the first place of an order.
+        let is_order = self.shown.timeline.is_order;
+        let bounds = bounds.filter(|_| is_order || !is_short);
+        let (from, to) = bounds.unwrap_or((0.0, axis.length));
+        let margin = match is_order {
+            true => ORDER_MARGIN,
+            false => ((to - from) * 0.06).max(axis.length * 1e-9),
+        };
         let width = f64::from(self.plot.width());
         let zoom = width / (to - from + 2.0 * margin).max(1e-9);
         let zoom = if self.shown.true_time {
@@ -166,10 +174,11 @@ impl<'a> Lanes<'a> {
             zoom.min(WIDEST)
         };
         // No empty room at one side while something is out of view at the other.
-        let last = (axis.length + margin - width / zoom).max(-margin);
+        let least = if is_order { from } else { 0.0 } - margin;
+        let last = (axis.length + margin - width / zoom).max(least);
         self.view = View {
             zoom,
-            left: ((from + to) / 2.0 - width / 2.0 / zoom).clamp(-margin, last),
+            left: ((from + to) / 2.0 - width / 2.0 / zoom).clamp(least, last),
             top: 0.0,
         };
     }
