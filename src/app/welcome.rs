@@ -15,7 +15,7 @@ use crate::formats::{self, Input};
 use std::sync::Arc;
 
 /// The space for its graph.
-const ROOM: egui::Vec2 = egui::vec2(420.0, 300.0);
+const ROOM: egui::Vec2 = egui::vec2(700.0, 300.0);
 
 /// The history.
 const SAMPLE: &str = "write-skew.hist";

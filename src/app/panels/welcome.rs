@@ -300,13 +300,16 @@ fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
         line(title, style::BODY, palette.strong),
         palette.strong,
     );
-    ui.painter().galley(
-        area.min + vec2(11.0, 29.0),
-        line(about, style::SMALL, palette.weak),
-        palette.weak,
-    );
+    let said = line(about, style::SMALL, palette.weak);
+    let is_cut = said.elided;
+    ui.painter()
+        .galley(area.min + vec2(11.0, 29.0), said, palette.weak);
     response.widget_info(|| {
         WidgetInfo::labeled(WidgetType::Button, true, format!("Sample {title}: {about}"))
     });
-    response.on_hover_text(about).clicked()
+    let is_clicked = response.clicked();
+    if is_cut {
+        response.on_hover_text(about);
+    }
+    is_clicked
 }

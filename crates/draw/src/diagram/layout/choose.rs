@@ -150,7 +150,8 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
     if (style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small)
         && let Ok(layout) = graphviz(&plain)
     {
-        add(scattered + 3.0, diagram, layout);
+        // Its arrows end on cards, not on their rows.
+        add(scattered + 6.0, diagram, layout);
     }
     let measured = candidates.into_iter().map(|(strangeness, arranged)| {
         let cost = cost(&arranged, strangeness, room);
