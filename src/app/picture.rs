@@ -232,7 +232,7 @@ pub fn argue(
 }
 
 /// The space for a picture in a laptop's window: larger windows scale it up.
-pub(super) const ROOM: egui::Vec2 = egui::vec2(720.0, 640.0);
+pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 600.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(
