@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 /// No text is smaller than this on the screen, in points: where a picture shrinks it further, it keeps this size and is
 /// shortened to its card, or is drawn as a bar.
 const LEGIBLE: f32 = 11.0;
+/// Except that of labels that have no room to grow, which would cover others.
+const CROWDED: f32 = 8.5;
 /// Labels that a graph shrinks below this are left out, in points.
 const LEGIBLE_LABEL: f32 = 5.5;
 /// How far outside the visible area a line is still drawn, in points: more than any width.
@@ -179,7 +181,12 @@ impl Brush<'_> {
     fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
         let is_of_row = matches!(mark.target, Some(Target::Operation(_)));
         let is_of_label = is_of_label(mark) && !is_of_row;
-        let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
+        let growth = match mark.target {
+            Some(Target::Edge(edge)) => self.look.growth.get(&edge).copied(),
+            _ => None,
+        };
+        let growth = growth.map_or(LABEL_GROWTH, |growth| growth.clamp(1.0, LABEL_GROWTH));
+        let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * growth);
         let Some(label) = inside.filter(|_| is_of_label && zoom > self.zoom) else {
             return *self;
         };
@@ -435,13 +442,17 @@ impl Brush<'_> {
             Align::Right => width,
         };
         // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
-        let size = ((on_screen * 2.0).round() / 2.0).max(LEGIBLE);
+        let least = match role {
+            Role::LabelText(_) | Role::NumberText => CROWDED,
+            _ => LEGIBLE,
+        };
+        let size = ((on_screen * 2.0).round() / 2.0).max(least);
         let font = if role.is_prose() {
             FontId::proportional(size)
         } else {
             FontId::monospace(size)
         };
-        let room = if on_screen < LEGIBLE {
+        let room = if on_screen < least {
             self.room(&words, at)
         } else {
             f32::INFINITY

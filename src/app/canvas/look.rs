@@ -7,7 +7,8 @@ use crate::counterexample::replay::{Action, RunStep};
 use crate::diagram::{Diagram, Target};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Everything highlighted together with what has attention.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -202,6 +203,8 @@ pub enum Weight {
 /// How things look in this frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
+    /// By edge of a graph: how many times as large its label can be drawn without covering others.
+    pub growth: Arc<BTreeMap<EdgeIndex, f32>>,
     /// Colours of surfaces.
     pub palette: Palette,
     /// What is highlighted.
@@ -227,6 +230,7 @@ pub struct Look {
 impl Default for Look {
     fn default() -> Look {
         Look {
+            growth: Arc::default(),
             palette: crate::app::style::DARK,
             lit: Lit::default(),
             absent: Absent::default(),

@@ -31,7 +31,7 @@ use navigation::{Fit, Navigation};
 use overview::Overview;
 use scene::{Drawn, DrawnAt, attention};
 use sketch::Sketch;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// With more edges than this, a picture is not redrawn while a card is dragged.
@@ -75,6 +75,8 @@ pub struct Canvas {
     /// As drawn now: with the dragged card where it is.
     shown: Option<Arc<Sketch>>,
     look: Arc<Look>,
+    /// By edge: how far its label can grow.
+    growth: Arc<BTreeMap<EdgeIndex, f32>>,
     navigation: Navigation,
     hand: Hand,
     /// The dragged card and its upper left corner, where the picture does not follow.
@@ -164,6 +166,7 @@ impl Canvas {
     ) -> (Answer, Response) {
         self.take(sketch);
         look.spread(&sketch.diagram);
+        look.growth = Arc::clone(&self.growth);
         if *self.look != look {
             self.look = Arc::new(look);
         }
@@ -211,6 +214,12 @@ impl Canvas {
     fn redraw(&mut self, sketch: Arc<Sketch>) {
         self.far.clear();
         self.overview.clear();
+        let is_small = sketch.diagram.arrows.len() <= FOLLOWING;
+        self.growth = Arc::new(if is_small {
+            sketch.growth()
+        } else {
+            BTreeMap::new()
+        });
         jobs::replace(&mut self.shown, Some(sketch));
     }
 

@@ -4,7 +4,9 @@ use super::glide::Corners;
 use crate::diagram::Diagram;
 use crate::diagram::layout::{self, Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
-use egui::Pos2;
+use crate::relations::EdgeIndex;
+use egui::{Pos2, Rect, Vec2};
+use std::collections::BTreeMap;
 
 /// A diagram and where its parts are, ready to be drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,33 @@ impl Sketch {
             .filter(|(title, at)| others.get(*title) == Some(at))
             .count();
         self.layout.bounds == other.layout.bounds && n_same == corners.len().min(others.len())
+    }
+
+    /// By edge: how many times as large its label can be drawn, around its middle, without touching a card or another label that
+    /// grows as much. O(labels · (labels + cards)).
+    pub(super) fn growth(&self) -> BTreeMap<EdgeIndex, f32> {
+        let (cards, routes) = (&self.layout.cards, &self.layout.routes);
+        let of = |place: usize| {
+            let (label, half) = (routes[place].label, routes[place].label.size() / 2.0);
+            let until = |other: Rect, moves: Vec2, stays: Vec2| {
+                let apart = (other.center() - label.center()).abs() - stays;
+                (apart.x / moves.x.max(1.0)).max(apart.y / moves.y.max(1.0))
+            };
+            let at_cards = cards
+                .iter()
+                .map(|card| until(card.rect, half, card.rect.size() / 2.0));
+            let others = routes
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place);
+            let at_labels = others
+                .map(|(_, other)| until(other.label, half + other.label.size() / 2.0, Vec2::ZERO));
+            at_cards.chain(at_labels).fold(f32::INFINITY, f32::min)
+        };
+        let edges = self.diagram.arrows.iter().enumerate();
+        edges
+            .map(|(place, arrow)| (arrow.edge, of(place)))
+            .collect()
     }
 
     /// The upper left corners of its cards.
