@@ -18,8 +18,6 @@ use std::collections::BTreeSet;
 /// No text is smaller than this on the screen, in points: where a picture shrinks it further, it keeps this size and is
 /// shortened to its card, or is drawn as a bar.
 const LEGIBLE: f32 = 11.0;
-/// Except that of labels that have no room to grow, which would cover others.
-const CROWDED: f32 = 8.5;
 /// Labels that a graph shrinks below this are left out, in points.
 const LEGIBLE_LABEL: f32 = 5.5;
 /// How far outside the visible area a line is still drawn, in points: more than any width.
@@ -442,17 +440,13 @@ impl Brush<'_> {
             Align::Right => width,
         };
         // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
-        let least = match role {
-            Role::LabelText(_) | Role::NumberText => CROWDED,
-            _ => LEGIBLE,
-        };
-        let size = ((on_screen * 2.0).round() / 2.0).max(least);
+        let size = ((on_screen * 2.0).round() / 2.0).max(LEGIBLE);
         let font = if role.is_prose() {
             FontId::proportional(size)
         } else {
             FontId::monospace(size)
         };
-        let room = if on_screen < least {
+        let room = if on_screen < LEGIBLE {
             self.room(&words, at)
         } else {
             f32::INFINITY
@@ -515,6 +509,11 @@ impl Brush<'_> {
         let Some(inside) = words
             .inside
             .map(|inside| self.area(inside).shrink2(vec2(2.0, 0.0)))
+            .map(|inside| match words.role {
+                // Labels that have no room to grow have none inside to spare.
+                Role::LabelText(_) => inside.expand2(vec2(4.0, 0.0)),
+                _ => inside,
+            })
         else {
             return f32::INFINITY;
         };
