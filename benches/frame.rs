@@ -8,7 +8,7 @@ use egui::{Event, Pos2, RawInput, Rect, pos2, vec2};
 use isoscope::app::canvas::look::Look;
 use isoscope::app::canvas::scene::{Drawn, DrawnAt};
 use isoscope::app::canvas::sketch::Sketch;
-use isoscope::app::canvas::{Canvas, Cards};
+use isoscope::app::canvas::{Canvas, Subject};
 use isoscope::app::style;
 use isoscope::diagram::layout::{lanes, sequence};
 use isoscope::diagram::scene::scene;
@@ -44,7 +44,7 @@ fn main() {
                     canvas.own_size();
                 }
                 let area = ui.available_rect_before_wrap();
-                let _ = canvas.ui(ui, area, &sketch, Look::default(), Cards::Movable);
+                let _ = canvas.ui(ui, area, &sketch, Look::default(), Subject::Several);
             });
         }
         let columns = (0..n).map(|card| vec![card]).collect();

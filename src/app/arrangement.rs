@@ -211,12 +211,7 @@ impl App {
         let kind = layout_of(&arrangement.layout);
         if self.state.layout != kind || redraw {
             self.state.layout = kind;
-            let expanded = self
-                .state
-                .document
-                .as_ref()
-                .and_then(|document| document.argument.evidence.clone());
-            self.redraw(expanded);
+            self.redraw_as_unfolded();
         }
         if is_told_again {
             self.tell_again();

@@ -156,6 +156,7 @@ commands! {
         Report = File, "Write report", [with_control_and_shift(Key::E)] => "Write a page, pictures, files and scripts for an issue tracker into a folder next to the history";
         CopyPicture = File, "Copy picture", [with_control(Key::C)] => "Put the picture on the clipboard, as an image";
         CopyMarkdown = File, "Copy as Markdown", [with_control(Key::M)] => "Put the argument on the clipboard, ready for an issue tracker";
+        CopyText = File, "Copy as text", [with_control_and_shift(Key::C)] => "Put the argument on the clipboard as plain text";
         SaveProject = File, "Save project", [with_control(Key::S)], line_above => "Keep notes, filter, layout and evidence in a file next to the history";
         CopyLink = File, "Copy link", [with_control(Key::L)] => "Put a link to this anomaly and view on the clipboard, to be opened with isoscope";
         RunWorkload = Tools, "Run and record", [with_control(Key::Enter)], line_above, without_history => "Run the workload of the Collect page once, record it, and check it while it grows";

@@ -248,20 +248,12 @@ impl App {
             Command::Report if self.shows_finding() => self.report_finding(),
             Command::Report => self.write_report(None),
             Command::CopyPicture => self.copy_picture(),
-            Command::CopyMarkdown if self.shows_finding() => self.copy_finding(ctx),
-            Command::CopyMarkdown if self.shows_order() => self.copy_order(),
-            Command::CopyMarkdown => {
-                if let Some(picture) = self
-                    .state
-                    .document
-                    .as_ref()
-                    .and_then(Document::current_picture)
-                {
-                    ctx.copy_text(picture.argument.markdown.clone());
-                    self.state
-                        .tell(Tone::Done, "The argument is on the clipboard as Markdown");
-                }
+            Command::CopyMarkdown | Command::CopyText if self.shows_finding() => {
+                self.copy_finding(ctx, command == Command::CopyMarkdown)
             }
+            Command::CopyMarkdown if self.shows_order() => self.copy_order(),
+            Command::CopyMarkdown => self.copy_argument(ctx, |argument| &argument.markdown),
+            Command::CopyText => self.copy_argument(ctx, |argument| &argument.text),
             Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
             Command::Escape => self.escape(ctx),
             Command::NextAnomaly => self.step_anomaly(1),

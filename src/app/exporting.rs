@@ -2,7 +2,8 @@
 
 use super::App;
 use super::files::write_whole;
-use super::picture::Picture;
+use super::picture::{Argument, Picture};
+use super::state::Document;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use super::vocabulary::{Banner, Tone};
@@ -63,6 +64,16 @@ pub(super) static PREVIEW: Task<Arc<Scene>> = Task {
 };
 
 impl App {
+    /// Puts the argument on the clipboard in some form.
+    pub(super) fn copy_argument(&mut self, ctx: &egui::Context, form: fn(&Argument) -> &String) {
+        let document = self.state.document.as_ref();
+        if let Some(picture) = document.and_then(Document::current_picture) {
+            ctx.copy_text(form(&picture.argument).clone());
+            self.state
+                .tell(Tone::Done, "The argument is on the clipboard");
+        }
+    }
+
     /// Asks for the page of the export dialog as it would be written now.
     pub(super) fn prepare_preview(&mut self) {
         let Some(form) = &mut self.state.export else {

@@ -162,11 +162,14 @@ impl App {
     }
 
     /// Puts the finding on the clipboard.
-    pub(super) fn copy_finding(&mut self, context: &egui::Context) {
+    pub(super) fn copy_finding(&mut self, context: &egui::Context, as_markdown: bool) {
         if let Some((_, finding)) = self.shown_finding() {
-            context.copy_text(finding.told.markdown());
+            context.copy_text(match as_markdown {
+                true => finding.told.markdown(),
+                false => finding.told.plain_text(),
+            });
             self.state
-                .tell(Tone::Done, "The finding is on the clipboard as Markdown");
+                .tell(Tone::Done, "The finding is on the clipboard");
         }
     }
 }

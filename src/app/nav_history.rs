@@ -86,15 +86,15 @@ mod tests {
     fn back_and_forward_until_one_goes_elsewhere() {
         let mut places = Places::default();
         assert_eq!(places.go(-1), None);
-        [Page::Graph, Page::Text, Page::Text, Page::Key]
+        [Page::Graph, Page::Matrix, Page::Matrix, Page::Key]
             .into_iter()
             .for_each(|page| places.visit(place(page)));
-        assert_eq!(places.go(-1), Some(place(Page::Text)));
+        assert_eq!(places.go(-1), Some(place(Page::Matrix)));
         assert_eq!(places.go(-1), Some(place(Page::Graph)));
         assert!(!places.can_go(-1));
-        assert_eq!(places.go(1), Some(place(Page::Text)));
+        assert_eq!(places.go(1), Some(place(Page::Matrix)));
         places.visit(place(Page::Matrix));
         assert!(!places.can_go(1));
-        assert_eq!(places.go(-1), Some(place(Page::Text)));
+        assert_eq!(places.go(-1), Some(place(Page::Matrix)));
     }
 }

@@ -70,7 +70,6 @@ pages! {
     Lanes = "Timeline", Num2, "lanes", Drawing, Tab => "The sessions on a time axis";
     Key = "Versions", Num3, "key", Anomaly, Tab => "The versions of a key in order, with their readers";
     Matrix = "Matrix", Num4, "matrix", Anomaly, More => "Who depends on whom, as a table";
-    Text = "Text", Num5, "text", Anomaly, More => "The argument in words, ready to copy";
     Browser = "History", Num6, "history", Transactions, Tab => "All sessions, transactions and operations";
     Order = "Order", Num7, "order", History, More => "An order that explains every read, step by step, of the strongest level that holds";
     Health = "Health", Num8, "health", History, Tab => "Whether the history can be trusted, and by which rules it is read";

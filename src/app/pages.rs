@@ -30,7 +30,6 @@ pub(super) fn page_ui(ui: &mut Ui, shown: PageContent<'_>, requests: &mut Reques
         Page::Key => panels::versions::key_page_ui(ui, state, document, lanes, requests),
         Page::Matrix => panels::matrix::matrix_ui(ui, state, document, requests),
         Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
-        Page::Text => panels::text::text_ui(ui, document, requests),
         Page::Health => panels::health::health_ui(ui, document, requests),
         Page::Order => panels::order::order_ui(ui, document, requests),
         Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
@@ -61,7 +60,7 @@ impl App {
                 self.prepare_sheet();
             }
             Page::Checkers => self.prepare_comparison(),
-            Page::Text | Page::Health => {}
+            Page::Health => {}
         }
     }
 }

@@ -43,19 +43,12 @@ pub struct Argument {
     pub interpretation: Interpretation,
     /// The cases, if no single cycle or read explains it.
     pub cases: Option<CaseTree>,
-    /// The lines of the argument as plain text.
-    pub lines: Vec<narrate::Line>,
+    /// The argument as plain text.
+    pub text: String,
     /// The argument as Markdown.
     pub markdown: String,
     /// Edges of the contradicting cycle.
     cycle: Vec<EdgeIndex>,
-}
-
-impl Argument {
-    /// The argument as plain text.
-    pub fn text(&self) -> String {
-        narrate::joined(&self.lines)
-    }
 }
 
 /// Which part of an argument a picture has room for.
@@ -221,7 +214,7 @@ pub fn argue(
     Argument {
         id: violation.id,
         shown: shown.id,
-        lines: narrate::plain_lines(&counterexample, &explanation, history),
+        text: narrate::plain_text(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
         interpretation: interpret(&counterexample),
         cases: case_tree(&counterexample.history, &counterexample.violation),

@@ -228,12 +228,7 @@ impl App {
                 "No order was inferred here, so none had to be ruled out",
             );
         }
-        let expanded = self
-            .state
-            .document
-            .as_ref()
-            .and_then(|document| document.argument.evidence.clone());
-        self.redraw(expanded);
+        self.redraw_as_unfolded();
     }
 }
 

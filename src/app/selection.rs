@@ -254,6 +254,13 @@ impl App {
         });
     }
 
+    /// Draws the same argument differently, with the evidence that is unfolded.
+    pub(super) fn redraw_as_unfolded(&mut self) {
+        let document = self.state.document.as_ref();
+        let expanded = document.and_then(|document| document.argument.evidence.clone());
+        self.redraw(expanded);
+    }
+
     /// Draws the same argument differently.
     pub(super) fn redraw(&mut self, expanded: Option<BTreeSet<EdgeIndex>>) {
         let Some(document) = &self.state.document else {
@@ -409,12 +416,7 @@ impl App {
         if self.state.layout != kind {
             self.state.layout = kind;
             self.state.page = Page::Graph;
-            let expanded = self
-                .state
-                .document
-                .as_ref()
-                .and_then(|document| document.argument.evidence.clone());
-            self.redraw(expanded);
+            self.redraw_as_unfolded();
         }
     }
 

@@ -44,44 +44,28 @@ const FEW: usize = 200;
 /// Running the witness of a level; nothing comes if it has none that can be run.
 static RUN_WITNESS: Task<Arc<Replay>> =
     Task::new("order", Failure::Page(Page::Order), |app, replay| {
-        let Some(order) = app
-            .state
-            .document
-            .as_mut()
-            .and_then(|document| document.order.as_mut())
-        else {
-            return;
-        };
-        jobs::replace(&mut order.replay, Some(replay));
+        app.with_order(|order| jobs::replace(&mut order.replay, Some(replay)));
     });
 
 /// Finding out what an order says about the operations of a step.
 static TELL: Task<Rows> = Task::new("rows", Failure::Page(Page::Order), |app, rows| {
-    let Some(order) = app
-        .state
-        .document
-        .as_mut()
-        .and_then(|document| document.order.as_mut())
-    else {
-        return;
-    };
-    jobs::replace(&mut order.rows, Some(rows));
+    app.with_order(|order| jobs::replace(&mut order.rows, Some(rows)));
 });
 
 /// Drawing the part of an order around a step.
 static DRAW: Task<Arc<OrderSheet>> = Task::new("sheet", Failure::Silent, |app, sheet| {
-    let Some(order) = app
-        .state
-        .document
-        .as_mut()
-        .and_then(|document| document.order.as_mut())
-    else {
-        return;
-    };
-    jobs::replace(&mut order.sheet, Some(sheet));
+    app.with_order(|order| jobs::replace(&mut order.sheet, Some(sheet)));
 });
 
 impl App {
+    /// Changes the order that is shown, if one is.
+    fn with_order(&mut self, change: impl FnOnce(&mut OrderView)) {
+        let document = self.state.document.as_mut();
+        if let Some(order) = document.and_then(|document| document.order.as_mut()) {
+            change(order);
+        }
+    }
+
     /// Shows the previous order, else that of the strongest satisfied level.
     pub(super) fn show_some_order(&mut self) {
         self.state.page = Page::Order;

@@ -299,8 +299,8 @@ fn pages_and_layouts_change_by_key() {
     press(&mut window, egui::Key::Num6);
     assert_eq!(window.state().state().page, Page::Browser);
     window.get_by_label_contains("Order of sessions");
-    press(&mut window, egui::Key::Num5);
-    assert_eq!(window.state().state().page, Page::Text);
+    press(&mut window, egui::Key::Num4);
+    assert_eq!(window.state().state().page, Page::Matrix);
     press(&mut window, egui::Key::L);
     wait(&mut window, "the layered picture", |window| {
         !document(window).drawing

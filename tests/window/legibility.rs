@@ -37,10 +37,7 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         wait(window, "the page", |window| {
             let is_there = document(window).view(row.page).is_some();
             !document(window).drawing
-                && (row.about == About::History
-                    || row.page == Page::Text
-                    || is_there
-                    || !draws(row.page))
+                && (row.about == About::History || is_there || !draws(row.page))
         });
         window.run_steps(8);
         see(window, row.name);
@@ -51,7 +48,6 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         ("replay", Key::Y, Modifiers::NONE),
         ("component", Key::Q, Modifiers::NONE),
         // What lies over it does not hide a graph that can be moved sideways.
-        ("text", Key::Num5, Modifiers::NONE),
         ("help", Key::Questionmark, Modifiers::NONE),
         ("palette", Key::P, Modifiers::COMMAND),
         ("export", Key::E, Modifiers::COMMAND),

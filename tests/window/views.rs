@@ -359,7 +359,7 @@ fn back_and_forward_go_where_one_has_looked() {
     });
     let second = document(&window).selected;
     assert_ne!(first, second);
-    press(&mut window, egui::Key::Num5);
+    press(&mut window, egui::Key::Num4);
     let alt = |window: &mut Window, key| {
         window.key_press_modifiers(egui::Modifiers::ALT, key);
         window.run_steps(4);
@@ -375,7 +375,7 @@ fn back_and_forward_go_where_one_has_looked() {
     alt(&mut window, egui::Key::ArrowRight);
     assert_eq!(
         (window.state().state().page, document(&window).selected),
-        (Page::Text, second)
+        (Page::Matrix, second)
     );
 }
 

@@ -17,6 +17,7 @@ pub mod scene;
 pub mod sketch;
 
 use super::vocabulary::Attention;
+use crate::checkers::ViolationId;
 use crate::diagram::Card;
 use crate::diagram::scene::Hit;
 use crate::history::TransactionId;
@@ -39,13 +40,13 @@ const FOLLOWING: usize = 300;
 /// Room around the canvas, in which the borders of the panels next to it can be dragged, in points.
 const BORDER: f32 = 4.0;
 
-/// Whether cards can be dragged elsewhere.
+/// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cards {
-    /// They can.
-    Movable,
-    /// They stay where they are.
-    Fixed,
+pub enum Subject {
+    /// An anomaly, whose cards can be dragged elsewhere.
+    Anomaly(ViolationId),
+    /// Several, whose cards stay where they are.
+    Several,
 }
 
 /// What the user did with the graph in this frame.
@@ -72,6 +73,7 @@ pub struct Answer {
 pub struct Canvas {
     /// As laid out.
     given: Option<Arc<Sketch>>,
+    subject: Option<Subject>,
     /// As drawn now: with the dragged card where it is.
     shown: Option<Arc<Sketch>>,
     look: Arc<Look>,
@@ -147,13 +149,13 @@ impl Canvas {
         area: Rect,
         sketch: &Arc<Sketch>,
         look: Look,
-        cards: Cards,
+        subject: Subject,
     ) -> (Answer, Response) {
         // With an id of its own, egui_graphs knows the canvas again wherever it is.
         let builder = egui::UiBuilder::new()
             .id(Id::new("canvas"))
             .max_rect(area.shrink(BORDER));
-        ui.scope_builder(builder, |ui| self.show(ui, sketch, look, cards))
+        ui.scope_builder(builder, |ui| self.show(ui, sketch, look, subject))
             .inner
     }
 
@@ -162,9 +164,10 @@ impl Canvas {
         ui: &mut Ui,
         sketch: &Arc<Sketch>,
         mut look: Look,
-        cards: Cards,
+        subject: Subject,
     ) -> (Answer, Response) {
-        self.take(sketch);
+        let is_same = self.subject.replace(subject) == Some(subject);
+        self.take(sketch, is_same);
         look.spread(&sketch.diagram);
         look.growth = Arc::clone(&self.growth);
         if *self.look != look {
@@ -174,7 +177,7 @@ impl Canvas {
         self.area = Some(rect);
         self.navigate(ui, rect, sketch.layout.bounds);
         self.set_out(ui, rect);
-        let (response, acts) = self.touch(ui, rect, cards);
+        let (response, acts) = self.touch(ui, rect, subject);
         let boxed = self.select_in_box(ui, rect, &response);
         let moved = self.drag(ui, &response, &acts);
         self.paint(ui, rect);
@@ -187,12 +190,14 @@ impl Canvas {
         (answer, response)
     }
 
-    fn take(&mut self, sketch: &Arc<Sketch>) {
+    /// Takes another picture, of the same subject or not: of the same, the view stays where it can, and cards glide.
+    fn take(&mut self, sketch: &Arc<Sketch>, is_same: bool) {
         let is_given = |given: &Arc<Sketch>| Arc::ptr_eq(given, sketch);
         if self.given.as_ref().is_some_and(is_given) {
             return;
         }
-        let corners = self.shown.as_ref().map(|shown| shown.corners());
+        let shown = self.shown.as_ref().filter(|_| is_same);
+        let corners = shown.map(|shown| shown.corners());
         self.left = corners.zip(self.area).map(|(mut corners, area)| {
             let navigation = &self.navigation;
             corners
@@ -201,7 +206,10 @@ impl Canvas {
             corners
         });
         let old = self.given.replace(Arc::clone(sketch));
-        if !old.as_ref().is_some_and(|old| old.is_nearly(sketch)) {
+        if !old
+            .as_ref()
+            .is_some_and(|old| is_same && old.is_nearly(sketch))
+        {
             self.navigation.fit(Fit::ToRead);
         }
         jobs::discard(old);
@@ -283,7 +291,7 @@ impl Canvas {
     }
 
     /// What the user does with cards and edges.
-    fn touch(&mut self, ui: &mut Ui, rect: Rect, cards: Cards) -> (Response, Acts) {
+    fn touch(&mut self, ui: &mut Ui, rect: Rect, subject: Subject) -> (Response, Acts) {
         let shown = self.shown.clone();
         if let Some(sketch) = shown.filter(|_| self.hand.is_needed(ui)) {
             let (shift, at) = ui.input(|input| {
@@ -302,7 +310,7 @@ impl Canvas {
             };
             let selects = self.boxing.is_some() || shift && !self.hand.holds();
             let allowed = Allowed {
-                dragging: cards == Cards::Movable && !selects,
+                dragging: subject != Subject::Several && !selects,
                 selecting: selects.then_some(&is_selected),
             };
             let card = |card: usize| sketch.layout.cards[card].rect;

@@ -9,7 +9,7 @@ const FIT_ZOOM: (f32, f32) = (1.2, 900.0);
 /// On a larger one it is at most so many times as large.
 const FIT_MORE: f32 = 1.5;
 /// What is fitted for reading is not shrunk below the first: rows of cards would become bars. It gets the second then.
-const READABLE: (f32, f32) = (0.5, 0.6);
+const READABLE: (f32, f32) = (0.48, 0.6);
 /// A picture that is to be read but would be more than so many times as large as the canvas is shown whole.
 const MOST_CANVASES: f32 = 3.0;
 /// Free space around a fitted picture, in points.

@@ -2,7 +2,7 @@
 
 use super::{on_click, on_command, on_menu_click};
 use crate::app::canvas::look::{Absent, Lit, Look};
-use crate::app::canvas::{Answer, Canvas, Cards};
+use crate::app::canvas::{Answer, Canvas, Subject};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::page::{Page, PageRow, Tab};
@@ -101,7 +101,8 @@ pub(crate) fn graph_ui(
         .filter_map(|&e| picture.relation_drawn(e))
         .collect();
     let rest = super::legend::legend_ui(ui, area, state, &present, note(&picture), requests);
-    let (answer, response) = canvas.ui(ui, rest, &picture.sketch, look, Cards::Movable);
+    let subject = Subject::Anomaly(picture.argument.id);
+    let (answer, response) = canvas.ui(ui, rest, &picture.sketch, look, subject);
     if !stale {
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);

@@ -4,7 +4,7 @@
 use super::{on_command, on_menu_click};
 use crate::app::canvas::look::{Lit, Look, Weight};
 use crate::app::canvas::sketch::Sketch;
-use crate::app::canvas::{Answer, Canvas, Cards};
+use crate::app::canvas::{Answer, Canvas, Subject};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::group_graph::{GroupGraph, MAX_ARROWS, MAX_CARDS};
 use crate::app::page::Page;
@@ -116,7 +116,7 @@ fn picture_ui(
         ..Look::default()
     };
     let rest = super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
-    let (answer, response) = canvas.ui(ui, rest, sketch, look, Cards::Fixed);
+    let (answer, response) = canvas.ui(ui, rest, sketch, look, Subject::Several);
     let menu = answer.menu;
     if let Some(text) = answer
         .hovered

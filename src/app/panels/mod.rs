@@ -38,7 +38,6 @@ mod scene;
 pub(crate) mod statistics;
 mod sweep;
 mod tested;
-pub(crate) mod text;
 pub(crate) mod top_bar;
 pub(crate) mod tour;
 pub(crate) mod unreadable;

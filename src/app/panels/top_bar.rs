@@ -9,9 +9,10 @@ use crate::control::Progress;
 use egui::{Align, Button, Label, Layout, RichText, Ui, WidgetInfo, WidgetType};
 
 /// What may be shared, in the order of its menu.
-const SHARED: [Command; 6] = [
+const SHARED: [Command; 7] = [
     Command::CopyPicture,
     Command::CopyMarkdown,
+    Command::CopyText,
     Command::CopyLink,
     Command::Export,
     Command::Report,

@@ -64,36 +64,11 @@ pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<Strin
         .map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
-/// A line of plain text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// What precedes its words: blanks, and the number of a step.
-    pub lead: String,
-    /// Its words; empty for a blank line.
-    pub words: String,
-}
-
 /// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
 pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
-    joined(&plain_lines(example, explanation, whole))
-}
-
-/// Lines of plain text as one, ending with a newline.
-pub fn joined(lines: &[Line]) -> String {
-    let line = |Line { lead, words }: &Line| format!("{lead}{words}\n");
-    lines.iter().map(line).collect()
-}
-
-/// The lines of [`plain_text`].
-pub fn plain_lines(
-    example: &Counterexample,
-    explanation: &Explanation,
-    whole: &History,
-) -> Vec<Line> {
-    let mut lines = Vec::new();
+    let mut lines = String::new();
     let mut line = |lead: &str, words: String| {
-        let lead = lead.to_owned();
-        lines.push(Line { lead, words });
+        lines.extend([lead, &words, "\n"]);
     };
     line("", explanation.title.clone());
     explanation
