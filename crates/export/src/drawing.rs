@@ -272,7 +272,8 @@ fn note_initial(diagram: &mut Diagram, edges: &[Edge], steps: &[Step]) {
     for (place, step) in told {
         let reads = step.edges.iter().filter(|e| !drawn.contains(e));
         let reads: Vec<OperationId> = reads.filter_map(|&e| edges[e].to_operation).collect();
-        let rows = diagram.cards.iter_mut().flat_map(|card| &mut card.rows);
+        let cards = diagram.cards.iter_mut().filter(|card| !card.is_stretch());
+        let rows = cards.flat_map(|card| &mut card.rows);
         for row in rows.filter(|row| reads.contains(&row.operation)) {
             row.proves = Some((vec![place + 1], Relation::WriteRead));
         }

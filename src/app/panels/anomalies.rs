@@ -207,7 +207,7 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
         let width = ui.available_width() - if clear { 66.0 } else { 36.0 };
         let field = egui::TextEdit::singleline(&mut filter)
             .id(filter_id())
-            .hint_text("filter: pattern, T295, key:4, session:2")
+            .hint_text("filter: words, key:4")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width);
         let response = ui.add(field).on_hover_text(

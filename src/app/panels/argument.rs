@@ -273,7 +273,7 @@ fn step_ui(
         Color32::TRANSPARENT
     };
     let frame = Frame::new()
-        .inner_margin(Margin::symmetric(8, 4))
+        .inner_margin(Margin::symmetric(8, 2))
         .outer_margin(Margin {
             left: -8,
             right: 0,

@@ -13,6 +13,7 @@ use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus};
 use crate::checkers::Verdict;
+use crate::diagram::Emphasis;
 use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
 use crate::history::{MarkPlace, Named, OperationId, TransactionId};
@@ -24,6 +25,8 @@ use std::collections::BTreeSet;
 
 /// What the legend says where rows have numbers.
 const ABOUT_PROOFS: &str = "a number on a read: its step in the argument";
+/// What thick lines mean, where there are thin ones.
+const ABOUT_WEIGHT: &str = "thick: the contradiction";
 
 pub(crate) fn graph_ui(
     ui: &mut Ui,
@@ -149,7 +152,12 @@ fn note(picture: &Picture) -> Option<&'static str> {
         .iter()
         .flat_map(|card| &card.rows)
         .any(|row| row.proves.is_some());
-    about_decisive(picture).or(has_proofs.then_some(ABOUT_PROOFS))
+    let arrows = &picture.sketch.diagram.arrows;
+    let has_thin = arrows.iter().any(|arrow| arrow.emphasis != Emphasis::Cycle);
+    let about_weight = has_thin.then_some(ABOUT_WEIGHT);
+    about_decisive(picture)
+        .or(has_proofs.then_some(ABOUT_PROOFS))
+        .or(about_weight)
 }
 
 /// What the mark of decisive edges means, if there is one.

@@ -174,6 +174,8 @@ impl Diagram {
             value_at: said.len(),
             place: String::new(),
             role: RowRole::Context,
+            // The steps of all of them have no room.
+            proves: None,
             ..row.clone()
         });
         let others = middle.iter().map(|&card| self.cards[card].transaction);
