@@ -848,7 +848,7 @@ fn there_is_no_order_where_no_level_holds() {
     press(&mut window, egui::Key::Num7);
     assert!(says(
         &window,
-        "None of the levels asked for is known to hold"
+        "No level that was asked for is known to hold"
     ));
 }
 

@@ -316,7 +316,7 @@ impl Brush<'_> {
             && let Some(Target::Operation(o)) = mark.target
             && self.look.wrong.contains(&o)
         {
-            let red = palette.bad.gamma_multiply(0.55);
+            let red = palette.bad.gamma_multiply(0.34);
             out.push(Shape::rect_filled(area, corners, red));
         }
         if let Some(stroke) = stroke {
@@ -469,7 +469,9 @@ impl Brush<'_> {
         });
         let text = brief.as_deref().unwrap_or(text);
         if is_small && !is_brief || room < size {
-            let width = crate::diagram::text_size::width(text, on_screen);
+            // Proportional letters are narrower.
+            let share = if role.is_prose() { 0.8 } else { 1.0 };
+            let width = share * crate::diagram::text_size::width(text, on_screen);
             let bar = Rect::from_min_size(
                 at - vec2(shift(width), on_screen * 0.18),
                 vec2(width, on_screen * 0.36),

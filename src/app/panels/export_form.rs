@@ -69,6 +69,7 @@ pub(crate) fn export_ui(
             ui.add_enabled_ui(is_picture, |ui| {
                 view_ui(ui, form, document);
                 ui.horizontal(|ui| {
+                    style::frame_choices(ui);
                     let with_argument = &mut form.style.with_argument;
                     ui.checkbox(with_argument, "With the steps of the argument");
                     ui.checkbox(&mut form.style.is_dark, "Dark");

@@ -65,6 +65,7 @@ pub(crate) fn size(document: &Document) -> String {
 
 /// Whether graph and matrix are about the selected anomaly or its whole component: entries of a menu.
 pub(crate) fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    style::frame_choices(ui);
     for (whole, name, hint) in [
         (false, "This anomaly", "The edges of the chosen anomaly"),
         (

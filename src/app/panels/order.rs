@@ -72,9 +72,7 @@ fn nothing(document: &Document) -> &'static str {
     match (document.is_busy(), document.results.strongest_satisfied()) {
         (_, Some(_)) => "Choose a level.",
         (true, None) => "No level is known to hold yet.",
-        (false, None) => {
-            "None of the levels asked for is known to hold, so there is no order to show. This is why:"
-        }
+        (false, None) => "No level that was asked for is known to hold: there is no order to show.",
     }
 }
 

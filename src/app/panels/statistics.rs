@@ -83,7 +83,7 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
             s.hot_tenth_share * 100.0
         ),
         format!(
-            "{} read only, {} write only",
+            "{} read-only and {} write-only transactions",
             grouped(s.shapes.read_only as u64),
             grouped(s.shapes.write_only as u64)
         ),

@@ -180,7 +180,8 @@ fn all_ui(
             let (area, response) =
                 ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
             let place = DrawnAt {
-                origin: area.min,
+                // The arrow after the last one ends before the scroll bar.
+                origin: area.min - vec2(LEFT, 0.0),
                 zoom: 1.0,
                 area: ui.clip_rect(),
             };
@@ -275,9 +276,10 @@ pub(super) fn strip_ui(
         },
     );
     ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {
-        let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
+        let size = scene.bounds.size() - vec2(2.0 * LEFT, 0.0);
+        let (area, response) = ui.allocate_exact_size(size, Sense::click());
         let place = DrawnAt {
-            origin: area.min,
+            origin: area.min - vec2(LEFT, 0.0),
             zoom: 1.0,
             area: ui.clip_rect(),
         };
@@ -297,6 +299,8 @@ fn is_new(ui: &Ui, document: &Document, chain: &Chain) -> bool {
     is_new
 }
 
+/// Margin of a row that is left out, in points.
+const LEFT: f32 = 5.0;
 /// Least height of the time below few versions.
 const BELOW_FEW: f32 = 160.0;
 /// Least width of that.

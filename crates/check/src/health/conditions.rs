@@ -119,7 +119,7 @@ fn lists(history: &History) -> Finding {
     let without = n_lists - with;
     let text = match (with, without) {
         (0, _) => {
-            "Does not hold: keys hold single values, so reads do not show the order of versions."
+            "Does not hold: keys hold single values: a read shows one version, not the order of all."
                 .to_owned()
         }
         (_, 0) => {

@@ -5,7 +5,7 @@ use super::lattice::Base;
 #[rustfmt::skip]
 pub(super) const BASES: [Base; 21] = [
     Base { code: "CI", name: "cut-isolation", also: &[], known_as: "item cut isolation",
-        promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored",
+        promise: "all reads of a key in a transaction return versions of one writer, unless it wrote the key itself; values that no committed transaction wrote are ignored",
         broken_by: "TAP-j" },
     Base { code: "PL1", name: "read-uncommitted", also: &[], known_as: "Adya's PL-1: no G0",
         promise: "the versions of all keys have one order, which no transactions contradict by overwriting each other crosswise; reads may return anything",

@@ -149,7 +149,7 @@ pub(super) const ROWS: [LevelRow; 51] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation",
         order: CountedOrder::Plain, engine: Engine::Reads, usual: true,
         gloss: "no transaction reads a key from two other transactions",
-        promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored", ..ROW },
+        promise: "all reads of a key in a transaction return versions of one writer, unless it wrote the key itself; values that no committed transaction wrote are ignored", ..ROW },
     LevelRow { level: PlainReadUncommitted, code: "P-PL1", long_name: "plain-read-uncommitted", elle: &["read-uncommitted", "PL-1"], plain_of: Some(ReadUncommitted),
         order: CountedOrder::Plain, engine: Engine::Versions,
         gloss: "as PL1, but session order is ignored",
