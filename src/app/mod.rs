@@ -107,7 +107,7 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Height of the title row, in points.
-const TITLE_ROW: f32 = 46.0;
+const TITLE_ROW: f32 = 48.0;
 
 /// With less height than this there is no map below the graph, which would be too small, in points.
 const MAP_FROM: f32 = 420.0;

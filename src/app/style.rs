@@ -315,6 +315,15 @@ pub fn frame_choices(ui: &mut Ui) {
     ui.visuals_mut().widgets.inactive.bg_stroke = stroke;
 }
 
+/// The width of a line of text of this size.
+pub fn width(ui: &Ui, text: &str, size: f32) -> f32 {
+    let font = FontId::proportional(size);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font, Color32::WHITE);
+    galley.size().x
+}
+
 /// A side note.
 pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     let weak = Palette::of(ui).weak;

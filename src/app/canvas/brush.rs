@@ -25,6 +25,8 @@ const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
+/// Least opacity of the labels of edges that are pale, where all have labels.
+const PALE_LABEL: f32 = 0.6;
 /// From this zoom on, a card says how many operations it leaves out.
 const BRIEF: f32 = 0.5;
 /// Labels of edges are enlarged by up to this to be legible, around their middles.
@@ -144,7 +146,13 @@ impl Brush<'_> {
                     && (!is_graph
                         || !is_of_label(mark)
                         || !look.is_absent(target) && self.has_labels(strength));
-                is_shown.then_some(strength)
+                // Words are read where a line is only followed.
+                let least = if is_of_label(mark) && !is_graph {
+                    PALE_LABEL
+                } else {
+                    0.0
+                };
+                is_shown.then_some(strength.max(least))
             }
             Some(target @ Target::Transaction(_)) => Some(look.strength_of_target(target)),
             Some(Target::Operation(_)) if card.is_some() => {

@@ -23,9 +23,6 @@ use egui::{
 /// What the anomalies are that have the cause of a simpler one.
 const SAME_CAUSE: &str = "The same operations also form these patterns. Each can be drawn as itself; the simplest is above.";
 
-/// From this width on the counts are next to the heading, in points.
-const ONE_LINE: f32 = 215.0;
-
 /// Name of the filter field.
 pub(crate) const FILTER_ID: &str = "anomaly filter";
 
@@ -54,17 +51,20 @@ pub(crate) fn anomalies_ui(
         .catalogue
         .as_ref()
         .map_or(0, |c| c.findings.patterns.values().sum());
-    let is_narrow = ui.available_width() < ONE_LINE;
+    let counts = counts(document, total);
+    let width = style::width(ui, &counts, style::BODY);
+    let mut has_room = true;
     ui.horizontal(|ui| {
         style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
         bookmarks_ui(ui, document, requests);
-        if !is_narrow {
+        has_room = ui.available_width() >= width;
+        if has_room {
             let layout = egui::Layout::right_to_left(egui::Align::Center);
-            ui.with_layout(layout, |ui| counts_ui(ui, document, total));
+            ui.with_layout(layout, |ui| counts_ui(ui, &counts));
         }
     });
-    if is_narrow {
-        counts_ui(ui, document, total);
+    if !has_room {
+        counts_ui(ui, &counts);
     }
     filter_ui(ui, state, document, requests);
     chips_ui(ui, document, requests);
@@ -106,11 +106,11 @@ pub(crate) fn filter_id() -> egui::Id {
 }
 
 /// How many causes and patterns there are, or are left by the filter.
-fn counts_ui(ui: &mut Ui, document: &Document, total: u64) {
+fn counts(document: &Document, total: u64) -> String {
     let Some(catalogue) = &document.catalogue else {
-        return;
+        return String::new();
     };
-    let text = match document.tree.filter().is_empty() {
+    match document.tree.filter().is_empty() {
         _ if !catalogue.findings.is_counted() => "counting…".to_owned(),
         _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
         true => causes_and_patterns(&catalogue.findings, catalogue.n_causes()),
@@ -120,7 +120,10 @@ fn counts_ui(ui: &mut Ui, document: &Document, total: u64) {
             let causes = counted(document.tree.n_causes(), "cause");
             format!("{shown} of {of} in {causes}")
         }
-    };
+    }
+}
+
+fn counts_ui(ui: &mut Ui, text: &str) {
     ui.colored_label(Palette::of(ui).weak, text).on_hover_text(
         "The operations of one cause may form several patterns. All are counted; “List … more” lists those that are not \
          listed yet.",

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A lower window has no room for the preview, in points.
 const ROOM: f32 = 680.0;
 /// Height of the preview, in points.
-const PREVIEW: f32 = 240.0;
+const PREVIEW: f32 = 460.0;
 
 /// Draws the dialog over the window; the form is edited in place.
 pub(crate) fn export_ui(
@@ -149,7 +149,7 @@ pub(crate) fn export_ui(
 fn preview_ui(ui: &mut Ui, page: Option<&Scene>, is_dark: bool) {
     let size = vec2(
         ui.available_width(),
-        PREVIEW.min(ui.ctx().content_rect().height() * 0.3),
+        (ui.ctx().content_rect().height() * 0.3).min(PREVIEW),
     );
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     // Until it is laid out its place is kept, so that nothing moves.

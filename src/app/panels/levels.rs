@@ -17,7 +17,7 @@ use egui::{
 /// Height of a pill of the chain.
 const PILL: f32 = 26.0;
 /// Height of the two stacked pills.
-const SMALL_PILL: f32 = 21.0;
+const SMALL_PILL: f32 = 19.0;
 /// Between two pills.
 const JOINT: f32 = 8.0;
 
@@ -93,7 +93,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut 
     let (area, _) = ui.allocate_exact_size(vec2(total, ui.available_height()), Sense::hover());
     let middle = area.center().y;
     let small = |top: f32| Rect::from_min_size(pos2(area.left(), top), vec2(pair, SMALL_PILL));
-    let mut places = vec![small(middle - SMALL_PILL - 1.5), small(middle + 1.5)];
+    let mut places = vec![small(middle - SMALL_PILL - 1.0), small(middle + 1.0)];
     let mut x = area.left() + pair;
     for width in &widths[2..] {
         x += JOINT;
@@ -284,7 +284,7 @@ fn pill_ui(
             )
         } else {
             (
-                pos2(area.right() - 9.0, area.top() + 2.0),
+                pos2(area.center().x, area.top() + 2.0),
                 vec2(0.0, -7.0),
                 vec2(5.0, 0.0),
             )

@@ -97,6 +97,16 @@ fn band_ui(
     painter.rect_filled(area, 3.0, palette.panel);
     painter.add(Shape::mesh(mesh(map, area, &palette)));
     let x = |at: f64| area.left() + area.width() * (at / map.length).clamp(0.0, 1.0) as f32;
+    if let Some((from, to)) = visible {
+        let brush = Rect::from_x_y_ranges(x(from)..=x(to).max(x(from) + 3.0), area.y_range());
+        painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
+        painter.rect_stroke(
+            brush,
+            2.0,
+            Stroke::new(1.4, palette.accent),
+            StrokeKind::Inside,
+        );
+    }
     // The selected anomaly.
     if let (Some(picture), Some(timeline)) = (document.current_picture(), &document.timeline) {
         let axis = timeline.axis(map.wanted.0);
@@ -107,16 +117,6 @@ fn band_ui(
                 Stroke::new(1.6, palette.caution),
             );
         }
-    }
-    if let Some((from, to)) = visible {
-        let brush = Rect::from_x_y_ranges(x(from)..=x(to).max(x(from) + 3.0), area.y_range());
-        painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
-        painter.rect_stroke(
-            brush,
-            2.0,
-            Stroke::new(1.4, palette.accent),
-            StrokeKind::Inside,
-        );
     }
     let spot = marks_ui(ui, document, (map, area, x), &response);
     if let Some(spot) = spot.filter(|_| response.clicked()) {

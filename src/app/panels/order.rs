@@ -162,7 +162,7 @@ fn meaning(document: &Document, level: Level) -> &'static str {
         (Some(Witness::Reads) | None, _) => "",
         (Some(Witness::Events(_)), _) => "Each reads at its start what had been committed by then.",
         (_, level) if !level.reads_newest() => {
-            "A commit order: reads may be of older versions where the level allows it."
+            "A commit order: reads may return older versions where the level allows it."
         }
         _ => "Executed serially in this order, every read returns what was observed.",
     }

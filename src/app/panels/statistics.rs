@@ -123,7 +123,7 @@ fn charts(figures: &Figures) -> [Plot; 4] {
         number(if figures.by_time {
             "transactions, by their start times"
         } else {
-            "transactions: the first of each session, then the second of each, …"
+            "transactions, those of all sessions in turn"
         })
     };
     let chart = |title: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks| Chart {

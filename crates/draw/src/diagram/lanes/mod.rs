@@ -22,6 +22,8 @@ use rows::Rows;
 const LANE: (f32, f32) = (38.0, 96.0);
 /// Minimum height of a lane of the anomaly.
 const OWN: f32 = 78.0;
+/// The same where there is no room for all of them.
+const LEAST_OWN: f32 = 46.0;
 /// Width of the names of sessions.
 const NAMES: f32 = 92.0;
 /// Height of the axis.
@@ -42,6 +44,8 @@ const SPARE: f64 = 0.05;
 const CUT: f32 = 8.0;
 /// Maximum number of incidents among which faults are drawn.
 const INCIDENTS: usize = 10_000;
+/// In fewer columns than this, a name is its number.
+const SHORT: usize = 8;
 /// Maximum number of columns of a name above its bar.
 const NAME_COLUMNS: usize = 16;
 /// Maximum number of ticks on the axis.
@@ -128,7 +132,9 @@ impl<'a> Lanes<'a> {
         let own = if shown.timeline.is_order {
             lane
         } else {
-            lane.max(OWN)
+            // All of them in view, if they can be.
+            let all = plot.height() / (rows.n_own() as f32 + 0.5);
+            lane.max(all.clamp(LEAST_OWN, OWN))
         };
         Lanes {
             shown,
@@ -233,18 +239,11 @@ impl<'a> Lanes<'a> {
             scene.line(line, Role::Rule, None);
         }
         let bars = self.bars(&lanes);
-        // Lines pass above the transactions of the anomaly and below the others, whose names they would strike out.
-        let is_order = self.shown.timeline.is_order;
-        let is_above = |bar: &&Bar| is_order || matches!(bar.target, Target::Elsewhere(_));
+        // Lines pass below the transactions, whose names they would strike out.
         let ways = self.ways(&bars);
-        bars.iter()
-            .filter(|bar| !is_above(bar))
-            .for_each(|bar| self.draw_bar(&mut scene, bar));
         ways.iter()
             .for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
-        bars.iter()
-            .filter(is_above)
-            .for_each(|bar| self.draw_bar(&mut scene, bar));
+        bars.iter().for_each(|bar| self.draw_bar(&mut scene, bar));
         self.draw_names_above(&mut scene, &bars);
         ways.iter()
             .for_each(|way| scene.head(&way.path, way.arrow, way.target()));
@@ -414,7 +413,13 @@ impl<'a> Lanes<'a> {
         );
         let columns = room_for_name(area.width());
         if columns > 2 {
-            let name = elide(&history.transaction_name(bar.transaction), columns);
+            let name = history.transaction_name(bar.transaction);
+            let is_short = text_columns(&name) > columns && columns < SHORT;
+            let name = match (is_short, name.rsplit_once('#')) {
+                // Those of a lane differ in their numbers.
+                (true, Some((_, number))) => format!("#{number}"),
+                _ => elide(&name, columns),
+            };
             let used = width(&name, FONT) + 2.0 * ADVANCE * FONT;
             let says = self.says(
                 bar.transaction,

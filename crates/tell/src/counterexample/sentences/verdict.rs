@@ -6,7 +6,7 @@ use crate::counterexample::orders::{Difference, Orders};
 use isoscope_check::checkers::{CountedOrder, Level, Verdict, lattice};
 use isoscope_model::history::OperationId;
 
-/// "Breaks prefix consistency and above in session order (each client's order). Without it, serializability holds."
+/// "Breaks prefix consistency and above in session order (each client's order). Without it, serializability allows it."
 pub(in crate::counterexample) fn breaks(
     example: &Counterexample,
     standing: &Standing,
@@ -61,7 +61,7 @@ fn allows_more(standing: &Standing, difference: &Difference) -> Option<String> {
     }
     let allow = if more.len() == 1 { "allows" } else { "allow" };
     if what == "session order" && more == [Level::Serializability] {
-        return Some("without it, serializability holds".to_owned());
+        return Some("without it, serializability allows it".to_owned());
     }
     let names: Vec<String> = more.iter().map(|level| level.spoken()).collect();
     Some(format!(
