@@ -119,7 +119,7 @@ fn lists(history: &History) -> Finding {
     let without = n_lists - with;
     let text = match (with, without) {
         (0, _) => {
-            "Does not hold: keys hold single values: a read shows one version, not the order of all."
+            "Does not hold: a key holds a single value, so a read does not show the order of versions."
                 .to_owned()
         }
         (_, 0) => {
