@@ -1,6 +1,7 @@
 //! The panels of the window: each reads the state and pushes requests.
 
 pub(crate) mod anomalies;
+mod anomaly_rows;
 mod answer;
 pub(crate) mod argument;
 pub(crate) mod banners;
