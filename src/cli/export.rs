@@ -67,10 +67,10 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         },
     };
     let Example {
+        violation,
         counterexample: example,
         explanation,
-        ..
-    } = shown(
+    } = &shown(
         &Examples::new(&history, &findings),
         violation,
         &arguments.violation,
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         view,
         ..arguments.drawing.options(&history)
     };
-    let picture = compose(&example, &explanation, &history, &options);
+    let picture = compose(example, explanation, &history, &options);
     if kind == ExportKind::Png {
         super::complain_of_fonts(&example.history);
     }
@@ -98,7 +98,7 @@ pub(super) fn shown(
 ) -> Example {
     match named {
         Some(_) => examples.itself(violation, control),
-        None => examples.of(violation, control),
+        None => examples.of(examples.cause_of(violation), control),
     }
 }
 

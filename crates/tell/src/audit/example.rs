@@ -89,6 +89,16 @@ impl<'a> Examples<'a> {
         &self.simpler
     }
 
+    /// The listed violation that explains one most simply: under its name the lists of `check` and of the window have the
+    /// cause. O(violations).
+    pub fn cause_of<'v>(&'v self, violation: &'v Violation) -> &'v Violation {
+        let listed = &self.findings.violations;
+        let place = listed.iter().position(|other| other.id == violation.id);
+        // The simplest ones contain none.
+        let simplest = place.and_then(|place| self.simpler[place].or(Some(place)));
+        simplest.map_or(violation, |place| &listed[place])
+    }
+
     /// What is shown of a violation, which need not be listed. Where that is not the violation itself but a simpler one
     /// among its transactions, it is the listed one, with the same counterexample as if that had been chosen. Costs
     /// O(operations of the history) once, and then one minimization, or one of each violation on the way.
