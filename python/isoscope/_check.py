@@ -88,7 +88,10 @@ class Result:
         return f"<isoscope.Result: {words}{f' ({self.undecided})' if self.undecided else ''}>"
 
     def _repr_svg_(self) -> Optional[str]:
-        return self.svg() if self.violations else None
+        try:
+            return self.svg()
+        except Error:
+            return None
 
     def _repr_html_(self) -> str:
         rows = [f"<tr><td>{level}</td><td>{verdict}</td></tr>" for level, verdict in self.verdicts.items()]
@@ -96,10 +99,12 @@ class Result:
         if self.undecided:
             parts.append(f"<p>{html.escape(self.undecided)}</p>")
         for first in self.violations[:1]:
-            # As an image, so that its style sheet does not reach the notebook.
-            data = base64.b64encode(self.svg().encode("utf-8")).decode("ascii")
             parts.append(f"<p><b>{html.escape(first.title)}</b><br>{html.escape(first.text)}</p>")
-            parts.append(f'<img alt="{html.escape(first.text)}" src="data:image/svg+xml;base64,{data}">')
+        picture = self._repr_svg_()
+        if picture:
+            # As an image, so that its style sheet does not reach the notebook.
+            data = base64.b64encode(picture.encode("utf-8")).decode("ascii")
+            parts.append(f'<img alt="" src="data:image/svg+xml;base64,{data}">')
         return "".join(parts)
 
     def _choose(self, id: Optional[str]) -> List[str]:
@@ -178,11 +183,16 @@ def _message(result: Result, folder: Optional[Location]) -> str:
         return "\n".join([f"{violated} violated", "", *lines])
     first = result.violations[0]
     picture = kept / f"{first.id.replace('/', '-')}.svg"
-    picture.write_text(result.svg(), encoding="utf-8")
-    others = len(result.violations) - 1
-    more = [] if others == 0 else ["", f"{others} more with other causes: {_listed(result.violations[1:])}"]
-    head = f"{violated} violated: {first.title}"
-    return "\n".join([head, "", result.explain(), *more, "", f"picture: {picture}", *lines])
+    try:
+        explained = result.explain()
+        picture.write_text(result.svg(), encoding="utf-8")
+        lines.insert(0, f"picture: {picture}")
+    except Error as failure:
+        # With limits among the options, the program may not come as far again.
+        explained = f"{first.text}\nNo picture: {failure}"
+    if len(result.violations) > 1:
+        lines.insert(0, f"{len(result.violations) - 1} more with other causes: {_listed(result.violations[1:])}\n")
+    return "\n".join([f"{violated} violated: {first.title}", "", explained, "", *lines])
 
 
 def _listed(violations: Sequence[Violation]) -> str:

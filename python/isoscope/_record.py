@@ -138,7 +138,7 @@ class Session:
 class Recorder:
     """Records what the clients of a test did. All threads may share one.
 
-    `initial` is the value that a key has before anyone writes it, if reads return one; a read of None is always
+    `initial` is the value that a key has before it is written, if reads return one; a read of None is always
     the initial version.
     """
 

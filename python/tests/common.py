@@ -1,4 +1,4 @@
-"""What the tests share: the package beside this folder, and small recordings."""
+"""What the tests share: the package, and small recordings."""
 
 import os
 import sys

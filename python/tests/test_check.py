@@ -43,7 +43,8 @@ class Results(unittest.TestCase):
         sample = SAMPLES / "web-shop.txt"
         for history in (sample, str(sample)):
             result = isoscope.check(history, "SI")
-            self.assertEqual([violation.levels[0] for violation in result.violations], ["RA", "RA", "TCC", "PC", "SI", "SI"])
+            weakest = [violation.levels[0] for violation in result.violations]
+            self.assertEqual(weakest, ["RA", "RA", "TCC", "PC", "SI", "SI"])
         self.assertFalse(isoscope.check(lost_update().history(), "SI"))
         sessions = [{"transactions": [{"operations": [["w", "x", 1]]}, {"operations": [["r", "x", 1]]}]}]
         self.assertTrue(isoscope.check({"schema": "isoscope.history/1", "sessions": sessions}, "SER"))
@@ -114,6 +115,20 @@ class Assertions(unittest.TestCase):
             self.assertIn(f"\nhistory: {SAMPLES / 'web-shop.txt'}\n", message)
             self.assertIn("\n5 more with other causes: TAP-k/2, ", message)
             self.assertEqual([path.suffix for path in Path(folder).glob("*/*")], [".svg"])
+
+    def test_what_cannot_be_explained_again_is_told_from_the_report(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            limited = Path(folder) / "limited"
+            script = f'[ "$1" != check ] || exec {isoscope.program()} "$@"\necho "isoscope: time limit" >&2\nexit 2\n'
+            limited.write_text(f"#!/bin/sh\n{script}")
+            limited.chmod(0o755)
+            with mock.patch.dict(os.environ, ISOSCOPE=str(limited)):
+                message = self.failure(lost_update(), "SI", folder)
+                shown = isoscope.check(lost_update(), "SI")._repr_html_()
+        self.assertTrue(message.startswith(f"SI violated: {TITLE}\n\n"), message)
+        self.assertRegex(message, "each overwrote it.*\nNo picture: time limit\n\nhistory: ")
+        self.assertIn("each overwrote it", shown)
+        self.assertNotIn("<img", shown)
 
     def test_the_environment_says_where_failures_stay(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
