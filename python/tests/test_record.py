@@ -33,8 +33,9 @@ class Recording(unittest.TestCase):
             t.append("l", 3)
             self.assertEqual(t.read_list("l", (1, 3)), (1, 3))
             t.read_list("m", [])
-        expected = [["r", "x", 1], ["r", "y", None], ["w", "x", "two"], ["a", "l", 3], ["r", "l", [1, 3]], ["r", "m", []]]
-        self.assertEqual(self.operations(), [expected])
+        items = [["r", "x", 1], ["r", "y", None], ["w", "x", "two"]]
+        lists = [["a", "l", 3], ["r", "l", [1, 3]], ["r", "m", []]]
+        self.assertEqual(self.operations(), [items + lists])
 
     def test_times_enclose_the_block(self) -> None:
         with self.recorder.session() as session:
