@@ -545,7 +545,7 @@ impl App {
         // In a wide one the sides get more, too.
         let usual = |least: f32, share: f32, most: f32| (width * share).clamp(least, most);
         Panel::left(side_panel(ui.ctx(), "anomalies"))
-            .default_size(usual(242.0, 0.19, 400.0))
+            .default_size(usual(240.0, 0.187, 400.0))
             .size_range(200.0..=widest(520.0, 200.0, 0.25))
             .frame(side)
             .show(ui, |ui| {
@@ -561,7 +561,7 @@ impl App {
                 });
         } else if state.page.shows_argument(width >= NARROW) {
             Panel::right(side_panel(ui.ctx(), "argument"))
-                .default_size(usual(292.0, 0.225, 460.0))
+                .default_size(usual(290.0, 0.225, 460.0))
                 .size_range(240.0..=widest(620.0, 240.0, 0.29))
                 .frame(side)
                 .show(ui, |ui| {
@@ -575,7 +575,7 @@ impl App {
         let lanes = &mut self.lanes;
         egui::CentralPanel::default().frame(ground).show(ui, |ui| {
             Panel::top("header")
-                .exact_size(32.0)
+                .exact_size(30.0)
                 .frame(header)
                 .show_separator_line(false)
                 .show(ui, |ui| {
