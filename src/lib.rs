@@ -5,7 +5,7 @@
 //!
 //! | value | made by | what it is | leaves as |
 //! |---|---|---|---|
-//! | [`history::History`] | `formats`, `generate`, `collect` | what was observed | history files |
+//! | [`history::History`] | `formats`, `generate`, `collect`, `recorder` | what was observed | history files |
 //! | [`relations::Index`], [`relations::Edge`] | `relations` | what that forces, each edge with its reason | |
 //! | [`health::Health`] | `health` | whether that can be believed | report |
 //! | [`checkers::Findings`] | `checkers`, `papers` | witness, violations or undecided, per level | report, which `verify` checks |
@@ -29,7 +29,7 @@
 //! | `isoscope-record` | `generate`, `collect`: histories from workloads, store models and real databases | model |
 //! | `isoscope-follow` | `follow`: a history checked while it is written; `hunt`: rounds of a workload | model, formats, check, tell, record |
 //! | `isoscope-testing` | histories and oracles for tests | model, formats, judge for the report |
-//! | `isoscope` | `cli`: arguments → work → exit code; `app`: window; `jobs`: start, poll, cancel | all |
+//! | `isoscope` | `recorder`: histories of a test's threads, and an assertion; `cli`: arguments → work → exit code; `app`: window; `jobs`: start, poll, cancel | all |
 //!
 //! # As a library
 //!
@@ -37,8 +37,9 @@
 //! histories, checkers, counterexamples, reports and pictures as SVG; the feature `png` adds pictures as PNG. It builds in
 //! about a minute on two cores.
 //!
-//! A history is opened, or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a test suite
-//! that checks what it recorded, a gate for continuous integration, and a format of one's own.
+//! A history is opened, [recorded by the threads of a test](recorder), which [`assert_holds!`] then judges (`docs/testing.md`),
+//! or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a store with a bug that its test
+//! finds, a test suite, a gate for continuous integration, and a format of one's own.
 //!
 //! ```
 //! use isoscope::audit::{self, Examples};
@@ -85,6 +86,7 @@ pub mod app;
 pub mod cli;
 #[cfg(feature = "window")]
 pub mod jobs;
+pub mod recorder;
 
 // Unit tests share the small histories and the oracles of the integration tests, which know this crate by its name.
 #[cfg(test)]

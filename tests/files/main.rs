@@ -18,6 +18,7 @@ mod hostile_names;
 mod limits;
 mod meanings;
 mod porcupine;
+mod recorder;
 mod set_up;
 mod streams;
 mod workloads;
