@@ -242,7 +242,8 @@ fn violated(history: &History, findings: &Findings, level: Level, name: &str) ->
     };
     // Checking may have taken all of its time.
     let control = Control::new().with_time_limit(LIMIT);
-    let example = Examples::new(history, findings).of(violation, &control);
+    let examples = Examples::new(history, findings);
+    let example = examples.of(examples.cause_of(violation), &control);
     let (small, why) = (&example.counterexample, &example.explanation);
     let picture = export::compose(small, why, history, &ComposeOptions::default());
     let argument = narrate::plain_text(small, why, history);
