@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(places.go(-1), Some(place(Page::Graph)));
         assert!(!places.can_go(-1));
         assert_eq!(places.go(1), Some(place(Page::Matrix)));
-        places.visit(place(Page::Matrix));
+        places.visit(place(Page::Lanes));
         assert!(!places.can_go(1));
         assert_eq!(places.go(-1), Some(place(Page::Matrix)));
     }
