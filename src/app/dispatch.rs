@@ -192,6 +192,9 @@ impl App {
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
+            Request::FlyLanes(factor, sideways) if self.state.is_covered() => {
+                self.live_lanes.fly(factor, sideways)
+            }
             Request::FlyLanes(factor, sideways) => self.lanes.fly(factor, sideways),
             Request::WholeGroup(whole) => {
                 self.with_document(|document| document.component.whole = whole)

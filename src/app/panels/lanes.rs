@@ -10,7 +10,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::page::Page;
 use crate::app::picture::Picture;
-use crate::app::state::{Document, State};
+use crate::app::state::{Cover, Document, State};
 use crate::app::style::{self, GAP, Palette};
 use crate::checkers::ViolationId;
 use crate::diagram::lanes::{LaneContent, Lanes, View};
@@ -101,7 +101,9 @@ impl LanesView {
 
 /// The keys W, A, S and D of the timeline: closer, to the left, farther, to the right.
 pub(crate) fn poll_keys(ctx: &egui::Context, state: &State, requests: &mut Requests) {
-    if state.page != Page::Lanes || state.is_covered() || state.show_batch {
+    let is_followed = state.cover == Some(Cover::Following);
+    let is_timeline = state.page == Page::Lanes && !state.is_covered() && !state.show_batch;
+    if !is_followed && !is_timeline {
         return;
     }
     for (key, factor, sideways) in [
@@ -429,7 +431,7 @@ pub(super) fn navigate(ui: &Ui, lanes: &mut Lanes<'_>, response: &Response) {
 }
 
 /// Zooms so that what is at `x` stays there.
-fn zoom(view: &mut View, x: f32, factor: f32) {
+pub(super) fn zoom(view: &mut View, x: f32, factor: f32) {
     let fixed = view.left + f64::from(x) / view.zoom.max(1e-12);
     view.zoom *= f64::from(factor);
     view.left = fixed - f64::from(x) / view.zoom.max(1e-12);

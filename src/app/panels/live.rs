@@ -25,6 +25,9 @@ const LEAST_IN_ORDER: f64 = 0.08;
 /// The zoom stays as it is while the best one differs from it by less than this factor.
 const STEADY: f64 = 1.6;
 
+/// The width of lanes in a typical window, which is good enough for a key, in points.
+const WIDTH: f32 = 800.0;
+
 /// Room at the right edge, in points.
 const EDGE: f64 = 10.0;
 
@@ -38,6 +41,8 @@ pub(crate) struct LiveView {
     /// How much larger the user wants it.
     scale: f64,
     top: f32,
+    /// What is shown while they are paused.
+    paused: Option<View>,
 }
 
 impl Default for LiveView {
@@ -47,6 +52,7 @@ impl Default for LiveView {
             zoom: 1.0,
             scale: 1.0,
             top: 0.0,
+            paused: None,
         }
     }
 }
@@ -56,6 +62,16 @@ impl LiveView {
     pub(crate) fn zoom_by(&mut self, factor: f32) {
         self.scale = (self.scale * f64::from(factor)).clamp(0.1, 20.0);
         self.moved = None;
+    }
+
+    /// Zooms, and while they are paused moves sideways by a share of the width.
+    pub(crate) fn fly(&mut self, factor: f32, sideways: f32) {
+        let Some(mut view) = self.paused else {
+            return self.zoom_by(factor);
+        };
+        super::lanes::zoom(&mut view, WIDTH / 2.0, factor);
+        view.left += f64::from(sideways * WIDTH) / view.zoom;
+        self.moved = Some(view);
     }
 }
 
@@ -137,6 +153,7 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     navigate(ui, &mut lanes, &response, is_paused, kept);
     lanes.keep_in_bounds();
     kept.top = lanes.view.top;
+    kept.paused = is_paused.then_some(lanes.view);
     kept.moved = kept.moved.map(|_| lanes.view);
     let plot = lanes.plot.translate(area.min.to_vec2());
     let place = DrawnAt {
