@@ -172,9 +172,7 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         indent: -8.0,
         colour,
         size: style::BODY,
-        selected: false,
-        triangle: None,
-        is_of_two: false,
+        ..ListRow::default()
     };
     let heading = row.ui(ui, true);
     // They are listed as anomalies, and say nothing of the database.
@@ -189,9 +187,7 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         indent: 14.0,
         colour: palette.text,
         size,
-        selected: false,
-        triangle: None,
-        is_of_two: false,
+        ..ListRow::default()
     };
     let line = row.ui(ui, false);
     let hover = super::tooltip(Command::Show(Page::Health));

@@ -75,9 +75,8 @@ pub(super) fn line_ui(
                 indent,
                 colour,
                 size,
-                selected: false,
                 triangle: Some(*open),
-                is_of_two: false,
+                ..ListRow::default()
             };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
@@ -149,8 +148,7 @@ pub(super) fn line_ui(
                 colour,
                 size: style::BODY,
                 selected,
-                triangle: None,
-                is_of_two: false,
+                ..ListRow::default()
             };
             let response = row.ui(ui, false);
             of_anomaly(ui, response, (entry, &entry.label), document, requests);
@@ -176,9 +174,7 @@ pub(super) fn line_ui(
                 indent: 28.0,
                 colour,
                 size,
-                selected: false,
-                triangle: None,
-                is_of_two: false,
+                ..ListRow::default()
             };
             let hint =
                 "Where one cause shows in many instances, only one of them is listed initially.\n";
@@ -243,8 +239,8 @@ fn cause_ui(
         colour,
         size,
         selected: is_selected(document, entry),
-        triangle: None,
         is_of_two: true,
+        ..ListRow::default()
     };
     let response = row.ui(ui, is_title);
     let about = format!("{title}. {summary}");
@@ -321,6 +317,7 @@ fn only_ui(ui: &mut Ui, document: &Document, entry: &Entry, requests: &mut Reque
 }
 
 /// One line of the list.
+#[derive(Default)]
 pub(super) struct ListRow<'a> {
     pub(super) text: &'a str,
     pub(super) end: String,

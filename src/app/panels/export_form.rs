@@ -3,7 +3,7 @@
 use super::on_click;
 use crate::app::canvas::look::Look;
 use crate::app::canvas::scene::{Drawn, DrawnAt};
-use crate::app::command::{Command, Request, Requests};
+use crate::app::command::{Request, Requests};
 use crate::app::exporting::PAGE;
 use crate::app::page::Page;
 use crate::app::state::{Document, ExportForm};
@@ -103,14 +103,7 @@ pub(crate) fn export_ui(
             }
         });
         if waiting {
-            ui.horizontal(|ui| {
-                style::note(ui, "A dialog of the system is open.");
-                on_click(
-                    &ui.small_button("Use the built-in one"),
-                    Request::UseOwnDialog,
-                    requests,
-                );
-            });
+            own_dialog_ui(ui, requests);
         }
         ui.add_space(10.0);
         ui.horizontal(|ui| {
@@ -131,18 +124,10 @@ pub(crate) fn export_ui(
                     false => Request::WriteExport(form.kind, path),
                 });
             }
-            on_click(
-                &ui.button("Cancel"),
-                Request::Run(Command::Escape),
-                requests,
-            );
+            super::ends(&ui.button("Cancel"), requests);
         });
     });
-    on_click(
-        &answer.backdrop_response,
-        Request::Run(Command::Escape),
-        requests,
-    );
+    super::ends(&answer.backdrop_response, requests);
 }
 
 /// The page as it would be written, small.
@@ -196,16 +181,20 @@ pub(crate) fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0])
         .show(ui.ctx(), |ui| {
             egui::Frame::popup(ui.style()).show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    style::note(ui, "A dialog of the system is open.");
-                    on_click(
-                        &ui.button("Use the built-in one"),
-                        Request::UseOwnDialog,
-                        requests,
-                    );
-                });
+                own_dialog_ui(ui, requests);
             });
         });
+}
+
+fn own_dialog_ui(ui: &mut Ui, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        style::note(ui, "A dialog of the system is open.");
+        on_click(
+            &ui.small_button("Use the built-in one"),
+            Request::UseOwnDialog,
+            requests,
+        );
+    });
 }
 
 /// Whether this is the path of a report in one file.

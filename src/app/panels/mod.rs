@@ -80,6 +80,11 @@ fn on_click(response: &Response, request: Request, requests: &mut Requests) {
     }
 }
 
+/// A click on this ends a dialog.
+fn ends(response: &Response, requests: &mut Requests) {
+    on_click(response, Request::Run(Command::Escape), requests);
+}
+
 /// A click on this entry of a menu is a request and closes the menu.
 fn on_menu_click(response: &Response, ui: &Ui, request: Request, requests: &mut Requests) {
     on_click(response, request, requests);

@@ -1,7 +1,6 @@
 //! The form with the command that opens the log of a server.
 
-use super::on_click;
-use crate::app::command::{Command, Request, Requests};
+use crate::app::command::{Request, Requests};
 use crate::app::open_log::OpenLogForm;
 use crate::app::style::{self, Palette};
 use egui::{Button, TextEdit, Ui, WidgetInfo, WidgetType};
@@ -53,16 +52,8 @@ pub(crate) fn open_log_ui(ui: &mut Ui, form: &mut OpenLogForm, requests: &mut Re
             if button.clicked() || enter {
                 requests.push(Request::ConfirmLogCommand);
             }
-            on_click(
-                &ui.button("Cancel"),
-                Request::Run(Command::Escape),
-                requests,
-            );
+            super::ends(&ui.button("Cancel"), requests);
         });
     });
-    on_click(
-        &answer.backdrop_response,
-        Request::Run(Command::Escape),
-        requests,
-    );
+    super::ends(&answer.backdrop_response, requests);
 }
