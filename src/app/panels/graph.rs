@@ -153,8 +153,11 @@ fn note(picture: &Picture) -> Option<&'static str> {
         .flat_map(|card| &card.rows)
         .any(|row| row.proves.is_some());
     let arrows = &picture.sketch.diagram.arrows;
-    let has_thin = arrows.iter().any(|arrow| arrow.emphasis != Emphasis::Cycle);
-    let about_weight = has_thin.then_some(ABOUT_WEIGHT);
+    let n_thick = arrows
+        .iter()
+        .filter(|arrow| arrow.emphasis == Emphasis::Cycle)
+        .count();
+    let about_weight = (0 < n_thick && n_thick < arrows.len()).then_some(ABOUT_WEIGHT);
     about_decisive(picture)
         .or(has_proofs.then_some(ABOUT_PROOFS))
         .or(about_weight)
@@ -452,13 +455,8 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &State, document: &Document, request
 fn n_tabs(ui: &Ui, rows: &[&PageRow]) -> usize {
     const MENU: f32 = 110.0;
     const MORE: f32 = 84.0;
-    let font = FontId::proportional(style::BODY);
-    let colour = Palette::of(ui).weak;
     let width = |row: &&PageRow| {
-        let galley = ui
-            .painter()
-            .layout_no_wrap(row.name.to_owned(), font.clone(), colour);
-        galley.size().x + 1.0 + ui.spacing().item_spacing.x
+        style::width(ui, row.name, style::BODY) + 1.0 + ui.spacing().item_spacing.x
     };
     let room = ui.available_width() - MENU;
     let ends: Vec<f32> = rows

@@ -59,13 +59,7 @@ pub(super) fn width(ui: &Ui, document: &Document) -> f32 {
 
 /// The width of each pill.
 fn widths(ui: &Ui, document: &Document) -> Vec<f32> {
-    let font = FontId::proportional(style::BODY);
-    let colour = Palette::of(ui).text;
-    let painter = ui.painter();
-    let width = |level: Level| {
-        let galley = painter.layout_no_wrap(name(document, level), font.clone(), colour);
-        galley.size().x + 29.0
-    };
+    let width = |level: Level| style::width(ui, &name(document, level), style::BODY) + 29.0;
     levels(document).into_iter().map(width).collect()
 }
 
