@@ -31,6 +31,7 @@ mod repeated_values;
 mod second_opinion;
 mod shards;
 mod strict;
+mod tables;
 mod tampered;
 mod tiny;
 mod update_serializability;

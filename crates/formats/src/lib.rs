@@ -674,6 +674,7 @@ pub fn open_bytes<'a>(
 pub fn write(history: &History, format_name: &str, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let writer = writer(format_name)?;
     refuse_other_data(history, format_name)?;
+    refuse_rows(history, format_name)?;
     let plain = history.with_plain_initial_reads();
     match writer {
         Writer::File(write) => write(&plain, out),
@@ -692,6 +693,22 @@ fn refuse_other_data(history: &History, format_name: &str) -> Result<(), WriteEr
             what: format!("the operations of the workload `{}`", workload.name),
         }),
     }
+}
+
+/// An error where a history has scans or deletes, which only our own formats can express.
+fn refuse_rows(history: &History, format_name: &str) -> Result<(), WriteError> {
+    let format = format(format_name).map_or("", |format| format.name);
+    if !history.shows_rows() || [text::FORMAT.name, json::FORMAT.name].contains(&format) {
+        return Ok(());
+    }
+    let what = match history.scans().first() {
+        Some(scan) if scan.line > 0 => {
+            format!("which rows a scan did not find (line {})", scan.line)
+        }
+        Some(_) => "which rows a scan did not find".to_owned(),
+        None => "that a row is absent".to_owned(),
+    };
+    Err(WriteError::CannotSay { format, what })
 }
 
 /// How the format called `format_name` is written.

@@ -175,7 +175,7 @@ pub(super) fn refuse_writes_of_nothing(
     format: &'static str,
 ) -> Result<(), WriteError> {
     let nothing = |(&kind, &value): (&OperationKind, &Value)| {
-        kind == OperationKind::Write && value.0 > Value::MAX_NUMBER
+        kind == OperationKind::Write && !value.is_known() && value != Value::ABSENT
     };
     if let Some(o) = history
         .kinds()

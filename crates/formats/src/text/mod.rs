@@ -11,10 +11,16 @@
 //! ```text
 //! history     = { line }
 //! line        = [ session [ "@" node ] ":" { transaction } | "initial" ":" ( "none" | value )
+//!                 | "predicate" name ":" [ key value { "," key value } ]
 //!                 | "!" incident [ detail ] [ "@" time ] ] [ "#" anything ]
 //! transaction = [ label ] "[" [ operation { "," operation } ] "]" [ "*" ] [ "!" | "?" ] [ "@" start ".." end ]
 //! operation   = "w" key value | "a" key value | "r" key ( value | "init" | "?" | list ) | "n" key ( value | "init" )
+//!                 | "i" key value | "d" key | "r" key "absent" | "s" [ table ] [ "(" predicate ")" ] result
 //! list        = "[" { value } "]"
+//! result      = "{" [ key value { "," key value } ] "}" | "keys" "{" [ key { "," key } ] "}"
+//! predicate   = part { "and" part }
+//! part        = "v" "=" value | "v" "<" integer | "v" "mod" integer "=" integer | "key" first ".." last
+//!                 | "key" "in" { key } | "not" part | "(" predicate ")" | name
 //! session, node, label, key, value, incident, detail = bare | quoted
 //! bare        = one or more characters, none of them a blank, a control character or one of []{}(),:;#!?@"\
 //! quoted      = a string as in JSON, for names that cannot be bare (and for a session called "initial")
@@ -28,6 +34,12 @@
 //!   not 3; nothing else is known about it.
 //! - `a x 3` appended 3 to the list x, `r x [1 2 3]` read a whole list, `r x []` an empty one. A key with one of these
 //!   holds lists; `w` appends to such a key, too.
+//! - **Rows**: `i x 1` inserted the row x (a write, like `w`), `d x` deleted it, `r x absent` found none. `s {x 1, y 2}` is a
+//!   scan that returned exactly these rows, `s (v mod 3 = 1) {x 1}` exactly these of the rows whose values are like this,
+//!   `s keys {x}` only keys. `s orders {17 1}` scanned the rows of a table, whose keys are `orders/17`, …; without a table a
+//!   scan is of all keys. A predicate of the value or key is unknown where it makes no sense, and does not match then. Both
+//!   ends of a range of keys belong to it, either may be missing; integers come before strings. A line `predicate p: x 1, y
+//!   2` lists what matches `p`. In a file with any of these a row is absent at first, and `initial` does not matter.
 //! - **0 is the initial value** where no transaction writes it, as in Plume's text, unless a line says `initial: none`
 //!   or names another value. The line may appear anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
@@ -44,6 +56,7 @@
 //! nothing but their marks.
 
 mod read;
+mod scan;
 mod write;
 
 use super::{Format, Input, Likelihood, Problem, ReadError};

@@ -8,19 +8,21 @@ use isoscope_model::history::{
     BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value,
 };
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Numbers of so many digits fit; longer ones are read as names.
 const MOST_DIGITS: usize = 19;
 
 /// A name, verbatim.
-struct Token<'a> {
-    text: Cow<'a, str>,
-    quoted: bool,
+pub(super) struct Token<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) quoted: bool,
 }
 
 impl<'a> Token<'a> {
     /// The name of a key or a value: a number in quotes is no number.
-    fn name(self) -> Cow<'a, str> {
+    pub(super) fn name(self) -> Cow<'a, str> {
         if self.quoted {
             Cow::Owned(name::of_string(&self.text).into_owned())
         } else {
@@ -29,19 +31,21 @@ impl<'a> Token<'a> {
     }
 
     /// Whether this is a word of the notation and not a name.
-    fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&self, word: &str) -> bool {
         !self.quoted && self.text == word
     }
 }
 
 /// Parses a text from beginning to end, one token after the other.
 pub(super) struct Parser<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
     line: u64,
     line_start: usize,
     control: &'a Control,
-    builder: Builder,
+    pub(super) builder: Builder,
+    /// By name.
+    pub(super) predicates: BTreeMap<String, Arc<BTreeSet<(Box<str>, Box<str>)>>>,
     /// `None` for "none".
     initial: Option<String>,
 }
@@ -57,6 +61,7 @@ impl<'a> Parser<'a> {
             line_start: 0,
             control,
             builder,
+            predicates: BTreeMap::new(),
             initial: Some("0".to_owned()),
         }
     }
@@ -91,6 +96,9 @@ impl<'a> Parser<'a> {
             self.incident()?;
         } else if !self.at_end_of_statement() {
             let name = self.name("the name of a session")?;
+            if name.is_word("predicate") && !matches!(self.peek(), Some(b':' | b'@')) {
+                return self.predicate_line().and_then(|()| self.end_of_line());
+            }
             let node = if self.symbol_if(b'@') {
                 Some(self.name("the name of a node")?)
             } else {
@@ -112,6 +120,11 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+        self.end_of_line()
+    }
+
+    /// Passes over the end of a line.
+    fn end_of_line(&mut self) -> Result<(), ReadError> {
         if !self.at_end_of_statement() {
             return self.fail("the end of the line");
         }
@@ -201,6 +214,10 @@ impl<'a> Parser<'a> {
 
     fn operation(&mut self, draft: Draft) -> Result<(), ReadError> {
         let letter = self.letter()?;
+        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        if letter == b's' {
+            return self.scan(draft, line);
+        }
         let key = match self.number_if(u64::MAX) {
             Some(number) => self.builder.key_number(number),
             None => {
@@ -208,7 +225,15 @@ impl<'a> Parser<'a> {
                 name::key(&mut self.builder, &name)
             }
         };
-        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        if matches!(letter, b'i' | b'd') {
+            self.builder.rows();
+        }
+        if letter == b'd' {
+            let write = OperationKind::Write;
+            self.builder
+                .operation(draft, write, key, Value::ABSENT, line);
+            return Ok(());
+        }
         if letter == b'r' && self.symbol_if(b'[') {
             let elements = self.elements()?;
             self.builder.list_read(draft, key, &elements, line);
@@ -221,6 +246,9 @@ impl<'a> Parser<'a> {
                 let value = self.name("a value")?;
                 if matches!(letter, b'r' | b'n') && value.is_word("init") {
                     Value::INITIAL
+                } else if letter == b'r' && value.is_word("absent") {
+                    self.builder.rows();
+                    Value::ABSENT
                 } else {
                     name::value(&mut self.builder, &value.name())
                 }
@@ -249,12 +277,12 @@ impl<'a> Parser<'a> {
             .get(self.at + 1)
             .is_some_and(|&next| is_bare(next));
         match self.peek() {
-            Some(letter @ (b'r' | b'w' | b'a' | b'n')) if is_alone => {
+            Some(letter @ (b'r' | b'w' | b'i' | b'd' | b's' | b'a' | b'n')) if is_alone => {
                 self.at += 1;
                 self.blanks();
                 Ok(letter)
             }
-            _ => self.fail("`r`, `w`, `a` or `n`"),
+            _ => self.fail("`r`, `w`, `i`, `d`, `s`, `a` or `n`"),
         }
     }
 
@@ -292,7 +320,7 @@ impl<'a> Parser<'a> {
         Ok(name::values(&mut self.builder, &texts))
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
@@ -302,7 +330,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn at_end_of_statement(&self) -> bool {
+    pub(super) fn at_end_of_statement(&self) -> bool {
         match self.peek() {
             None | Some(b'\n' | b'#') => true,
             Some(b'\r') => matches!(self.bytes.get(self.at + 1), None | Some(b'\n')),
@@ -311,7 +339,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes `symbol` and the blanks after it, if it is next.
-    fn symbol_if(&mut self, symbol: u8) -> bool {
+    pub(super) fn symbol_if(&mut self, symbol: u8) -> bool {
         let next = self.peek() == Some(symbol);
         if next {
             self.at += 1;
@@ -320,7 +348,7 @@ impl<'a> Parser<'a> {
         next
     }
 
-    fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), ReadError> {
+    pub(super) fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), ReadError> {
         if self.symbol_if(symbol) {
             Ok(())
         } else {
@@ -329,7 +357,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a name and the blanks after it.
-    fn name(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
+    pub(super) fn name(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
         let rest = &self.bytes[self.at..];
         let quoted = rest.first() == Some(&b'"');
         let len = if quoted {
@@ -362,7 +390,7 @@ impl<'a> Parser<'a> {
         self.fail(expected)
     }
 
-    fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
+    pub(super) fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
         let place = Place::Line {
             line: self.line,
             column: (self.at - self.line_start + 1) as u64,

@@ -4,8 +4,10 @@ use super::{FORMAT, is_bare};
 use crate::WriteError;
 use crate::name::{self, Called};
 use isoscope_model::history::{
-    History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value,
+    Asked, History, Incident, Interval, Label, OperationId, OperationKind, Outcome, Returned, Scan, Step,
+    TransactionId, Value,
 };
+use std::collections::BTreeMap;
 
 /// Lines are broken after the transaction that reaches this length, in bytes.
 const LINE: usize = 110;
@@ -20,8 +22,10 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
             push_name(&mut line, &name::of_value(history, value), &["none"]);
             line.push('\n');
         }
+        None if history.shows_rows() => {}
         None => line.push_str("initial: none\n"),
     }
+    push_predicates(&mut line, history);
     for session in history.sessions() {
         let mut begun = false;
         let start = |line: &mut String| {
@@ -95,9 +99,12 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
         None => {}
     }
     line.push('[');
-    for (n, o) in history.operations_of(t).enumerate() {
+    for (n, step) in history.steps_of(t).enumerate() {
         line.push_str(if n == 0 { "" } else { ", " });
-        push_operation(line, history, o);
+        match step {
+            Step::Operation(o) => push_operation(line, history, o),
+            Step::Scan(scan) => push_scan(line, history, scan),
+        }
     }
     line.push(']');
     if history.set_up().binary_search(&t).is_ok() {
@@ -120,12 +127,16 @@ fn push_operation(line: &mut String, history: &History, o: OperationId) {
         .differs_from(o)
         .filter(|&other| other != Value::UNRECORDED);
     line.push_str(match (operation.kind, other) {
+        (OperationKind::Write, _) if operation.value == Value::ABSENT => "d ",
         (OperationKind::Read, None) => "r ",
         (OperationKind::Read, Some(_)) => "n ",
         (OperationKind::Write, _) if history.lists().is_list(operation.key) => "a ",
         (OperationKind::Write, _) => "w ",
     });
     push_name(line, &history.key_names().text(operation.key.index()), &[]);
+    if operation.kind == OperationKind::Write && operation.value == Value::ABSENT {
+        return;
+    }
     line.push(' ');
     if let Some(elements) = elements {
         line.push('[');
@@ -139,11 +150,72 @@ fn push_operation(line: &mut String, history: &History, o: OperationId) {
     match other.unwrap_or(operation.value) {
         Value::INITIAL => line.push_str("init"),
         Value::UNRECORDED => line.push('?'),
+        Value::ABSENT => line.push_str("absent"),
         value if operation.kind == OperationKind::Write => {
             push_name(line, &name::of_value(history, value), &[])
         }
-        value => push_name(line, &name::of_value(history, value), &["init"]),
+        value => push_name(line, &name::of_value(history, value), &["init", "absent"]),
     }
+}
+
+/// The lines that define the named predicates of scans.
+fn push_predicates(line: &mut String, history: &History) {
+    let scans = history.scans().iter();
+    let named = scans.flat_map(|scan| scan.asked.predicate.named());
+    for (name, rows) in named.collect::<BTreeMap<_, _>>() {
+        line.push_str("predicate ");
+        push_label(line, name, &[]);
+        line.push(':');
+        for (n, (key, value)) in rows.iter().enumerate() {
+            line.push_str(if n == 0 { " " } else { ", " });
+            push_name(line, key, &[]);
+            line.push(' ');
+            push_name(line, value, &[]);
+        }
+        line.push('\n');
+    }
+}
+
+fn push_scan(line: &mut String, history: &History, scan: &Scan) {
+    let Asked {
+        table,
+        predicate,
+        returned,
+    } = &scan.asked;
+    line.push_str("s ");
+    if let Some(table) = table {
+        push_label(line, table, &["keys", "count", "sum"]);
+        line.push(' ');
+    }
+    let quoted = |name: &str| {
+        let mut text = String::new();
+        push_name(&mut text, name, &["and", "in", "key", "not", "true", "v"]);
+        // Not to be taken for a range.
+        if text.contains("..") && !text.starts_with('"') {
+            text = serde_json::Value::from(text).to_string();
+        }
+        text
+    };
+    let predicate = predicate.text(&quoted);
+    if !predicate.is_empty() {
+        line.push_str(&format!("({predicate}) "));
+    }
+    if *returned == Returned::Keys {
+        line.push_str("keys ");
+    }
+    line.push('{');
+    for (n, o) in scan.listed().enumerate() {
+        line.push_str(if n == 0 { "" } else { ", " });
+        let key = history.key_names().text(history.keys()[o.index()].index());
+        push_name(line, scan.asked.row(&key).unwrap_or(&key), &[]);
+        if *returned == Returned::Rows {
+            let value = history.values()[o.index()];
+            let value = history.listed_again(o).unwrap_or(value);
+            line.push(' ');
+            push_name(line, &name::of_value(history, value), &[]);
+        }
+    }
+    line.push('}');
 }
 
 /// Appends the name of a key or a value, quoted when it is a string that looks like a number, or when [`push_label`]

@@ -15,6 +15,8 @@ pub(super) struct Initial {
     setup: Vec<bool>,
     /// By key: the appends that every list of it begins with.
     appends: FxHashMap<KeyId, Vec<OperationId>>,
+    /// Whether scans account for every row; computed on demand.
+    are_all_read: OnceLock<Result<(), String>>,
     /// Whether every transaction is lightweight; computed on demand.
     is_lightweight: OnceLock<Result<(), String>>,
     /// For lightweight transactions: the writers by key, and where those of each key begin.
@@ -29,6 +31,7 @@ impl Initial {
             control: control.clone(),
             setup,
             appends,
+            are_all_read: OnceLock::new(),
             is_lightweight: OnceLock::new(),
             writers: OnceLock::new(),
         }
@@ -37,6 +40,13 @@ impl Initial {
     /// What ends searches.
     pub(super) fn control(&self) -> &Control {
         &self.control
+    }
+
+    /// Whether scans account for every row that they may have found; where not. O(scans · versions) the first time.
+    pub(super) fn are_all_read(&self, history: &History) -> Result<(), String> {
+        self.are_all_read
+            .get_or_init(|| super::rows::are_all_read(history))
+            .clone()
     }
 
     /// Whether every transaction that may have committed is lightweight; why not. O(operations) the first time.
@@ -124,6 +134,9 @@ impl Initial {
 /// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
 /// key. O(operations).
 fn is_lightweight(history: &History) -> Result<(), String> {
+    if history.has_rows() {
+        return Err("keys are rows of tables".to_owned());
+    }
     for t in history
         .transactions()
         .filter(|&t| history.outcome(t) != Outcome::Aborted)
@@ -153,7 +166,10 @@ fn is_lightweight(history: &History) -> Result<(), String> {
 /// The setup transactions, which count as part of ⊥: those that are declared, else those [`found`].
 fn set_up(history: &History) -> Vec<bool> {
     let mut is_setup = vec![false; history.n_transactions()];
-    if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
+    if !history.set_up().is_empty()
+        || history.rules().set_up == SetUpRule::Never
+        || history.has_rows()
+    {
         history
             .set_up_that_took_effect()
             .for_each(|t| is_setup[t.index()] = true);

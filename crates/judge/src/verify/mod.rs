@@ -52,6 +52,7 @@ mod propagation;
 mod read;
 mod replay;
 mod resolution;
+mod rows;
 mod setting;
 mod spans;
 mod story;

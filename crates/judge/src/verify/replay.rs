@@ -132,13 +132,10 @@ impl Version {
         number: 0,
     };
 
-    /// Whether a read may return it.
-    pub(super) fn reads_as(self, history: &History, key: KeyId, value: Value) -> bool {
-        if self.number > 0 {
-            self.value == value
-        } else {
-            history.may_be_initial(key, value)
-        }
+    /// Whether a read, of this value, may return it.
+    pub(super) fn explains(self, history: &History, read: OperationId, value: Value) -> bool {
+        let version = (self.number > 0).then_some(self.value);
+        super::rows::explains(history, read, value, version)
     }
 }
 
@@ -211,7 +208,7 @@ pub(super) fn one_by_one(
                 continue;
             }
             let there = current[key.index()];
-            if value != Value::UNRECORDED && !there.reads_as(history, key, value) {
+            if value != Value::UNRECORDED && !there.explains(history, read, value) {
                 return Err(wrong_read(history, read, there));
             }
         }
@@ -391,7 +388,7 @@ impl Store<'_> {
                 },
                 _ => self.current[key.index()],
             };
-            if value != Value::UNRECORDED && !there.reads_as(history, key, value) {
+            if value != Value::UNRECORDED && !there.explains(history, read, value) {
                 return Err(wrong_read(history, read, there));
             }
         }

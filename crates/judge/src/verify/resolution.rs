@@ -2,13 +2,13 @@
 
 use super::basis::Basis;
 use super::initial::Initial;
-use super::lists;
+use super::{lists, rows};
 use isoscope_model::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
     Value,
 };
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The source of the value of a read.
@@ -152,6 +152,8 @@ pub(super) struct Resolution<'a> {
     history: &'a History,
     initial: Arc<Initial>,
     join: Arc<Join>,
+    /// By key that scans read: its writes, last first; computed on demand.
+    of_rows: OnceLock<FxHashMap<u32, Vec<u32>>>,
     /// The join lacked some information: later answers are meaningless.
     missed: AtomicBool,
 }
@@ -195,6 +197,7 @@ impl<'a> Resolution<'a> {
             history,
             initial,
             join,
+            of_rows: OnceLock::new(),
             missed: AtomicBool::new(false),
         }
     }
@@ -257,6 +260,60 @@ impl<'a> Resolution<'a> {
         self.initial.is_setup(t)
     }
 
+    /// All writes that explain what a read returned, last first.
+    fn writes_for(
+        &self,
+        read: OperationId,
+        o: Operation,
+    ) -> impl Iterator<Item = OperationId> + '_ {
+        let is_of_scan = o.value.is_of_scan();
+        let of_row = is_of_scan.then(|| self.writes_of_row(o.key));
+        let explains = move |w: &OperationId| {
+            let version = self.history.values()[w.index()];
+            rows::explains(self.history, read, o.value, Some(version))
+        };
+        let of_value = (!is_of_scan).then(|| self.writes(o.key.0, o.value.0));
+        let of_row = of_row.into_iter().flatten().copied().map(OperationId);
+        of_row.filter(explains).chain(of_value.into_iter().flatten())
+    }
+
+    /// All writes of a key that scans read, last first.
+    fn writes_of_row(&self, key: KeyId) -> &[u32] {
+        let of_rows = self.of_rows.get_or_init(|| {
+            let (kinds, keys) = (self.history.kinds(), self.history.keys());
+            let reads = self.history.scans().iter().flat_map(|scan| scan.reads.clone());
+            let mut of_rows: FxHashMap<u32, Vec<u32>> = reads
+                .map(|o| (keys[o as usize].0, Vec::new()))
+                .collect();
+            for o in (0..self.history.n_operations()).rev() {
+                if kinds[o] == OperationKind::Write
+                    && let Some(writes) = of_rows.get_mut(&keys[o].0)
+                {
+                    writes.push(o as u32);
+                }
+            }
+            of_rows
+        });
+        of_rows.get(&key.0).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether every version that a read of a row may have found explains it.
+    fn says_nothing(&self, read: OperationId, o: Operation) -> bool {
+        let t = self.owner(read);
+        o.value.is_of_scan() && {
+            let writes = self.writes_of_row(o.key).iter().copied().map(OperationId);
+            let of_others = writes.filter(|&w| {
+                let writer = self.owner(w);
+                writer != t
+                    && !self.is_setup(writer)
+                    && self.history.outcome(writer) != Outcome::Aborted
+                    && self.is_final(w)
+            });
+            let versions = of_others.map(|w| self.history.values()[w.index()]);
+            rows::says_nothing(self.history, read, versions)
+        }
+    }
+
     /// All writes of a value to a key, last first.
     fn writes(&self, key: u32, value: u64) -> impl Iterator<Item = OperationId> + '_ {
         let mut chain = END;
@@ -314,7 +371,7 @@ impl<'a> Resolution<'a> {
 
     /// Whether only the last of several writers of a value counts.
     fn last_counts(&self) -> bool {
-        self.history.rules().duplicates == DuplicateRule::Last
+        self.history.rules().duplicates == DuplicateRule::Last && !self.history.has_rows()
     }
 
     /// Whether a write is its transaction's last to its key: the version others may see.
@@ -447,7 +504,9 @@ impl<'a> Resolution<'a> {
     /// Whether a read returns an earlier write of its own transaction, or says nothing.
     fn is_own(&self, read: OperationId) -> bool {
         let (o, own_last) = self.seen(read);
-        o.value == Value::UNRECORDED || own_last.is_some() && self.wrote_before(read)
+        o.value == Value::UNRECORDED
+            || own_last.is_some() && self.wrote_before(read)
+            || own_last.is_none() && self.says_nothing(read, o)
     }
 
     /// Whether the transaction of a read wrote its value before it. O(operations of the transaction).
@@ -458,11 +517,10 @@ impl<'a> Resolution<'a> {
             .operations_of(self.owner(read))
             .take_while(|&own| own < read);
         before.any(|own| {
-            self.history.operation(own)
-                == Operation {
-                    kind: OperationKind::Write,
-                    ..o
-                }
+            let own = self.history.operation(own);
+            own.kind == OperationKind::Write
+                && own.key == o.key
+                && rows::explains(self.history, read, o.value, Some(own.value))
         })
     }
 
@@ -478,12 +536,10 @@ impl<'a> Resolution<'a> {
             *w != t && self.history.outcome(*w) != Outcome::Aborted && !self.is_setup(*w)
         };
         let is_own = self.is_own(read);
-        let may_be_initial = !is_own && self.history.may_be_initial(o.key, o.value);
+        let may_be_initial = !is_own && rows::explains(self.history, read, o.value, None);
         let initial = may_be_initial.then_some(TransactionId::INITIAL);
-        let of_value = Some((o.key.0, o.value.0)).filter(|_| !is_own);
-        let writes = of_value
-            .into_iter()
-            .flat_map(|(key, value)| self.writes(key, value));
+        let writes = (!is_own).then(|| self.writes_for(read, o));
+        let writes = writes.into_iter().flatten();
         let explicit = writes.map(|w| self.owner(w)).filter(may_be_meant);
         // Writes come last first, ⊥ after all of them.
         let most = if self.last_counts() { 1 } else { usize::MAX };
@@ -538,7 +594,7 @@ impl<'a> Resolution<'a> {
         let (o, own_last) = self.seen(read);
         // The last of one transaction's writes of one value is found first.
         let last = self
-            .writes(o.key.0, o.value.0)
+            .writes_for(read, o)
             .find(|&w| self.owner(w) == writer);
         let after_own_write = own_last.is_some();
         Source::Other {
@@ -568,15 +624,22 @@ impl<'a> Resolution<'a> {
             return Source::Unrecorded;
         }
         let t = self.owner(read);
-        if own_last.is_some_and(|w| history.values()[w as usize] == o.value) {
+        let explains = |w: u32| {
+            let version = history.values()[w as usize];
+            rows::explains(history, read, o.value, Some(version))
+        };
+        if own_last.is_some_and(explains) {
             return Source::Own;
+        }
+        if own_last.is_none() && self.says_nothing(read, o) {
+            return Source::Unrecorded;
         }
         let (mut own_before, mut own_after, mut aborted) = (false, false, false);
         // A source that by itself violates RC (a version its writer overwrote, a writer later in the reader's session)
         // is excluded where there is one that does not.
         let mut fair = Candidates::default();
         let mut all = Candidates::default();
-        for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
+        for (n, w) in self.writes_for(read, o).enumerate() {
             if fair.several && n >= LONG_CHAIN {
                 own_before = own_last.is_some() && self.wrote_before(read);
                 break;
@@ -597,7 +660,7 @@ impl<'a> Resolution<'a> {
                 }
             }
         }
-        let initial = history.may_be_initial(o.key, o.value);
+        let initial = rows::explains(history, read, o.value, None);
         // An element before all own appends in a list came from another transaction, if any other may have appended it.
         let is_of_another = own_last.is_none() && (initial || all.first.is_some());
         if own_before && !is_of_another {

@@ -4,6 +4,7 @@ use super::initial::Initial;
 use super::lists;
 use super::operations::writes_of;
 use super::replay::{Attendance, Flaw, Version, warm_up};
+use super::rows;
 use isoscope_model::control::Control;
 use isoscope_model::history::{
     DuplicateRule, History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId,
@@ -101,7 +102,7 @@ impl<'a> Story<'a> {
                     continue;
                 }
                 if maker.is_none() && there.number == number {
-                    if there.value != value {
+                    if !there.explains(history, operation, value) {
                         return Err(story
                             .complaint(operation, "does not return the last own write")
                             .into());
@@ -114,7 +115,7 @@ impl<'a> Story<'a> {
                     sources.named.get(&operation).copied()
                 };
                 let older = match (maker, named) {
-                    (None, None) if current_counts => position(history, known, key, value),
+                    (None, None) if current_counts => position(history, known, operation, value),
                     _ => None,
                 };
                 let from = match (older, maker, named) {
@@ -197,14 +198,17 @@ impl<'a> Story<'a> {
             )
         };
         if writer.is_initial() {
-            return if history.may_be_initial(operation.key, operation.value) {
+            return if rows::explains(history, read, operation.value, None) {
                 Ok(0)
             } else {
                 Err(wrong().into())
             };
         }
         let last = writes_of(history, writer, operation.key).last();
-        let is_there = last.is_some_and(|last| history.operation(last).value == operation.value);
+        let is_there = last.is_some_and(|last| {
+            let version = history.operation(last).value;
+            rows::explains(history, read, operation.value, Some(version))
+        });
         if !is_there || initial.is_setup(writer) {
             return Err(wrong().into());
         }
@@ -260,7 +264,12 @@ fn remember(versions: &mut Versions, version: Version) {
 }
 
 /// The place of the newest of these versions that a read may return.
-fn position(history: &History, versions: &Versions, key: KeyId, value: Value) -> Option<usize> {
+fn position(
+    history: &History,
+    versions: &Versions,
+    read: OperationId,
+    value: Value,
+) -> Option<usize> {
     // Entries after the initial version are not filled yet.
     let n = versions
         .iter()
@@ -268,7 +277,7 @@ fn position(history: &History, versions: &Versions, key: KeyId, value: Value) ->
         .map_or(REMEMBERED, |initial| initial + 1);
     versions[..n]
         .iter()
-        .position(|version| version.reads_as(history, key, value))
+        .position(|version| version.explains(history, read, value))
 }
 
 /// Whether a write is the last of its transaction to its key.

@@ -85,6 +85,7 @@ impl Verifier<'_> {
         sources: Sources<'_>,
     ) -> Result<(), Flaw> {
         let (history, initial, control) = (self.history(), self.initial(), self.control);
+        initial.are_all_read(history)?;
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
         let row = levels::row(level);
         let one_by_one = |order: &[TransactionId]| -> Vec<Step> {

@@ -4,8 +4,9 @@ mod rearrange;
 
 use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
+use super::scans::{ScanDraft, Scans};
 use super::{
-    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin,
+    Asked, Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin,
     Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value, Workload,
 };
 use rayon::prelude::*;
@@ -58,6 +59,8 @@ pub struct Builder {
     /// Places of operations in the order in which they were added.
     failed: Vec<u32>,
     differs: Vec<(u32, Value)>,
+    scans: Vec<ScanDraft>,
+    has_rows: bool,
     set_up: Vec<Draft>,
     /// By session: its part.
     part_of_session: Vec<u32>,
@@ -338,6 +341,28 @@ impl Builder {
         self.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line);
     }
 
+    /// Declares that keys are rows of tables: they are absent at first, whatever else reads as initial. A write of
+    /// [`Value::ABSENT`] deletes one.
+    pub fn rows(&mut self) {
+        self.has_rows = true;
+    }
+
+    /// Adds a scan that listed these rows, in any order, with their values or [`Value::LISTED`].
+    pub fn scan(&mut self, draft: Draft, asked: Asked, rows: &[(KeyId, Value)], line: u32) {
+        self.rows();
+        self.scans.push(ScanDraft {
+            at: self.kind.len() as u32,
+            n_listed: rows.len() as u32,
+            asked,
+            line,
+        });
+        // In its place until all rows are known.
+        self.operation(draft, OperationKind::Read, KeyId(0), Value::UNRECORDED, line);
+        for &(key, value) in rows {
+            self.operation(draft, OperationKind::Read, key, value, line);
+        }
+    }
+
     /// Declares that the operation added last failed although its transaction may have committed: [`Rules`] decide what
     /// that means.
     pub fn fail_last_operation(&mut self) {
@@ -434,6 +459,11 @@ impl Builder {
             .map(|&(o, value)| (moved(o), value))
             .collect();
         differs.sort_unstable();
+        let mut scans = std::mem::take(&mut self.scans);
+        scans
+            .iter_mut()
+            .for_each(|scan| scan.at = moves.place_of(scan.at));
+        scans.sort_unstable_by_key(|scan| scan.at);
         let declared = |&(_, draft): &(usize, &u32)| self.set_up.contains(&Draft(*draft));
         let set_up: Vec<TransactionId> = if self.set_up.is_empty() {
             Vec::new()
@@ -488,13 +518,17 @@ impl Builder {
             } else {
                 self.values.finish()
             },
-            initial_value: self.initial_value,
+            initial_value: self.initial_value.filter(|_| !self.has_rows),
             set_up_values: Vec::new(),
             set_up: Vec::new(),
             lists,
             appends: Default::default(),
             failed,
             differs,
+            scans: Scans {
+                has_rows: self.has_rows,
+                ..Scans::default()
+            },
             suggestions: self.suggestions,
             rules: Rules::default(),
             assumptions: self.assumptions,
@@ -502,7 +536,7 @@ impl Builder {
             workload: workload.map(Box::new),
         };
         history.count_as_initial(&set_up);
-        Ok(history)
+        history.with_scans(scans)
     }
 
     fn sorted_lists(&mut self, moves: &Moves) -> Lists {

@@ -62,8 +62,28 @@ impl Value {
     pub const INITIAL: Value = Value(u64::MAX);
     /// Read results only: the file does not say what was read. Such reads constrain nothing.
     pub const UNRECORDED: Value = Value(u64::MAX - 1);
+    /// Of a row: that it is not there. Written by a delete, and the initial version of a row that is not set up.
+    pub const ABSENT: Value = Value(u64::MAX - 2);
+    /// Of the rows of a scan only: one that it did not list, so any version that does not match its predicate.
+    pub const UNLISTED: Value = Value(u64::MAX - 3);
+    /// Of the rows of a scan only: one of which it listed only the key, so any version that matches.
+    pub const LISTED: Value = Value(u64::MAX - 4);
+    /// Of the rows of a scan only: one that it listed again, which no version explains.
+    pub const TWICE: Value = Value(u64::MAX - 5);
     /// Largest number that represents itself.
-    pub const MAX_NUMBER: u64 = u64::MAX - 2;
+    pub const MAX_NUMBER: u64 = u64::MAX - 6;
+
+    /// Whether this is a value that was recorded, and none of the constants above.
+    #[inline]
+    pub fn is_known(self) -> bool {
+        self.0 <= Value::MAX_NUMBER
+    }
+
+    /// Whether this stands for several versions, or none: not for one that is written.
+    #[inline]
+    pub fn is_of_scan(self) -> bool {
+        matches!(self, Value::UNLISTED | Value::LISTED | Value::TWICE)
+    }
 }
 
 impl std::fmt::Debug for Value {
@@ -71,6 +91,10 @@ impl std::fmt::Debug for Value {
         match *self {
             Value::INITIAL => f.write_str("Value(initial)"),
             Value::UNRECORDED => f.write_str("Value(unrecorded)"),
+            Value::ABSENT => f.write_str("Value(absent)"),
+            Value::UNLISTED => f.write_str("Value(unlisted)"),
+            Value::LISTED => f.write_str("Value(listed)"),
+            Value::TWICE => f.write_str("Value(twice)"),
             Value(number) => write!(f, "Value({number})"),
         }
     }

@@ -195,6 +195,12 @@ impl History {
             .iter()
             .filter_map(|&(o, value)| Some((place(o)?, value)))
             .collect();
+        self.scans = self.scans_in_part(
+            Some,
+            |old| kept.partition_point(|o| o.0 < old) as u32,
+            |old| kept.binary_search(&old).is_ok(),
+            |_| true,
+        );
         self.kinds = kept.iter().map(|o| self.kinds[o.index()]).collect();
         self.keys = kept.iter().map(|o| self.keys[o.index()]).collect();
         self.values = kept.iter().map(|o| self.values[o.index()]).collect();
@@ -237,6 +243,12 @@ impl History {
         let n = names.len() as u32;
         begin.push(self.n_operations() as u32);
         let new = |old: &u32| new_of_old.get(*old as usize).copied().unwrap_or(n);
+        for scan in &mut self.scans.list {
+            let first = new_of_old[scan.transaction.index()] as usize;
+            let ends = &begin[first + 1..];
+            let before = ends.partition_point(|&end| end < scan.reads.end);
+            scan.transaction = TransactionId::new(first + before);
+        }
         self.session_begin = self.session_begin.iter().map(new).collect();
         self.set_up = self
             .set_up

@@ -4,7 +4,9 @@ use super::{History, OperationKind, Outcome, TransactionId, Value};
 
 /// Whether every transaction that may have committed is a lightweight one: see [`objection_to_lightweight`]. O(operations).
 pub fn is_lightweight(history: &History) -> bool {
-    history.lists().is_empty() && history.transactions().all(|t| is_light(history, t))
+    history.lists().is_empty()
+        && !history.has_rows()
+        && history.transactions().all(|t| is_light(history, t))
 }
 
 /// Why a history is not one of lightweight transactions, naming the first transaction that is not; `None` if it is one.
@@ -15,6 +17,9 @@ pub fn is_lightweight(history: &History) -> bool {
 pub fn objection_to_lightweight(history: &History) -> Option<String> {
     if !history.lists().is_empty() {
         return Some("not a history of lightweight transactions: keys hold lists".to_owned());
+    }
+    if history.has_rows() {
+        return Some("not a history of lightweight transactions: keys are rows of tables".to_owned());
     }
     let t = history.transactions().find(|&t| !is_light(history, t))?;
     let (name, range) = (history.transaction_name(t), history.operation_range(t));

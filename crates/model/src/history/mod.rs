@@ -33,10 +33,12 @@ mod number_table;
 mod numbers;
 mod origin;
 mod outcomes;
+mod predicate;
 mod renumber;
 mod restrict;
 mod rules;
 mod same_text;
+mod scans;
 mod stats;
 mod stems;
 mod visible;
@@ -55,12 +57,14 @@ pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
 pub use numbers::{counted, grouped};
 pub use origin::{LEVEL_CLAIMED, Origin, Spot, TESTED, Unit};
+pub use predicate::{Predicate, compare as compare_keys};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, NilRule, Rules, SetUpRule,
     Suggestions, TimeRule, TimeoutRule, UnknownRule, ValueRule, Vocabulary,
 };
+pub use scans::{Asked, Returned, Scan, Step};
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use stems::{Prefix, Stems};
 pub use visible::{
@@ -73,6 +77,7 @@ use appends::KnownAppends;
 use lines::Lines;
 use names::{UNNUMBERED, visible_name};
 use rustc_hash::FxHashMap;
+use scans::Scans;
 use std::ops::Range;
 
 /// What is known about the end of a transaction.
@@ -170,6 +175,7 @@ pub struct History {
     failed: Vec<OperationId>,
     /// Reads of which only a value is known that was not there, ascending.
     differs: Vec<(OperationId, Value)>,
+    scans: Scans,
     suggestions: Suggestions,
     rules: Rules,
     assumptions: Vec<String>,
@@ -418,7 +424,11 @@ impl History {
             Some(Some(written)) => value == *written,
             // An element of a list is never the empty list.
             _ if self.lists.is_list(key) => value == Value::INITIAL,
-            _ => value == Value::INITIAL || Some(value) == self.initial_value,
+            _ => {
+                value == Value::INITIAL
+                    || value == Value::ABSENT
+                    || Some(value) == self.initial_value
+            }
         }
     }
 
@@ -478,12 +488,13 @@ impl History {
     }
 
     /// The keys that a transaction is known to have used, once for each use: a read whose result was not recorded constrains
-    /// nothing, so it does not count.
+    /// nothing, so it does not count. A scan uses every key that its predicate does not exclude by itself.
     pub fn keys_used_by(&self, transaction: TransactionId) -> impl Iterator<Item = KeyId> + '_ {
         let places = self.operation_range(transaction);
         places
-            .filter(|&o| self.values[o] != Value::UNRECORDED)
+            .filter(|&o| self.values[o] != Value::UNRECORDED && !self.values[o].is_of_scan())
             .map(|o| self.keys[o])
+            .chain(self.keys_scanned_by(transaction))
     }
 
     /// Whether there is any read of which only a value is known that was not there.
@@ -646,7 +657,8 @@ impl History {
         self.key_names.visible(key.index())
     }
 
-    /// A value for people: as in the file, [`visible`]; `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
+    /// A value for people: as in the file, [`visible`]; `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`],
+    /// `absent` for [`Value::ABSENT`], words for what a scan tells.
     pub fn value_name(&self, value: Value) -> String {
         visible_name(&self.exact_value_name(value))
     }
@@ -656,6 +668,10 @@ impl History {
         match value {
             Value::INITIAL => "initial".to_owned(),
             Value::UNRECORDED => "?".to_owned(),
+            Value::ABSENT => "absent".to_owned(),
+            Value::UNLISTED => "not listed".to_owned(),
+            Value::LISTED => "listed".to_owned(),
+            Value::TWICE => "listed twice".to_owned(),
             Value(number) => match &self.value_names {
                 Names::Implicit(_) => number.to_string(),
                 names => names.get(number as usize),

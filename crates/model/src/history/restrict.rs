@@ -268,6 +268,12 @@ impl History {
                 .iter()
                 .filter_map(|(o, v)| Some((renamed(o)?, *v)))
                 .collect(),
+            scans: self.scans_in_part(
+                |t| renaming.new_transaction(t),
+                |old| renaming.operations.partition_point(|o| o.0 < old) as u32,
+                |old| renaming.operations.binary_search(&old).is_ok(),
+                |key| new_key[key.index()] != u32::MAX,
+            ),
             rules: self.rules.clone(),
             suggestions: self.suggestions.clone(),
             assumptions: self.assumptions.clone(),

@@ -426,6 +426,10 @@ impl Pass<'_> {
         if value == Value::UNRECORDED {
             return UNRECORDED;
         }
+        if value.is_of_scan() {
+            self.set_intricate(key);
+            return OUTSIDE;
+        }
         if own.is_some_and(|own| self.history.values()[own as usize] == value) {
             return OWN;
         }

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A write of the current key.
 #[derive(Clone, Copy)]
-struct Write {
-    value: Value,
+pub(super) struct Write {
+    pub(super) value: Value,
     operation: u32,
-    transaction: u32,
+    pub(super) transaction: u32,
     /// The previous write of the same value, or [`NO_WRITE`].
     previous: u32,
 }
@@ -26,11 +26,11 @@ const NO_WRITE: u32 = u32::MAX;
 
 /// Joins the reads and writes of one key after another, reusing its memory.
 pub(super) struct Join<'a> {
-    history: &'a History,
-    standing: &'a [Standing],
+    pub(super) history: &'a History,
+    pub(super) standing: &'a [Standing],
     code: &'a [AtomicU32],
     /// In order of operations, so those of a transaction are contiguous.
-    writes: Vec<Write>,
+    pub(super) writes: Vec<Write>,
     /// Open addressing from values to their last write.
     table: Vec<u32>,
     shift: u32,
@@ -135,6 +135,7 @@ impl<'a> Join<'a> {
             self.writes[at].previous = previous;
             if let Some(before) = self.writes.get(previous as usize)
                 && before.transaction != self.writes[at].transaction
+                && self.writes[at].value != Value::ABSENT
             {
                 let again = OperationId(self.writes[at].operation);
                 self.exceptions
@@ -157,7 +158,7 @@ impl<'a> Join<'a> {
     }
 
     /// Whether the transaction of a write wrote the key again.
-    fn is_overwritten(&self, write: u32) -> bool {
+    pub(super) fn is_overwritten(&self, write: u32) -> bool {
         let next = self.writes.get(write as usize + 1);
         next.is_some_and(|next| next.transaction == self.writes[write as usize].transaction)
     }
@@ -167,6 +168,9 @@ impl<'a> Join<'a> {
         let value = self.history.values()[operation as usize];
         if value == Value::UNRECORDED {
             return UNRECORDED;
+        }
+        if value.is_of_scan() {
+            return self.read_of_row(operation, transaction, own);
         }
         match self.history.lists().read_by(OperationId(operation)) {
             Some(list) => self.read_of_list(operation, transaction, own, list),
@@ -304,12 +308,23 @@ impl<'a> Join<'a> {
         {
             return code;
         }
-        let after_own_write = own.is_some();
         let mut chain: Vec<u32> = std::iter::successors(Some(last), |&at| {
             Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE)
         })
         .collect();
         chain.reverse();
+        self.read_of_chain(operation, transaction, own, chain)
+    }
+
+    /// The code of a read that one of these writes, which are ascending, or ⊥ explains.
+    pub(super) fn read_of_chain(
+        &mut self,
+        operation: u32,
+        transaction: u32,
+        own: Option<u32>,
+        chain: Vec<u32>,
+    ) -> u32 {
+        let after_own_write = own.is_some();
         let (own_writes, others): (Vec<u32>, Vec<u32>) = chain
             .into_iter()
             .partition(|&at| self.writes[at as usize].transaction == transaction);
@@ -323,9 +338,7 @@ impl<'a> Join<'a> {
         let is_aborted = |at: &u32| {
             self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted
         };
-        let may_be_initial = self
-            .history
-            .may_be_initial(self.history.keys()[operation as usize], value);
+        let may_be_initial = self.history.may_return_initial(read);
         let may_be_of_others =
             own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
         if let Some(overwritten) = own_operations()
@@ -340,7 +353,8 @@ impl<'a> Join<'a> {
         let (aborted, candidates): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|&at| {
             self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted
         });
-        let last_counts = self.history.rules().duplicates == DuplicateRule::Last;
+        let last_counts = self.history.rules().duplicates == DuplicateRule::Last
+            && !self.history.has_rows();
         let candidates = match (last_counts, candidates.last()) {
             (true, Some(&last)) => vec![last],
             _ => candidates,

@@ -7,6 +7,7 @@
 mod direct;
 mod grouped;
 mod join;
+mod rows;
 
 use super::initial_state::set_up_transactions;
 use super::resolution::{
