@@ -236,8 +236,9 @@ impl Edges {
         }
         for &(t2, seen) in &writers {
             self.add(t2, reader, Why::Read { reader, read: seen });
+            let moment = index.moment_begin(reader, seen as usize) as u32;
             let mut next_read = |key: u32| {
-                let later = &by_key[by_key.partition_point(|&entry| entry <= (key, seen))..];
+                let later = &by_key[by_key.partition_point(|&entry| entry < (key, moment))..];
                 let mut same_key = later
                     .iter()
                     .take_while(|entry| entry.0 == key)

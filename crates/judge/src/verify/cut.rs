@@ -112,12 +112,15 @@ fn share_writer(
     of_key: &[Read],
     excluded: &FxHashSet<TransactionId>,
 ) -> bool {
-    let one_value = of_key.iter().all(|read| read.1 == of_key[0].1);
+    let is_alone = |read: &Read| read.1.is_of_scan();
+    let one_value = of_key.iter().all(|read| read.1 == of_key[0].1 && !is_alone(read));
     if one_value && excluded.is_empty() {
         return true;
     }
-    // Reads of one value that may come from other transactions have the same writers, so one represents all.
-    let foreign = of_key.chunk_by(|a, b| a.1 == b.1).filter_map(|of_value| {
+    // Reads of one value that may come from other transactions have the same writers, so one represents all; not where scans
+    // do not tell the value.
+    let foreign = of_key.chunk_by(|a, b| a.1 == b.1 && !is_alone(a));
+    let foreign = foreign.filter_map(|of_value| {
         of_value
             .iter()
             .map(|read| read.2)

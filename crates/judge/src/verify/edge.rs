@@ -348,6 +348,6 @@ pub(super) fn returned(
 ) -> Option<OperationId> {
     let seen = resolution.seen(read).0;
     last_write(history, from, seen.key, |o| {
-        history.operation(o).value == seen.value
+        super::rows::explains(history, read, seen.value, Some(history.operation(o).value))
     })
 }

@@ -32,6 +32,23 @@ pub(super) fn explains(
     }
 }
 
+/// Whether one read of a transaction had happened when another one did: before it, or as part of the same scan.
+pub(super) fn by_then(history: &History, one: OperationId, other: OperationId) -> bool {
+    let shares_scan = || {
+        let scan = history.scan_of(one);
+        scan.is_some_and(|scan| scan.reads.contains(&other.0))
+    };
+    one <= other || shares_scan()
+}
+
+/// Whether a read returned the content of its key.
+pub(super) fn is_of_item(history: &History, read: OperationId) -> bool {
+    !matches!(
+        history.values()[read.index()],
+        Value::UNLISTED | Value::LISTED
+    )
+}
+
 /// Whether the initial version of the key of a read and all of these others explain it, so that it says nothing.
 pub(super) fn says_nothing(
     history: &History,

@@ -6,6 +6,7 @@ use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::levels::{self, Strength, Time};
 use super::operations::operation;
+use super::rows;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 use isoscope_model::history::{History, KeyId, OperationKind, TransactionId};
 use isoscope_model::levels::Level;
@@ -200,6 +201,21 @@ impl Argument<'_> {
                 .any(|o| self.history.operation(o).kind == OperationKind::Write)
     }
 
+    /// Whether one read of a transaction, which are given by their places in it, had happened when another one did.
+    fn was_by_then(&self, reader: usize, one: usize, other: usize) -> bool {
+        let read = |place| operation(self.history, self.transactions, reader, place);
+        match (read(one), read(other)) {
+            (Ok(one), Ok(other)) => rows::by_then(self.history, one, other),
+            _ => false,
+        }
+    }
+
+    /// Whether a read of a transaction, given by its place in it, returned the content of its key.
+    fn is_of_item(&self, reader: usize, read: usize) -> bool {
+        operation(self.history, self.transactions, reader, read)
+            .is_ok_and(|read| rows::is_of_item(self.history, read))
+    }
+
     /// RC: the path is one read, and it precedes the other read in the program order of the reader.
     fn seen_before(&self, reader: usize, read: usize, seen: &[usize]) -> Result<(), String> {
         let [wr] = *seen else {
@@ -207,7 +223,9 @@ impl Argument<'_> {
         };
         let edge = self.edge(wr)?;
         let earlier = matches!(edge.reason, ReasonEntry::Reads)
-            && edge.to_operation.is_some_and(|first| first < read);
+            && edge
+                .to_operation
+                .is_some_and(|first| self.was_by_then(reader, first, read));
         require!(
             earlier && self.transaction(edge.to)? == self.transaction(reader)?,
             "the reader did not read from it before"
@@ -362,7 +380,7 @@ impl Argument<'_> {
     fn is_by(&self, read: usize, edge: &EdgeEntry) -> Result<(), String> {
         let is_by = match (edge.kind, edge.to_operation) {
             (Relation::SessionOrder | Relation::RealTime, _) => true,
-            (Relation::WriteRead, Some(then)) => then <= read,
+            (Relation::WriteRead, Some(then)) => self.was_by_then(edge.to, then, read),
             _ => false,
         };
         require!(
@@ -399,12 +417,13 @@ impl Argument<'_> {
             Some(Counted::Direct) => is_one_step,
             Some(Counted::OfUpdates) => {
                 is_one_step
+                    && self.is_of_item(reader, read)
                     && last.kind == Relation::WriteWrite
                     && self.keys[path[0]] == Some(key_read()?)
             }
             Some(Counted::SoFar) => match (last.kind, last.to_operation) {
                 (Relation::SessionOrder | Relation::RealTime, _) => true,
-                (Relation::WriteRead, Some(then)) => then <= read,
+                (Relation::WriteRead, Some(then)) => self.was_by_then(reader, then, read),
                 (Relation::WriteWrite, Some(then)) => then < read,
                 _ => false,
             },
@@ -439,7 +458,11 @@ impl Argument<'_> {
             _ => true,
         };
         let counts = match strength.counted() {
-            Some(Counted::OfUpdates) => missed.key == order.key,
+            Some(Counted::OfUpdates) => {
+                let read = missed.from_operation;
+                let is_of_item = |read| self.is_of_item(missed.from, read);
+                missed.key == order.key && read.is_some_and(is_of_item)
+            }
             Some(Counted::SoFar) => !is_too_late(),
             _ => true,
         };

@@ -10,6 +10,7 @@ use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::levels::Strength;
 use super::replay::Flaw;
+use super::rows;
 use super::story::{Read, Story};
 use isoscope_model::history::{KeyId, Outcome};
 use rayon::prelude::*;
@@ -315,7 +316,8 @@ impl<'a> Links<'a> {
         let between = || writers.between(read.key, read.from, reader).iter().copied();
         match follows {
             UpdatesKey => {
-                let is_update = writers.of(read.key).binary_search(&reader).is_ok();
+                let is_update = rows::is_of_item(story.history, read.operation)
+                    && writers.of(read.key).binary_search(&reader).is_ok();
                 is_update.then_some(next)
             }
             Updates => story.written(reader).next().map(|_| next),
@@ -357,8 +359,9 @@ impl<'a> Links<'a> {
         let Links { story, writers, .. } = *self;
         let by = |other: &Read| {
             read.is_none_or(|read| match follows {
-                ReadBefore => other.operation < read.operation,
-                ReadByThen => other.operation <= read.operation,
+                ReadBefore | ReadByThen => {
+                    rows::by_then(story.history, other.operation, read.operation)
+                }
                 _ => true,
             })
         };

@@ -44,15 +44,16 @@ pub fn write_that_was_read(
     read: OperationId,
 ) -> Option<OperationId> {
     let value = value_from_outside(history, reader, read);
-    let written = Operation {
-        kind: OperationKind::Write,
-        value,
-        ..history.operation(read)
+    let Operation { key, value: own, .. } = history.operation(read);
+    let was_read = |o: &OperationId| {
+        let operation = history.operation(*o);
+        let is_it = match own.is_of_scan() {
+            true => history.may_return(read, operation.value),
+            false => operation.value == value,
+        };
+        operation.kind == OperationKind::Write && operation.key == key && is_it
     };
-    history
-        .operations_of(writer)
-        .filter(|&o| history.operation(o) == written)
-        .last()
+    history.operations_of(writer).filter(was_read).last()
 }
 
 /// The last write, or append, of a transaction to a key among those that `admit` allows. O(operations of the transaction).

@@ -3,8 +3,8 @@
 use super::index::{Index, ListOrder, NONE, Node};
 
 impl Index {
-    /// The index in which each transaction is a row of transactions of its session, one for each external read, the last of
-    /// which also makes all writes. Where every transaction reads from one snapshot there, every read does so here, and the
+    /// The index in which each transaction is a row of transactions of its session, one for each external read or for all reads
+    /// of a scan, the last of which also makes all writes. Where every transaction reads from one snapshot there, every read does so here, and the
     /// snapshots of a transaction grow (Adya's PL-MSR is prefix consistency of this index). Nodes that belong to one
     /// transaction have the same [`transaction`](Index::transaction). O(reads + writes).
     pub fn by_read(&self) -> Index {
@@ -12,9 +12,23 @@ impl Index {
             first: Vec::with_capacity(self.n_nodes() + 1),
             n: 0,
         };
+        // By row but the last of each transaction: one behind its reads.
+        let mut read_ends = Vec::with_capacity(self.read_key.len());
         for node in 0..self.n_nodes() as Node {
             rows.first.push(rows.n);
-            rows.n += self.reads_of(node).len().max(1) as Node;
+            let reads = self.reads_of(node);
+            let mut end = reads.start;
+            loop {
+                end = match end < reads.end {
+                    true => self.moment_end(node, end),
+                    false => end,
+                };
+                rows.n += 1;
+                read_ends.push(end as u32);
+                if end == reads.end {
+                    break;
+                }
+            }
         }
         rows.first.push(rows.n);
         let owners: Vec<Node> = (0..self.n_nodes() as Node)
@@ -30,14 +44,7 @@ impl Index {
             }
         }));
         let mut read_begin = vec![0];
-        read_begin.extend((0..owners.len()).map(|place| {
-            if is_last(place) {
-                self.read_begin[owners[place] as usize + 1]
-            } else {
-                let nth = place as u32 - rows.first[owners[place] as usize];
-                self.read_begin[owners[place] as usize] + nth + 1
-            }
-        }));
+        read_begin.append(&mut read_ends);
         let of_writer = |&writer: &u32| {
             if writer == NONE {
                 NONE

@@ -64,6 +64,7 @@ impl Index {
                 .map(|&t| if t == NONE { NONE } else { node_of[t as usize] })
                 .collect(),
             session_begin: vec![0],
+            moments: self.moments.clone(),
             ..Index::default()
         };
         for (new, &old) in (0..).zip(sessions) {

@@ -4,7 +4,7 @@ use super::appends::write_that_was_read;
 use super::{Edge, Reason, Relation};
 use crate::graph::Rows;
 use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
 /// node t is t + 1 while the session lasts.
@@ -55,6 +55,9 @@ pub struct Index {
     /// By external read: the operation.
     pub read_operation: Vec<OperationId>,
 
+    /// The scans of the history, ascending; none if there are none.
+    pub moments: Arc<[Moment]>,
+
     /// By node: its first entry in `write_*`.
     pub write_begin: Vec<u32>,
     /// Keys a node writes, ascending, each once.
@@ -79,6 +82,17 @@ pub struct Index {
 
     /// Reads grouped by the version they return, made on first use.
     pub(crate) readers: OnceLock<Readers>,
+}
+
+/// The reads of a scan, as places of operations: they read at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The first.
+    pub begin: u32,
+    /// The first of those that do not count as reads of an item: rows that were not listed, or only by their keys.
+    pub items_end: u32,
+    /// One behind the last.
+    pub end: u32,
 }
 
 /// The order of some versions of a key, as a read shows it.
@@ -179,6 +193,56 @@ impl Index {
     #[inline]
     pub fn reads_of(&self, node: Node) -> std::ops::Range<usize> {
         self.read_begin[node as usize] as usize..self.read_begin[node as usize + 1] as usize
+    }
+
+    /// The scan that a read is part of. O(log scans).
+    fn moment(&self, read: usize) -> Option<&Moment> {
+        let o = self.read_operation[read].0;
+        let after = self.moments.partition_point(|moment| moment.begin <= o);
+        self.moments[..after].last().filter(|moment| o < moment.end)
+    }
+
+    /// Whether one read of a transaction had happened when another one did: it came before, or at the same moment as part of
+    /// the same scan.
+    #[inline]
+    pub fn by_then(&self, one: usize, other: usize) -> bool {
+        one <= other || !self.moments.is_empty() && self.share_moment(one, other)
+    }
+
+    fn share_moment(&self, one: usize, other: usize) -> bool {
+        let moment = self.moment(one);
+        moment.is_some() && moment == self.moment(other)
+    }
+
+    /// Whether a read is one of a key, or of a row whose content a scan returned.
+    #[inline]
+    pub fn is_item(&self, read: usize) -> bool {
+        let o = self.read_operation[read].0;
+        self.moments.is_empty() || self.moment(read).is_none_or(|moment| o < moment.items_end)
+    }
+
+    /// One behind the last of the reads of a node that happened at the moment of one of them.
+    pub fn moment_end(&self, node: Node, read: usize) -> usize {
+        let reads = self.reads_of(node);
+        match self.moment(read) {
+            None => read + 1,
+            Some(moment) => {
+                let later = &self.read_operation[read..reads.end];
+                read + later.partition_point(|o| o.0 < moment.end)
+            }
+        }
+    }
+
+    /// The first of the reads of a node that happened at the moment of one of them.
+    pub fn moment_begin(&self, node: Node, read: usize) -> usize {
+        let reads = self.reads_of(node);
+        match self.moment(read) {
+            None => read,
+            Some(moment) => {
+                let before = &self.read_operation[reads.start..read];
+                reads.start + before.partition_point(|o| o.0 < moment.begin)
+            }
+        }
     }
 
     /// The node that a read belongs to. O(log nodes).

@@ -1,15 +1,16 @@
 //! From a resolved history to its index, in parallel by ranges of transactions.
 
 use super::ahead::Ahead;
-use super::index::{INITIAL_SLOT, Index, NONE};
+use super::index::{INITIAL_SLOT, Index, Moment, NONE};
 use super::lists;
 use super::n_pieces;
 use super::real_time;
 use super::resolution::{self, Choice, Resolution, Source, Standing};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Returned, Scan, TransactionId};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fewest operations of a part: fewer are not worth a table of keys. Unit tests split small histories, too.
@@ -65,6 +66,7 @@ impl Index {
         let parts = parts(history, &index);
         let version_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;
+        index.moments = moments(history);
         index.collect_reads(history, resolution, choice, &version_of_write, &parts);
         drop(version_of_write);
         control.check()?;
@@ -290,6 +292,23 @@ impl Index {
             self.read_operation,
         ) = (key, slot, writer, operation);
     }
+}
+
+/// The scans of a history.
+fn moments(history: &History) -> Arc<[Moment]> {
+    let moment = |scan: &Scan| {
+        let n_items = match scan.asked.returned {
+            Returned::Rows => scan.n_listed,
+            Returned::Keys => 0,
+        };
+        Moment {
+            begin: scan.reads.start,
+            items_end: scan.reads.start + n_items,
+            end: scan.reads.end,
+        }
+    };
+    let scans = history.scans().iter().filter(|scan| !scan.reads.is_empty());
+    scans.map(moment).collect()
 }
 
 /// Bytes that an index takes at most while it is built, besides those by key. O(operations).

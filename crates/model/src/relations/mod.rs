@@ -40,7 +40,7 @@ pub use appends::{
 pub use clock::Clock;
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
-pub use index::{INITIAL_SLOT, Index, ListOrder, Listed, NONE, Node, Slot};
+pub use index::{INITIAL_SLOT, Index, ListOrder, Listed, Moment, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up, set_up_transactions};
 pub use lists::n_ambiguous_elements;
 pub use real_time::{TimeChain, has_real_time};

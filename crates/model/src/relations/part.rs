@@ -108,6 +108,7 @@ impl Index {
     /// The index of these contents.
     pub(super) fn part_of(&self, contents: Contents) -> Index {
         let mut part = Index {
+            moments: self.moments.clone(),
             read_begin: vec![0],
             write_begin: vec![0],
             ..Index::default()

@@ -319,8 +319,12 @@ impl ClaimScope<'_> {
             }
             (SightWord::ReadBefore, Some(seen)) => {
                 read_from(seen)?;
+                let moment = |read: &OperationEntry| {
+                    let first = self.history.operation_range(reader).start;
+                    self.history.moment_of(OperationId::new(first + read.index))
+                };
                 require!(
-                    seen.index < entry.index,
+                    moment(seen) <= moment(entry),
                     "it saw the newer version only later"
                 )?;
             }

@@ -133,7 +133,7 @@ fn sight(reads: &Reads<'_>, case: &Case, parts: Parts) -> Result<Sight, String> 
     let in_session =
         !t2.is_initial() && history.session_of(t2) == history.session_of(t3) && t2 < t3;
     let row = match first_of_other {
-        Some(first) if first < last => MONO,
+        Some(first) if history.moment_of(first) <= history.moment_of(last) => MONO,
         Some(_) => FRACTURED,
         None if in_session => FRACTURED,
         None if of_key => {

@@ -73,6 +73,37 @@ impl<'a> Reads<'a> {
         appends.map(|&o| self.history.operation(o).value)
     }
 
+    /// The writes of what a read returned, of value `value`.
+    fn writes_for(&self, read: OperationId, key: KeyId, value: Value) -> Vec<OperationId> {
+        if !value.is_of_scan() {
+            return self.writes(key, value).to_vec();
+        }
+        let of_key = self.writes.iter().filter(|((of, _), _)| *of == key);
+        let of_key = of_key.filter(|((_, value), _)| self.history.may_return(read, *value));
+        let mut writes: Vec<OperationId> = of_key.flat_map(|(_, writes)| writes.clone()).collect();
+        writes.sort_unstable();
+        writes
+    }
+
+    /// Whether a scan would have said the same of a row whatever version was there.
+    fn says_nothing(&self, read: OperationId, key: KeyId) -> bool {
+        let history = self.history;
+        let t = history.transaction_of(read);
+        let others = self.writes.iter().filter(|((of, _), _)| *of == key);
+        let mut others = others.flat_map(|(_, writes)| writes.iter().copied());
+        history.values()[read.index()].is_of_scan()
+            && history.may_return_initial(read)
+            && others.all(|w| {
+                let writer = history.transaction_of(w);
+                let is_last = writes_of(history, writer, key).next_back() == Some(w);
+                writer == t
+                    || !is_last
+                    || history.outcome(writer) == Outcome::Aborted
+                    || self.is_set_up(writer)
+                    || history.may_return(read, history.operation(w).value)
+            })
+    }
+
     fn writes(&self, key: KeyId, value: Value) -> &[OperationId] {
         self.writes.get(&(key, value)).map_or(&[], Vec::as_slice)
     }
@@ -116,9 +147,12 @@ impl<'a> Reads<'a> {
         let history = self.history;
         let (o, own) = self.seen(read);
         let t = history.transaction_of(read);
-        let writes = self.writes(o.key, o.value);
+        let writes = self.writes_for(read, o.key, o.value);
         let is_own = |w: &OperationId| history.transaction_of(*w) == t && *w < read;
         if o.value == Value::UNRECORDED || own && writes.iter().any(is_own) {
+            return Vec::new();
+        }
+        if !own && self.says_nothing(read, o.key) {
             return Vec::new();
         }
         let may_be_meant = |w: &TransactionId| {
@@ -134,9 +168,11 @@ impl<'a> Reads<'a> {
             }
         }
         writers.extend(
-            history
-                .may_be_initial(o.key, o.value)
-                .then_some(TransactionId::INITIAL),
+            (match o.value.is_of_scan() {
+                true => history.may_return_initial(read),
+                false => history.may_be_initial(o.key, o.value),
+            })
+            .then_some(TransactionId::INITIAL),
         );
         writers
     }
@@ -152,7 +188,13 @@ impl<'a> Reads<'a> {
             From {
                 writer,
                 after_own_write,
-                intermediate: last.is_some_and(|last| history.operation(last).value != o.value),
+                intermediate: last.is_some_and(|last| {
+                    let value = history.operation(last).value;
+                    match o.value.is_of_scan() {
+                        true => !history.may_return(read, value),
+                        false => value != o.value,
+                    }
+                }),
             }
         };
         if let Some((_, writer)) = case.fixed.iter().find(|(known, _)| *known == read) {

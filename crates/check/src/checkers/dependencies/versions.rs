@@ -93,7 +93,8 @@ impl Versions {
                 let newer = self.next(index, read);
                 let counts = || {
                     respected != Respected::OfUpdates
-                        || index.slot_of(reader, index.read_key[read]).is_some()
+                        || index.is_item(read)
+                            && index.slot_of(reader, index.read_key[read]).is_some()
                 };
                 if newer != NONE
                     && newer != reader
@@ -149,7 +150,8 @@ impl Versions {
             .writes_of(reader)
             .filter(own)
             .map(|write| self.before[index.write_slot[write] as usize]);
-        let sources = index.read_writer[index.reads_of(reader).start..=read]
+        let until = index.moment_end(reader, read);
+        let sources = index.read_writer[index.reads_of(reader).start..until]
             .iter()
             .copied();
         let before = (index.position(reader) > 0).then(|| reader - 1);

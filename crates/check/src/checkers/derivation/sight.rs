@@ -13,7 +13,10 @@ pub(super) fn sees(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> b
     };
     match facts.respected {
         None | Some(Respected::All | Respected::Serial) => depends(),
-        Some(Respected::OfUpdates) => facts.orders(case, (t2, read.t3), read.key).is_some(),
+        Some(Respected::OfUpdates) => {
+            facts.index.is_item(read.read)
+                && facts.orders(case, (t2, read.t3), read.key).is_some()
+        }
         Some(Respected::Direct) => direct(facts, case, t2, read.t3).is_some(),
         Some(Respected::Nothing) => false,
         Some(Respected::Seen(Axiom::Causal)) => facts.observed.reaches(t2, read.t3),
@@ -42,6 +45,7 @@ pub(super) fn sight(
         Some(Respected::Seen(_)) => seen_directly(facts, case, t2, read).map(|id| vec![id]),
         Some(Respected::OfUpdates) => facts
             .orders(case, (t2, read.t3), read.key)
+            .filter(|_| facts.index.is_item(read.read))
             .map(|id| vec![id]),
         Some(Respected::Direct) => direct(facts, case, t2, read.t3).map(|id| vec![id]),
         Some(Respected::SoFar) => {
@@ -66,7 +70,7 @@ fn seen_directly(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> Opt
         at == read.t3
             && match (facts.respected, because) {
                 (Some(Respected::Seen(Axiom::ReadCommitted)), Because::Reads(other)) => {
-                    *other < read.read
+                    facts.index.by_then(*other, read.read)
                 }
                 (Some(Respected::Seen(Axiom::ReadCommitted)), _) => false,
                 _ => because.is_observed(),
@@ -95,7 +99,7 @@ fn last_steps<'a>(
     let index = facts.index;
     let is_there = move |&(_, id): &(Node, FactId)| match facts.all[id as usize].because {
         Because::SessionOrder | Because::RealTime => true,
-        Because::Reads(other) => other <= read,
+        Because::Reads(other) => index.by_then(other, read),
         _ => index
             .slot_of(t3, facts.all[id as usize].key)
             .is_some_and(|slot| index.slot_operation[slot as usize] < index.read_operation[read]),

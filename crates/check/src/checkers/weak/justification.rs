@@ -267,14 +267,18 @@ fn directly(causality: &Causality<'_>, t2: Node, read: u32) -> Option<u32> {
     let from_t2 = reads
         .filter(|&r| index.writer_of_read(r) == t2)
         .map(|r| r as u32);
-    from_t2.min_by_key(|&r| (r > read, index.read_key[r as usize] == key, r))
+    from_t2.min_by_key(|&r| {
+        let is_late = !index.by_then(r as usize, read as usize);
+        (is_late, index.read_key[r as usize] == key, r)
+    })
 }
 
 /// The axiom by which the reader of `read` sees `t2`, and the step: a session, a read (see [`directly`]), or neither.
 fn sees(causality: &Causality<'_>, t2: Node, read: u32) -> (Axiom, Option<Step>) {
     let t3 = causality.read_node[read as usize];
+    let is_in_time = |by: u32| causality.index.by_then(by as usize, read as usize);
     match directly(causality, t2, read) {
-        Some(by) if by < read => (Axiom::ReadCommitted, Some(Step::Read(t2, t3))),
+        Some(by) if is_in_time(by) => (Axiom::ReadCommitted, Some(Step::Read(t2, t3))),
         _ if causality.in_session_order(t2, t3) => (Axiom::ReadAtomic, Some(Step::Session(t2, t3))),
         Some(_) => (Axiom::ReadAtomic, Some(Step::Read(t2, t3))),
         None => (Axiom::Causal, None),

@@ -130,6 +130,8 @@ struct Candidate {
 #[derive(Clone, Debug)]
 struct Read {
     node: Node,
+    /// The operation that stands for all reads at the same moment.
+    moment: OperationId,
     key: u32,
     candidates: Range<usize>,
     /// Its place in [`Resolution::ambiguous`].
@@ -195,12 +197,14 @@ impl<'a> Axioms<'a> {
                         slot: index.read_slot[place],
                         fact: NONE,
                     };
-                    axioms.add_read(node, index.read_key[place], [candidate].into_iter(), 0);
+                    let at = (node, history.moment_of(read));
+                    axioms.add_read(at, index.read_key[place], [candidate].into_iter(), 0);
                 } else if let Some((ambiguous, (_, sources))) =
                     open.next_if(|(_, (other, _))| *other == read)
                     && !resolution.is_open_after_own_write(read)
                 {
-                    axioms.add_open_read(node, history.operation(read).key.0, &sources, ambiguous);
+                    let at = (node, history.moment_of(read));
+                    axioms.add_open_read(at, history.operation(read).key.0, &sources, ambiguous);
                 }
             }
         }
@@ -229,7 +233,7 @@ impl<'a> Axioms<'a> {
 
     fn add_read(
         &mut self,
-        node: Node,
+        (node, moment): (Node, OperationId),
         key: u32,
         candidates: impl Iterator<Item = Candidate>,
         ambiguous: usize,
@@ -238,13 +242,14 @@ impl<'a> Axioms<'a> {
         self.candidates.extend(candidates);
         self.reads.push(Read {
             node,
+            moment,
             key,
             candidates: begin..self.candidates.len(),
             ambiguous,
         });
     }
 
-    fn add_open_read(&mut self, node: Node, key: u32, sources: &[Source], ambiguous: usize) {
+    fn add_open_read(&mut self, at: (Node, OperationId), key: u32, sources: &[Source], ambiguous: usize) {
         let (index, read, first) = (
             self.index,
             self.reads.len() as u32,
@@ -267,7 +272,7 @@ impl<'a> Axioms<'a> {
                 self.answers.push((read, place));
             }
         }
-        self.add_read(node, key, candidates.into_iter(), ambiguous);
+        self.add_read(at, key, candidates.into_iter(), ambiguous);
     }
 
     fn writer(&self, slot: Slot) -> Node {
@@ -405,7 +410,9 @@ impl<'a> Axioms<'a> {
         let Some(this) = self.taken(read, holds) else {
             return;
         };
-        let Read { node, key, .. } = self.reads[read];
+        let Read {
+            node, moment, key, ..
+        } = self.reads[read];
         let writer = self.writer(this.slot);
         let reader = self.member[node as usize];
         if writer != NONE && (this.fact != NONE || reader != NONE) {
@@ -417,10 +424,11 @@ impl<'a> Axioms<'a> {
             };
             let because = reasons([this.fact, that.fact, reader]);
             let atomic = self.axiom != Axiom::ReadCommitted;
-            if atomic || other < read {
+            let then = self.reads[other].moment;
+            if atomic || then <= moment {
                 self.see(self.writer(that.slot), (key, writer), &because, found);
             }
-            if atomic || read < other {
+            if atomic || moment <= then {
                 self.see(
                     writer,
                     (self.reads[other].key, self.writer(that.slot)),

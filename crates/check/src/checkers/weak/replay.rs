@@ -297,7 +297,7 @@ impl MarkWalk<'_> {
                     first.is_ok()
                         || (t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize])
                 } else {
-                    first.is_ok_and(|first| first < one.read)
+                    first.is_ok_and(|first| index.by_then(first as usize, one.read as usize))
                 };
                 if sees {
                     if t1 == NONE {

@@ -176,7 +176,9 @@ pub(super) fn edges_of_transaction(
                     emit(t2, read.1);
                 }
             } else {
-                let later = &group[group.partition_point(|read| read.1 <= first_read)..];
+                let later = &group[group.partition_point(|read| {
+                    !index.by_then(first_read as usize, read.1 as usize)
+                })..];
                 if let Some(read) = later.iter().find(|read| read.2 != NONE && read.2 != t2) {
                     emit(t2, read.1);
                 }

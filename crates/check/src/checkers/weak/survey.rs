@@ -494,7 +494,7 @@ impl Survey<'_> {
         } else {
             seen.first
         };
-        let class = if other_key != NONE && other_key < pair.last {
+        let class = if other_key != NONE && index.by_then(other_key as usize, pair.last as usize) {
             Some(MONO)
         } else if session || other_key != NONE {
             Some(FRACTURED)
