@@ -15,6 +15,7 @@ pub mod rewrite;
 pub mod shop;
 pub mod sketch;
 pub mod sound;
+pub mod tables;
 
 use isoscope_model::control::Control;
 use isoscope_model::history::History;

@@ -280,7 +280,10 @@ impl Looker<'_> {
                     let read = OperationId::new(o);
                     match self.resolution.glance(read) {
                         Glance::Initial => key.initial_is_read = true,
-                        Glance::ThinAir => survey.unwritten.push(read),
+                        // What a scan says of a row is no value that may have been there before.
+                        Glance::ThinAir if !self.history.values()[o].is_of_scan() => {
+                            survey.unwritten.push(read)
+                        }
                         Glance::Unrecorded => survey.unrecorded.push(read),
                         _ => {}
                     }

@@ -105,7 +105,10 @@ fn initial_or_written(history: &History, resolution: &Resolution) -> Option<Find
     let multiple = resolution.reads_with_multiple_sources();
     let reads: Vec<OperationId> = multiple
         .iter()
-        .filter(|read| read.may_be_initial())
+        .filter(|multiple| {
+            let value = history.operation(multiple.read).value;
+            multiple.may_be_initial() && !value.is_of_scan() && value != Value::ABSENT
+        })
         .map(|read| read.read)
         .collect();
     let n = reads.len() as u64;

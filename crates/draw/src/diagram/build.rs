@@ -250,7 +250,7 @@ fn arrow(
         .filter(|read| {
             edge.relation == Relation::WriteRead && history.lists().read_by(*read).is_none()
         })
-        .map(|read| format!(" = {}", history.value_name(history.operation(read).value)));
+        .map(|read| format!(" = {}", history.value_text(read)));
     let label = match edge.key {
         Some(key) => format!(
             "{} {}{}",

@@ -14,6 +14,7 @@
 //! |---|---|---|
 //! | `schema` | always `isoscope.history/1`; comes before fields not listed here | error |
 //! | `initial` | the value that reads as the initial version where no transaction writes it; `null` for none | none |
+//! | `predicates` | by name the rows, as pairs of key and value, that match a predicate; before `sessions` | none |
 //! | `sessions` | in any order | error |
 //! | `incidents` | what happened to the system, in order: `what`, and perhaps `time` and `detail` | none |
 //! | `name` | of a session, before its transactions; each session has its own | its place in the array, from 0 |
@@ -34,8 +35,17 @@
 //! | `["n", "x", 3]` | read something that was not 3 (or, with `null`, not the initial version) |
 //! | `["a", "x", 3]` | appended 3 to the list x |
 //! | `["r", "x", [1, 2, 3]]` | read a whole list |
+//! | `["i", "x", 3]` | inserted the row x: a write |
+//! | `["d", "x"]` | deleted the row x |
+//! | `["r", "x", {"absent": true}]` | found no row x |
+//! | `["s", {}, {"rows": [["x", 1], ["y", 2]]}]` | a scan of all keys returned exactly these rows |
+//! | `["s", {"where": ["mod", 3, 1]}, {"keys": ["x"]}]` | exactly these keys have values like this |
+//! | `["s", {"table": "orders"}, {"rows": [[17, 1]]}]` | exactly this row, whose key is `orders/17`, is in the table |
 //!
-//! A key with one of the last two holds lists; `w` appends to such a key, too. Names, keys and values are strings or
+//! A key with `a` or a list holds lists; `w` appends to such a key, too. With one of the others keys are rows: absent at
+//! first, and `initial` does not matter. Predicates are `["=", value]`, `["<", integer]`, `["mod", divisor, remainder]`,
+//! `["key", first, last]` (both included, either may be null), `["key in", key, …]`, `["and", p, p]`, `["not", p]` and
+//! `["named", name]`. Names, keys and values are strings or
 //! integers. **A number and its string are two keys and two values**: `5` is called 5 and `"5"` is called `"5"`, with
 //! quotes, as in EDN; other strings are called by their content. For sessions and transactions `1` and `"1"` name the
 //! same. Other fields are skipped. The schema can say everything that a [`History`](isoscope_model::history::History) can hold
@@ -45,6 +55,7 @@
 //! The text is read in one pass: memory is only needed for the history. [`HistoryFile`] describes it for programs.
 
 mod read;
+mod scan;
 #[cfg(feature = "schema")]
 mod schema;
 mod write;

@@ -1,5 +1,6 @@
 //! JSON → history, in one pass.
 
+use super::scan::{self, NamedRows};
 use super::{FORMAT, SCHEMA};
 use crate::error::ReadError;
 use crate::raw_json::message;
@@ -13,7 +14,9 @@ use isoscope_model::history::{
 use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = crate::without_mark(input.bytes());
@@ -22,6 +25,7 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
     let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
     let mut state = State {
         builder,
+        predicates: NamedRows::new(),
         bytes,
         watch,
         passed: 0,
@@ -62,6 +66,7 @@ fn read_error(error: &serde_json::Error) -> ReadError {
 
 struct State<'a> {
     builder: Builder,
+    predicates: NamedRows,
     bytes: &'a [u8],
     watch: Watch<'a>,
     /// Some byte that was read, and its line, from 1.
@@ -99,7 +104,7 @@ impl State<'_> {
 }
 
 /// A name, key or value: numbers stay numbers.
-enum Name {
+pub(super) enum Name {
     Number(u64),
     Negative(i64),
     Text(String),
@@ -116,7 +121,7 @@ impl Name {
     }
 
     /// The name of a key or a value: there they differ.
-    fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         match self {
             Name::Text(text) => name::of_string(&text).into_owned(),
             number => number.text(),
@@ -150,6 +155,8 @@ impl<'de> Deserialize<'de> for Name {
 enum Third {
     /// `null`: the initial version.
     Initial,
+    /// `{"absent": true}`.
+    Absent,
     Name(Name),
     List(Vec<Name>),
 }
@@ -160,7 +167,7 @@ impl<'de> Deserialize<'de> for Third {
         impl<'de> Visitor<'de> for ThirdVisitor {
             type Value = Third;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, an integer of 64 bits, null or a list")
+                f.write_str("a string, an integer of 64 bits, null, a list or {\"absent\": true}")
             }
             fn visit_unit<E: Error>(self) -> Result<Third, E> {
                 Ok(Third::Initial)
@@ -173,6 +180,14 @@ impl<'de> Deserialize<'de> for Third {
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Third, E> {
                 Ok(Third::Name(Name::Text(text.to_owned())))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Third, A::Error> {
+                let field = fields.next_entry::<String, bool>()?;
+                let is_last = fields.next_key::<String>()?.is_none();
+                match field {
+                    Some((name, true)) if name == "absent" && is_last => Ok(Third::Absent),
+                    _ => Err(A::Error::custom("expected {\"absent\": true}")),
+                }
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Third, A::Error> {
                 let mut list = Vec::new();
@@ -256,6 +271,15 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
                     schema = true;
                 }
                 "initial" => initial = map.next_value::<Option<Name>>()?,
+                "predicates" if schema => {
+                    let named = map.next_value::<BTreeMap<String, Vec<(Name, Name)>>>()?;
+                    let row = |(key, value): (Name, Name)| (key.name().into(), value.name().into());
+                    let rows = |rows: Vec<(Name, Name)>| rows.into_iter().map(row).collect();
+                    self.0.predicates = named
+                        .into_iter()
+                        .map(|(name, all)| (name, Arc::new(rows(all))))
+                        .collect();
+                }
                 "incidents" if schema => {
                     for incident in map.next_value::<Vec<IncidentFields>>()? {
                         let IncidentFields { time, what, detail } = incident;
@@ -516,7 +540,13 @@ enum Letter {
     Write,
     Append,
     ReadOther,
+    Insert,
+    Delete,
+    Scan,
 }
+
+/// Something with its line.
+pub(super) struct Placed<T>(pub(super) T, pub(super) u32);
 
 /// A letter, and where it is in the text unless it is written with escapes.
 struct PlacedLetter<'de>(Letter, Option<&'de str>);
@@ -527,7 +557,7 @@ impl<'de> Deserialize<'de> for PlacedLetter<'de> {
         impl<'de> Visitor<'de> for LetterVisitor {
             type Value = PlacedLetter<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"r\", \"w\", \"a\" or \"n\"")
+                f.write_str("\"r\", \"w\", \"i\", \"d\", \"s\", \"a\" or \"n\"")
             }
             fn visit_borrowed_str<E: Error>(
                 self,
@@ -541,6 +571,9 @@ impl<'de> Deserialize<'de> for PlacedLetter<'de> {
                     "w" => Letter::Write,
                     "a" => Letter::Append,
                     "n" => Letter::ReadOther,
+                    "i" => Letter::Insert,
+                    "d" => Letter::Delete,
+                    "s" => Letter::Scan,
                     _ => return Err(E::invalid_value(de::Unexpected::Str(letter), &self)),
                 };
                 Ok(PlacedLetter(letter, None))
@@ -562,6 +595,22 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
             .next_element()?
             .ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let line = self.state.line_of(place)?;
+        if letter == Letter::Scan {
+            let missing = |n| A::Error::invalid_length(n, &"a scan of three elements");
+            let asked = parts.next_element()?.ok_or_else(|| missing(1))?;
+            let returned = parts.next_element()?.ok_or_else(|| missing(2))?;
+            if parts.next_element::<IgnoredAny>()?.is_some() {
+                return Err(missing(4));
+            }
+            let State {
+                builder,
+                predicates,
+                ..
+            } = self.state;
+            let place = Placed(self.draft, line);
+            return scan::add(builder, predicates, place, asked, returned)
+                .map_err(A::Error::custom);
+        }
         let key: Name = parts
             .next_element()?
             .ok_or_else(|| A::Error::invalid_length(1, &self))?;
@@ -574,7 +623,20 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
             Name::Number(number) => builder.key_number(number),
             other => name::key(builder, &other.name()),
         };
+        if matches!(letter, Letter::Insert | Letter::Delete) || matches!(third, Some(Third::Absent))
+        {
+            builder.rows();
+        }
         match (letter, third) {
+            (Letter::Delete, None) => {
+                builder.operation(draft, OperationKind::Write, key, Value::ABSENT, line)
+            }
+            (Letter::Delete, Some(_)) => {
+                return Err(A::Error::custom("a delete has no value"));
+            }
+            (Letter::Read, Some(Third::Absent)) => {
+                builder.operation(draft, OperationKind::Read, key, Value::ABSENT, line)
+            }
             (Letter::Read, Some(Third::List(elements))) => {
                 let elements = values(builder, elements);
                 builder.list_read(draft, key, &elements, line);
@@ -596,19 +658,20 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
             (Letter::ReadOther, Some(Third::Initial)) => {
                 builder.read_of_other(draft, key, Value::INITIAL, line)
             }
-            (Letter::Write | Letter::Append, Some(Third::Name(value))) => {
+            (Letter::Write | Letter::Insert | Letter::Append, Some(Third::Name(value))) => {
                 let value = value_of(builder, value);
                 if letter == Letter::Append {
                     builder.list_key(key);
                 }
                 builder.operation(draft, OperationKind::Write, key, value, line);
             }
-            (Letter::Write | Letter::Append, _) => {
+            (Letter::Write | Letter::Insert | Letter::Append, _) => {
                 return Err(A::Error::custom("a write needs a value"));
             }
             (Letter::ReadOther, _) => {
                 return Err(A::Error::custom("the value that was not read is missing"));
             }
+            (Letter::Scan, _) => unreachable!("it was added above"),
         }
         Ok(())
     }
@@ -621,7 +684,7 @@ fn value_of(builder: &mut Builder, value: Name) -> Value {
     }
 }
 
-fn values(builder: &mut Builder, elements: Vec<Name>) -> Vec<Value> {
+pub(super) fn values(builder: &mut Builder, elements: Vec<Name>) -> Vec<Value> {
     let texts: Vec<String> = elements.into_iter().map(Name::name).collect();
     name::values(builder, &texts)
 }

@@ -10,6 +10,7 @@ use super::read::{IncidentFields, OutcomeName};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value as Json;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A recorded history of database transactions. Fields that are not listed are skipped. Beyond what a schema can say:
 /// numbers have no fraction, not even `.0`; sessions have different names; a transaction does not end before it starts.
@@ -22,6 +23,9 @@ pub struct HistoryFile {
     /// The value that reads as the initial version of a key where no transaction writes it; null for none.
     #[schemars(extend("default" = Json::Null))]
     initial: Option<Name>,
+    /// By name the rows, as pairs of key and value, that match a predicate which scans name. It comes before the sessions.
+    #[schemars(default)]
+    predicates: BTreeMap<String, Vec<(Name, Name)>>,
     /// The sessions, in any order.
     sessions: Vec<Session>,
     /// What happened to the system, in order. No verdict depends on it.
@@ -104,15 +108,47 @@ impl JsonSchema for Operation {
         };
         let initial = json_schema!({ "type": "null" });
         let list = json_schema!({ "type": "array", "items": name });
+        let absent = json_schema!({
+            "type": "object",
+            "properties": { "absent": { "const": true } },
+            "required": ["absent"],
+            "additionalProperties": false,
+        });
+        let delete = json_schema!({
+            "description": "A delete of a row.",
+            "type": "array",
+            "prefixItems": [{ "const": "d" }, name],
+            "minItems": 2,
+            "maxItems": 2,
+        });
+        let asked = json_schema!({
+            "description": "The table, whose keys begin with its name and a slash (by default all keys), and the predicate.",
+            "type": "object",
+            "properties": { "table": { "type": "string" }, "where": generator.subschema_for::<Predicate>() },
+        });
+        let row = json_schema!({ "type": "array", "prefixItems": [name, name], "minItems": 2, "maxItems": 2 });
+        let returned = json_schema!({
+            "description": "Exactly the rows, or only their keys, that matched.",
+            "type": "object",
+            "properties": { "rows": { "type": "array", "items": row }, "keys": list },
+            "oneOf": [{ "required": ["rows"] }, { "required": ["keys"] }],
+        });
+        let scan = json_schema!({
+            "description": "A scan: what it asked for, and what it returned.",
+            "type": "array",
+            "prefixItems": [{ "const": "s" }, asked, returned],
+            "minItems": 3,
+            "maxItems": 3,
+        });
         json_schema!({
             "description": "An operation: a letter, a key and a value.",
             "oneOf": [
                 operation(
                     "r",
-                    "A read of a value, of the initial version (null), of a whole list (an array), or of something that \
-                     was not recorded (no third element).",
+                    "A read of a value, of the initial version (null), of a whole list (an array), of a row that was not \
+                     there, or of something that was not recorded (no third element).",
                     2,
-                    json_schema!({ "anyOf": [name, initial, list] }),
+                    json_schema!({ "anyOf": [name, initial, list, absent] }),
                 ),
                 operation(
                     "n",
@@ -122,6 +158,50 @@ impl JsonSchema for Operation {
                 ),
                 operation("w", "A write of a value; to a key that holds a list, an append.", 3, name.clone()),
                 operation("a", "An append of a value to the list that the key holds.", 3, name.clone()),
+                operation("i", "An insert of a row: a write of its value.", 3, name.clone()),
+                delete,
+                scan,
+            ],
+        })
+    }
+}
+
+/// A predicate: an array of a word and what it needs.
+struct Predicate;
+
+impl JsonSchema for Predicate {
+    fn schema_name() -> Cow<'static, str> {
+        "Predicate".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let name = generator.subschema_for::<Name>();
+        let predicate = generator.subschema_for::<Predicate>();
+        let of = |word: &str, rest: Vec<Schema>| {
+            let n = rest.len() + 1;
+            let first = json_schema!({ "const": word });
+            let items: Vec<Schema> = std::iter::once(first).chain(rest).collect();
+            json_schema!({ "type": "array", "prefixItems": items, "minItems": n, "maxItems": n })
+        };
+        let integer = |least: i64, most: i64| json_schema!({ "type": "integer", "minimum": least, "maximum": most });
+        let small = |least: i64| integer(least, i64::from(u32::MAX));
+        let bound = json_schema!({ "anyOf": [name, { "type": "null" }] });
+        let keys = json_schema!({
+            "type": "array", "prefixItems": [{ "const": "key in" }], "items": name, "minItems": 1,
+        });
+        json_schema!({
+            "description": "Which rows match: by their values, their keys (a range includes both ends, null is open), or those \
+                            listed under a name in `predicates`.",
+            "oneOf": [
+                of("true", Vec::new()),
+                of("=", vec![name.clone()]),
+                of("<", vec![integer(i64::MIN, i64::MAX)]),
+                of("mod", vec![small(1), small(0)]),
+                of("key", vec![bound.clone(), bound]),
+                keys,
+                of("and", vec![predicate.clone(), predicate.clone()]),
+                of("not", vec![predicate]),
+                of("named", vec![json_schema!({ "type": "string" })]),
             ],
         })
     }

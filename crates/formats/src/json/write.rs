@@ -1,10 +1,11 @@
 //! History → JSON, a line per transaction.
 
-use super::{FORMAT, SCHEMA};
+use super::{FORMAT, SCHEMA, scan};
 use crate::WriteError;
 use crate::name::{self, Called};
 use isoscope_model::history::{
-    History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value,
+    History, Incident, Interval, Label, OperationId, OperationKind, Outcome, Step, TransactionId,
+    Value,
 };
 use std::io::{self, Write};
 
@@ -14,6 +15,11 @@ pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteErr
     match history.initial_value() {
         Some(value) => write_name(out, &name::of_value(history, value))?,
         None => out.write_all(b"null")?,
+    }
+    let predicates = scan::predicates(history);
+    if !predicates.is_empty() {
+        out.write_all(b",\"predicates\":")?;
+        serde_json::to_writer(&mut *out, &predicates).map_err(io::Error::from)?;
     }
     out.write_all(b",\"sessions\":[")?;
     for session in history.sessions() {
@@ -78,9 +84,12 @@ fn write_transaction(out: &mut Vec<u8>, history: &History, t: TransactionId) -> 
         write!(out, "\"start\":{start},\"end\":{end},")?;
     }
     out.write_all(b"\"operations\":[")?;
-    for (n, o) in history.operations_of(t).enumerate() {
+    for (n, step) in history.steps_of(t).enumerate() {
         out.write_all(if n == 0 { b"" } else { b"," })?;
-        write_operation(out, history, o)?;
+        match step {
+            Step::Operation(o) => write_operation(out, history, o)?,
+            Step::Scan(scan) => serde_json::to_writer(&mut *out, &scan::operation(history, scan))?,
+        }
     }
     out.write_all(b"]}")
 }
@@ -91,6 +100,7 @@ fn write_operation(out: &mut Vec<u8>, history: &History, o: OperationId) -> io::
         .differs_from(o)
         .filter(|&other| other != Value::UNRECORDED);
     out.write_all(match (operation.kind, other) {
+        (OperationKind::Write, _) if operation.value == Value::ABSENT => b"[\"d\",",
         (OperationKind::Read, None) => b"[\"r\",",
         (OperationKind::Read, Some(_)) => b"[\"n\",",
         (OperationKind::Write, _) if history.lists().is_list(operation.key) => b"[\"a\",",
@@ -106,6 +116,8 @@ fn write_operation(out: &mut Vec<u8>, history: &History, o: OperationId) -> io::
             }
             out.write_all(b"]")?;
         }
+        (None, Value::ABSENT) if operation.kind == OperationKind::Write => {}
+        (None, Value::ABSENT) => out.write_all(b",{\"absent\":true}")?,
         (None, Value::UNRECORDED) => {}
         (None, Value::INITIAL) => out.write_all(b",null")?,
         (None, value) => {

@@ -75,10 +75,9 @@ pub const FORMAT: Format = Format::file(
 );
 
 fn sniff(input: &Input<'_>) -> Likelihood {
-    let Some(line) = input
-        .head_lines()
-        .find(|line| !line.starts_with(b"#") && !line.starts_with(b"!"))
-    else {
+    let Some(line) = input.head_lines().find(|line| {
+        !line.starts_with(b"#") && !line.starts_with(b"!") && !line.starts_with(b"predicate ")
+    }) else {
         return if input.head_lines().next().is_some() {
             Likelihood::Perhaps
         } else {

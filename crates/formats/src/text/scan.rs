@@ -60,7 +60,9 @@ impl Parser<'_> {
     fn is_word_next(&self, word: &str) -> bool {
         let rest = &self.bytes[self.at..];
         rest.starts_with(word.as_bytes())
-            && !rest.get(word.len()).is_some_and(|&next| super::is_bare(next))
+            && !rest
+                .get(word.len())
+                .is_some_and(|&next| super::is_bare(next))
     }
 
     /// The rows that a scan returned, in braces.
@@ -144,7 +146,9 @@ impl Parser<'_> {
                     return self.fail("`mod 3 = 1`");
                 }
                 let remainder = self.integer()?;
-                let pair = u32::try_from(divisor).ok().zip(u32::try_from(remainder).ok());
+                let pair = u32::try_from(divisor)
+                    .ok()
+                    .zip(u32::try_from(remainder).ok());
                 match pair.filter(|(divisor, remainder)| remainder < divisor) {
                     Some((divisor, remainder)) => Ok(Predicate::Remainder { divisor, remainder }),
                     None => {

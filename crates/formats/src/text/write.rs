@@ -4,8 +4,8 @@ use super::{FORMAT, is_bare};
 use crate::WriteError;
 use crate::name::{self, Called};
 use isoscope_model::history::{
-    Asked, History, Incident, Interval, Label, OperationId, OperationKind, Outcome, Returned, Scan, Step,
-    TransactionId, Value,
+    Asked, History, Incident, Interval, Label, OperationId, OperationKind, Outcome, Returned, Scan,
+    Step, TransactionId, Value,
 };
 use std::collections::BTreeMap;
 

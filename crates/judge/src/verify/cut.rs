@@ -113,7 +113,9 @@ fn share_writer(
     excluded: &FxHashSet<TransactionId>,
 ) -> bool {
     let is_alone = |read: &Read| read.1.is_of_scan();
-    let one_value = of_key.iter().all(|read| read.1 == of_key[0].1 && !is_alone(read));
+    let one_value = of_key
+        .iter()
+        .all(|read| read.1 == of_key[0].1 && !is_alone(read));
     if one_value && excluded.is_empty() {
         return true;
     }

@@ -117,8 +117,10 @@ fn edge_into(
     let fits = match violation.pattern {
         Pattern::AbortedRead if wrong.contains(&read) => {
             let list = super::lists::found(history, history.transaction_of(read), read);
-            let is_there =
-                |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
+            let is_there = |value| match list {
+                Some((list, _)) => list.contains(&value),
+                None => super::rows::explains(history, read, seen.value, Some(value)),
+            };
             // The transaction that appended the last element of a list shows which version it is.
             let is_last = |value| list.is_some_and(|(list, _)| list.last() == Some(&value));
             let is_aborted = !from.is_initial() && history.outcome(from) == Outcome::Aborted;

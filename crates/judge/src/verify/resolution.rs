@@ -8,8 +8,8 @@ use isoscope_model::history::{
     Value,
 };
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The source of the value of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,17 +274,22 @@ impl<'a> Resolution<'a> {
         };
         let of_value = (!is_of_scan).then(|| self.writes(o.key.0, o.value.0));
         let of_row = of_row.into_iter().flatten().copied().map(OperationId);
-        of_row.filter(explains).chain(of_value.into_iter().flatten())
+        of_row
+            .filter(explains)
+            .chain(of_value.into_iter().flatten())
     }
 
     /// All writes of a key that scans read, last first.
     fn writes_of_row(&self, key: KeyId) -> &[u32] {
         let of_rows = self.of_rows.get_or_init(|| {
             let (kinds, keys) = (self.history.kinds(), self.history.keys());
-            let reads = self.history.scans().iter().flat_map(|scan| scan.reads.clone());
-            let mut of_rows: FxHashMap<u32, Vec<u32>> = reads
-                .map(|o| (keys[o as usize].0, Vec::new()))
-                .collect();
+            let reads = self
+                .history
+                .scans()
+                .iter()
+                .flat_map(|scan| scan.reads.clone());
+            let mut of_rows: FxHashMap<u32, Vec<u32>> =
+                reads.map(|o| (keys[o as usize].0, Vec::new())).collect();
             for o in (0..self.history.n_operations()).rev() {
                 if kinds[o] == OperationKind::Write
                     && let Some(writes) = of_rows.get_mut(&keys[o].0)
@@ -593,9 +598,7 @@ impl<'a> Resolution<'a> {
     pub(super) fn source_with(&self, read: OperationId, writer: TransactionId) -> Source {
         let (o, own_last) = self.seen(read);
         // The last of one transaction's writes of one value is found first.
-        let last = self
-            .writes_for(read, o)
-            .find(|&w| self.owner(w) == writer);
+        let last = self.writes_for(read, o).find(|&w| self.owner(w) == writer);
         let after_own_write = own_last.is_some();
         Source::Other {
             writer,

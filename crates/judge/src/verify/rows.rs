@@ -1,8 +1,10 @@
 //! What scans say, evaluated independently: which versions of a row a scan may have found, and that each row that it might
 //! have listed is accounted for.
 
+use super::initial::Initial;
 use isoscope_model::history::{
-    Asked, History, KeyId, OperationId, OperationKind, Predicate, Returned, Value, compare_keys,
+    Asked, History, KeyId, OperationId, OperationKind, Outcome, Predicate, Returned, TransactionId,
+    Value, compare_keys,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -22,9 +24,9 @@ pub(super) fn explains(
         };
     }
     let there = version.or(history.initial_value_of(key));
-    let is_match = history.scan_of(read).is_some_and(|scan| {
-        there.is_some_and(|there| is_found(history, &scan.asked, key, there))
-    });
+    let is_match = history
+        .scan_of(read)
+        .is_some_and(|scan| there.is_some_and(|there| is_found(history, &scan.asked, key, there)));
     match value {
         Value::UNLISTED => !is_match,
         Value::LISTED => is_match,
@@ -59,6 +61,48 @@ pub(super) fn says_nothing(
     value.is_of_scan()
         && explains(history, read, value, None)
         && versions.all(|version| explains(history, read, value, Some(version)))
+}
+
+/// By row that scans read: the versions that others may have left, with their transactions.
+pub(super) struct Finals(FxHashMap<KeyId, Vec<(TransactionId, Value)>>);
+
+impl Finals {
+    /// O(operations) where there are scans.
+    pub(super) fn new(history: &History, initial: &Initial) -> Finals {
+        let reads = history.scans().iter().flat_map(|scan| scan.reads.clone());
+        let mut finals: FxHashMap<KeyId, Vec<(TransactionId, Value)>> = reads
+            .map(|o| (history.keys()[o as usize], Vec::new()))
+            .collect();
+        let may_commit = |t: &TransactionId| {
+            !finals.is_empty() && history.outcome(*t) != Outcome::Aborted && !initial.is_setup(*t)
+        };
+        let writers: Vec<TransactionId> = history.transactions().filter(may_commit).collect();
+        for t in writers {
+            for o in history.operations_of(t).map(|o| history.operation(o)) {
+                let Some(versions) = finals
+                    .get_mut(&o.key)
+                    .filter(|_| o.kind == OperationKind::Write)
+                else {
+                    continue;
+                };
+                versions.pop_if(|(by, _)| *by == t);
+                versions.push((t, o.value));
+            }
+        }
+        Finals(finals)
+    }
+
+    /// Whether a row of a scan would have been there, or not, whatever version of another transaction than its own it had.
+    pub(super) fn say_nothing(
+        &self,
+        history: &History,
+        t: TransactionId,
+        read: OperationId,
+    ) -> bool {
+        let versions = self.0.get(&history.keys()[read.index()]);
+        let of_others = versions.into_iter().flatten().filter(|(by, _)| *by != t);
+        says_nothing(history, read, of_others.map(|(_, value)| *value))
+    }
 }
 
 /// Whether a scan finds this version of a row.
@@ -179,8 +223,7 @@ pub(super) fn are_all_read(history: &History) -> Result<(), String> {
             Returned::Keys => matches!(value, Value::LISTED | Value::TWICE),
         };
         let unlisted = scan.unlisted().map(|o| history.values()[o.index()]);
-        if !listed.into_iter().all(is_kind) || !unlisted.into_iter().all(|v| v == Value::UNLISTED)
-        {
+        if !listed.into_iter().all(is_kind) || !unlisted.into_iter().all(|v| v == Value::UNLISTED) {
             return Err(format!(
                 "the reads of a scan of {} are not what it returned",
                 history.transaction_name(scan.transaction)

@@ -72,6 +72,7 @@ impl<'a> Story<'a> {
             reads: Vec::with_capacity(n_reads),
             begin: Vec::with_capacity(order.len() + 1),
         };
+        let finals = rows::Finals::new(history, initial);
         let mut versions = vec![[Version::INITIAL; REMEMBERED]; history.n_keys()];
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
         // The last of several writers of a value may be the one that counts, wherever it is in the order.
@@ -99,6 +100,12 @@ impl<'a> Story<'a> {
                     makers.get(&operation)
                 };
                 if maker.is_none() && value == Value::UNRECORDED {
+                    continue;
+                }
+                if value.is_of_scan()
+                    && there.number != number
+                    && finals.say_nothing(history, t, operation)
+                {
                     continue;
                 }
                 if maker.is_none() && there.number == number {

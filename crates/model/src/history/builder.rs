@@ -6,8 +6,9 @@ use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
 use super::scans::{ScanDraft, Scans};
 use super::{
-    Asked, Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin,
-    Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value, Workload,
+    Asked, Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind,
+    Origin, Outcome, Prefix, Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value,
+    Workload,
 };
 use rayon::prelude::*;
 use rearrange::{Moves, counting_sort, in_order, rearrange};
@@ -357,7 +358,13 @@ impl Builder {
             line,
         });
         // In its place until all rows are known.
-        self.operation(draft, OperationKind::Read, KeyId(0), Value::UNRECORDED, line);
+        self.operation(
+            draft,
+            OperationKind::Read,
+            KeyId(0),
+            Value::UNRECORDED,
+            line,
+        );
         for &(key, value) in rows {
             self.operation(draft, OperationKind::Read, key, value, line);
         }

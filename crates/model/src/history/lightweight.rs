@@ -19,7 +19,9 @@ pub fn objection_to_lightweight(history: &History) -> Option<String> {
         return Some("not a history of lightweight transactions: keys hold lists".to_owned());
     }
     if history.has_rows() {
-        return Some("not a history of lightweight transactions: keys are rows of tables".to_owned());
+        return Some(
+            "not a history of lightweight transactions: keys are rows of tables".to_owned(),
+        );
     }
     let t = history.transactions().find(|&t| !is_light(history, t))?;
     let (name, range) = (history.transaction_name(t), history.operation_range(t));

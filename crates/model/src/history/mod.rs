@@ -680,7 +680,7 @@ impl History {
     }
 
     /// An operation in the usual notation: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// if only that is known. A long list is shortened, and says by how much.
+    /// if only that is known, `s(x) = absent` for a row of a scan, `d(x) = absent` for a delete. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let (head, value) = self.operation_parts(operation);
         head + &value
@@ -708,14 +708,16 @@ impl History {
     }
 
     fn operation_head(&self, operation: OperationId) -> String {
-        let Operation { kind, key, .. } = self.operation(operation);
+        let Operation { kind, key, value } = self.operation(operation);
         let name = self.key_name(key);
         match kind {
             OperationKind::Write if self.lists.is_list(key) => format!("append({name}) "),
+            OperationKind::Write if value == Value::ABSENT => format!("d({name}) = "),
             OperationKind::Write => format!("w({name}) = "),
             OperationKind::Read if self.differs_from(operation).is_some() => {
                 format!("r({name}) ≠ ")
             }
+            OperationKind::Read if self.scan_of(operation).is_some() => format!("s({name}) = "),
             OperationKind::Read => format!("r({name}) = "),
         }
     }
@@ -725,7 +727,7 @@ impl History {
         operation: OperationId,
         list: impl Fn(&[Value]) -> String,
     ) -> String {
-        let Operation { kind, value, .. } = self.operation(operation);
+        let kind = self.kinds[operation.index()];
         let recorded = self
             .lists
             .recorded_by(operation)
@@ -733,7 +735,7 @@ impl History {
         match (recorded, self.differs_from(operation)) {
             (Some(elements), _) => list(elements),
             (None, Some(other)) => self.value_name(other),
-            (None, None) => self.value_name(value),
+            (None, None) => self.value_text(operation),
         }
     }
 

@@ -49,6 +49,16 @@ impl Predicate {
         self.holds(key, None) != Some(false)
     }
 
+    /// Whether a row matches whatever its value is, as long as its key does.
+    pub fn is_of_keys(&self) -> bool {
+        match self {
+            Predicate::Every | Predicate::Between(..) | Predicate::KeyIn(_) => true,
+            Predicate::And(one, other) => one.is_of_keys() && other.is_of_keys(),
+            Predicate::Not(other) => other.is_of_keys(),
+            _ => false,
+        }
+    }
+
     /// This, without what it says about some keys.
     pub fn without_keys(self: &Arc<Predicate>, keys: BTreeSet<Box<str>>) -> Arc<Predicate> {
         let others = Arc::new(Predicate::Not(Arc::new(Predicate::KeyIn(keys))));
@@ -70,19 +80,14 @@ impl Predicate {
             Predicate::Between(first, last) => {
                 let is_after = |bound: &str| compare(bound, key) != Ordering::Greater;
                 let is_before = |bound: &str| compare(key, bound) != Ordering::Greater;
-                Some(
-                    first.as_deref().is_none_or(is_after)
-                        && last.as_deref().is_none_or(is_before),
-                )
+                Some(first.as_deref().is_none_or(is_after) && last.as_deref().is_none_or(is_before))
             }
             Predicate::KeyIn(keys) => Some(keys.contains(key)),
-            Predicate::And(one, other) => {
-                match (one.holds(key, value), other.holds(key, value)) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                }
-            }
+            Predicate::And(one, other) => match (one.holds(key, value), other.holds(key, value)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
             Predicate::Not(other) => other.holds(key, value).map(|holds| !holds),
             Predicate::Named(_, rows) => match value {
                 Some(value) => Some(rows.contains(&(key.into(), value.into()))),
@@ -93,9 +98,16 @@ impl Predicate {
 
     /// In the notation of texts, `v mod 3 = 1 and not key in x`, with names as `name` writes them. Empty for every row.
     pub fn text(&self, name: &impl Fn(&str) -> String) -> String {
-        let bound = |bound: &Option<Box<str>>| bound.as_deref().map_or(String::new(), name);
         match self {
             Predicate::Every => String::new(),
+            _ => self.part_text(name),
+        }
+    }
+
+    fn part_text(&self, name: &impl Fn(&str) -> String) -> String {
+        let bound = |bound: &Option<Box<str>>| bound.as_deref().map_or(String::new(), name);
+        match self {
+            Predicate::Every => "true".to_owned(),
             Predicate::Equals(value) => format!("v = {}", name(value)),
             Predicate::Less(bound) => format!("v < {bound}"),
             Predicate::Remainder { divisor, remainder } => {
@@ -107,7 +119,7 @@ impl Predicate {
                 format!("key in {}", keys.join(" "))
             }
             Predicate::And(one, other) => {
-                format!("{} and {}", one.text(name), other.part(name))
+                format!("{} and {}", one.part_text(name), other.part(name))
             }
             Predicate::Not(other) => format!("not {}", other.part(name)),
             Predicate::Named(called, _) => name(called),
@@ -117,8 +129,8 @@ impl Predicate {
     /// The text of a part, in brackets where it has parts itself.
     fn part(&self, name: &impl Fn(&str) -> String) -> String {
         match self {
-            Predicate::And(..) => format!("({})", self.text(name)),
-            _ => self.text(name),
+            Predicate::And(..) => format!("({})", self.part_text(name)),
+            _ => self.part_text(name),
         }
     }
 
@@ -170,7 +182,11 @@ mod tests {
     fn a_key_alone_excludes_a_row_where_it_can() {
         let range = Predicate::Between(Some("2".into()), Some("b".into()));
         let both = Predicate::And(Arc::new(range), Arc::new(Predicate::Equals("7".into())));
-        assert!(["2", "10", "a", "b"].iter().all(|key| both.may_concern(key)));
+        assert!(
+            ["2", "10", "a", "b"]
+                .iter()
+                .all(|key| both.may_concern(key))
+        );
         assert!(!["1", "ba", "c"].iter().any(|key| both.may_concern(key)));
         assert!(not(both.clone()).may_concern("a"));
         let rest = Arc::new(Predicate::Every).without_keys(BTreeSet::from(["x".into()]));

@@ -140,6 +140,30 @@ impl History {
         self.values[read.index()] == Value::UNLISTED
     }
 
+    /// What a read returned or a write wrote, for people: as [`value_name`](History::value_name), for the row of a scan as its
+    /// predicate tells it: `absent` or `no match`.
+    pub fn value_text(&self, operation: OperationId) -> String {
+        let value = self.values[operation.index()];
+        let by_key = || {
+            let scan = self.scan_of(operation);
+            scan.is_some_and(|scan| scan.asked.predicate.is_of_keys())
+        };
+        match value {
+            Value::UNLISTED if by_key() => "absent".to_owned(),
+            Value::UNLISTED => "no match".to_owned(),
+            Value::LISTED if by_key() => "present".to_owned(),
+            Value::LISTED => "a match".to_owned(),
+            Value::TWICE => {
+                let listed = self
+                    .listed_again(operation)
+                    .filter(|value| value.is_known());
+                let value = listed.map(|value| self.value_name(value) + ", ");
+                value.unwrap_or_default() + "listed again"
+            }
+            value => self.value_name(value),
+        }
+    }
+
     /// What a scan listed for a row that it listed again.
     pub fn listed_again(&self, read: OperationId) -> Option<Value> {
         let place = self.scans.again.binary_search_by_key(&read, |(o, _)| *o);
@@ -183,7 +207,7 @@ impl History {
     }
 
     /// The keys that the scans of a transaction may have concerned, whatever their values are.
-    pub(super) fn keys_scanned_by(&self, t: TransactionId) -> impl Iterator<Item = KeyId> + '_ {
+    pub(crate) fn keys_scanned_by(&self, t: TransactionId) -> impl Iterator<Item = KeyId> + '_ {
         self.scans_by(t).flat_map(move |scan| {
             let keys = (0..self.n_keys()).map(KeyId::new);
             keys.filter(move |key| {
@@ -241,8 +265,7 @@ impl History {
                 let first = at + 1;
                 at = first + draft.n_listed as usize;
                 let start = new.kinds.len() as u32;
-                rows.of(&self, &draft.asked)
-                    .add(&self, first..at, &mut new);
+                rows.of(&self, &draft.asked).add(&self, first..at, &mut new);
                 n_unlisted += new.kinds.len() - start as usize - draft.n_listed as usize;
                 if n_unlisted > MOST_UNLISTED {
                     return Err(BuildError::TooMany {
@@ -353,8 +376,7 @@ impl Expanded {
         self.places
             .resize(at + 1, OperationId(self.kinds.len() as u32));
         self.push(history.kinds[at], history.keys[at], history.values[at]);
-        self.lines
-            .push(history.line_of(OperationId::new(at)));
+        self.lines.push(history.line_of(OperationId::new(at)));
     }
 }
 
@@ -432,8 +454,7 @@ impl MatchingRows<'_> {
         for (key, value) in rows {
             let is_new = seen.insert(key);
             if !is_new {
-                new.again
-                    .push((OperationId(new.kinds.len() as u32), value));
+                new.again.push((OperationId(new.kinds.len() as u32), value));
             }
             let value = if is_new { value } else { Value::TWICE };
             new.push(OperationKind::Read, key, value);

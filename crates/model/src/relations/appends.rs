@@ -44,7 +44,9 @@ pub fn write_that_was_read(
     read: OperationId,
 ) -> Option<OperationId> {
     let value = value_from_outside(history, reader, read);
-    let Operation { key, value: own, .. } = history.operation(read);
+    let Operation {
+        key, value: own, ..
+    } = history.operation(read);
     let was_read = |o: &OperationId| {
         let operation = history.operation(*o);
         let is_it = match own.is_of_scan() {

@@ -65,6 +65,7 @@ impl Index {
                 .collect(),
             session_begin: vec![0],
             moments: self.moments.clone(),
+            scanned: self.scanned.clone(),
             ..Index::default()
         };
         for (new, &old) in (0..).zip(sessions) {

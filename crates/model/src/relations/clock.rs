@@ -2,7 +2,7 @@
 
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::real_time::TimeChain;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{KeyId, OperationId, TransactionId};
 use rustc_hash::FxHashMap;
 
 /// Which transactions real time orders.
@@ -37,7 +37,7 @@ impl Index {
     /// These nodes and, ascending with them, the writers of what they read from keys that others of them use: in a part of the
     /// index a read is left out without its writer, and with it the order in which real time puts the users of the key.
     pub fn with_writers_of_shared_keys(&self, mut nodes: Vec<Node>) -> Vec<Node> {
-        let mut users: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut users: FxHashMap<KeyId, u32> = FxHashMap::default();
         for &node in &nodes {
             self.keys_used_by(node)
                 .for_each(|key| *users.entry(key).or_default() += 1);
@@ -45,7 +45,7 @@ impl Index {
         let reads = nodes
             .iter()
             .flat_map(|&node| self.reads_of(node))
-            .filter(|&read| users[&self.read_key[read]] > 1);
+            .filter(|&read| users[&self.key_id(self.read_key[read])] > 1);
         let writers: Vec<Node> = reads
             .map(|read| self.read_writer[read])
             .filter(|&writer| writer != NONE)
@@ -56,22 +56,39 @@ impl Index {
         nodes
     }
 
-    /// The keys that a node reads or writes; some may come more than once.
-    pub(super) fn keys_used_by(&self, node: Node) -> impl Iterator<Item = u32> + '_ {
+    /// The keys that a node reads or writes, then those that its scans were about; some may come more than once.
+    pub(super) fn keys_used_by(&self, node: Node) -> impl Iterator<Item = KeyId> + '_ {
         let (read, written) = (
             &self.read_key[self.reads_of(node)],
             &self.write_key[self.writes_of(node)],
         );
-        read.iter().chain(written).copied()
+        let scanned = match self.scanned.is_empty() {
+            true => None,
+            false => self.scanned.get(&self.transaction[node as usize]),
+        };
+        let keys = read.iter().chain(written).map(|&key| self.key_id(key));
+        keys.chain(scanned.into_iter().flatten().copied())
     }
 
     /// For each key the chain of those that read or write it.
     fn chains_by_key(&self) -> Vec<TimeChain> {
+        // By key: its number here; those that occur only in scans come after the others.
+        let mut numbers: FxHashMap<KeyId, usize> = FxHashMap::default();
+        if !(self.key_id.is_empty() && self.scanned.is_empty()) {
+            numbers.extend((0..self.n_keys()).map(|key| (self.key_id(key as u32), key)));
+        }
         let mut users: Vec<Vec<Node>> = vec![Vec::new(); self.n_keys()];
         for node in 0..self.n_nodes() as Node {
             for key in self.keys_used_by(node) {
-                if users[key as usize].last() != Some(&node) {
-                    users[key as usize].push(node);
+                let number = match numbers.is_empty() {
+                    true => key.index(),
+                    false => *numbers.entry(key).or_insert(users.len()),
+                };
+                if number == users.len() {
+                    users.push(Vec::new());
+                }
+                if users[number].last() != Some(&node) {
+                    users[number].push(node);
                 }
             }
         }

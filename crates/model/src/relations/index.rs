@@ -4,6 +4,7 @@ use super::appends::write_that_was_read;
 use super::{Edge, Reason, Relation};
 use crate::graph::Rows;
 use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
+use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
@@ -57,6 +58,8 @@ pub struct Index {
 
     /// The scans of the history, ascending; none if there are none.
     pub moments: Arc<[Moment]>,
+    /// By transaction with scans: the keys that these were about, as far as keys alone tell.
+    pub scanned: Arc<FxHashMap<TransactionId, Box<[KeyId]>>>,
 
     /// By node: its first entry in `write_*`.
     pub write_begin: Vec<u32>,

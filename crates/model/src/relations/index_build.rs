@@ -67,6 +67,9 @@ impl Index {
         let version_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;
         index.moments = moments(history);
+        let scanners = history.scans().iter().map(|scan| scan.transaction);
+        let keys = |t: TransactionId| (t, history.keys_scanned_by(t).collect());
+        index.scanned = Arc::new(scanners.map(keys).collect());
         index.collect_reads(history, resolution, choice, &version_of_write, &parts);
         drop(version_of_write);
         control.check()?;

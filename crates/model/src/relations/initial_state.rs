@@ -91,9 +91,7 @@ pub(super) fn may_set_up(history: &History, t: TransactionId) -> bool {
 
 /// Whether the user does not say which transactions set up the initial state.
 fn finds_set_up(history: &History) -> bool {
-    history.set_up().is_empty()
-        && history.rules().set_up != SetUpRule::Never
-        && !history.has_rows()
+    history.set_up().is_empty() && history.rules().set_up != SetUpRule::Never && !history.has_rows()
 }
 
 fn writes_initial_value(history: &History, o: usize) -> bool {

@@ -109,6 +109,7 @@ impl Index {
     pub(super) fn part_of(&self, contents: Contents) -> Index {
         let mut part = Index {
             moments: self.moments.clone(),
+            scanned: self.scanned.clone(),
             read_begin: vec![0],
             write_begin: vec![0],
             ..Index::default()

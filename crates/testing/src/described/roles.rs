@@ -37,8 +37,8 @@ impl ReadRoles<'_> {
         );
         let last =
             |before| last_write(self.reads.history, writer, operation.key, before) == Some(write);
-        let is_returned = operation.value == seen.value
-            || operation.value == self.reads.history.operation(read).value;
+        let is_returned =
+            operation.value == seen.value || self.reads.history.may_return(read, operation.value);
         match self.pattern {
             "TAP-b" => writer != reader && is_returned,
             "TAP-c" => writer == reader && write > read && is_returned,

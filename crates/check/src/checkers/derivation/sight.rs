@@ -14,8 +14,7 @@ pub(super) fn sees(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> b
     match facts.respected {
         None | Some(Respected::All | Respected::Serial) => depends(),
         Some(Respected::OfUpdates) => {
-            facts.index.is_item(read.read)
-                && facts.orders(case, (t2, read.t3), read.key).is_some()
+            facts.index.is_item(read.read) && facts.orders(case, (t2, read.t3), read.key).is_some()
         }
         Some(Respected::Direct) => direct(facts, case, t2, read.t3).is_some(),
         Some(Respected::Nothing) => false,

@@ -111,7 +111,9 @@ fn updates(index: &Index, control: &Control) -> Result<Vec<Update>, Interrupt> {
             }
         }
     }
-    updates.sort_unstable();
+    updates.sort_unstable_by_key(|&(key, slot, t, read)| {
+        (key, slot, t, !index.is_item(read as usize), read)
+    });
     // One transaction may read the version twice.
     updates.dedup_by_key(|&mut (key, slot, t, _)| (key, slot, t));
     Ok(updates)
@@ -168,10 +170,15 @@ fn instance(
     } else {
         Pattern::Divergence
     };
+    // Cursor stability protects no row of which a scan did not return the content.
+    let weakest = match index.is_item(read2) && index.is_item(read3) {
+        true => Level::CursorStability,
+        false => Level::UpdateAtomic,
+    };
     let violation = argument.violation(
         pattern,
         vec![other.id().to_owned(), "G-single".to_owned()],
-        LevelSet::upward(Level::CursorStability),
+        LevelSet::upward(weakest),
         Some(key),
         &order,
         Proof::Cycle(vec![t2_misses_t3, t3_first]),

@@ -249,7 +249,13 @@ impl<'a> Axioms<'a> {
         });
     }
 
-    fn add_open_read(&mut self, at: (Node, OperationId), key: u32, sources: &[Source], ambiguous: usize) {
+    fn add_open_read(
+        &mut self,
+        at: (Node, OperationId),
+        key: u32,
+        sources: &[Source],
+        ambiguous: usize,
+    ) {
         let (index, read, first) = (
             self.index,
             self.reads.len() as u32,

@@ -353,8 +353,8 @@ impl<'a> Join<'a> {
         let (aborted, candidates): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|&at| {
             self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted
         });
-        let last_counts = self.history.rules().duplicates == DuplicateRule::Last
-            && !self.history.has_rows();
+        let last_counts =
+            self.history.rules().duplicates == DuplicateRule::Last && !self.history.has_rows();
         let candidates = match (last_counts, candidates.last()) {
             (true, Some(&last)) => vec![last],
             _ => candidates,

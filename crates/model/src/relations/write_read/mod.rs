@@ -282,9 +282,14 @@ fn assumptions(
     let ambiguous = resolution.n_ambiguous();
     if ambiguous > 0 {
         sentences.push(format!(
-            "{ambiguous} read{} several possible writers, because values were written more than once; a level counts \
+            "{ambiguous} read{} several possible writers, because {}; a level counts \
              as satisfied if one choice of writers satisfies it.",
             if ambiguous == 1 { " has" } else { "s have" },
+            match history.has_rows() {
+                true =>
+                    "nothing tells which version a row had that was absent or not listed by a scan",
+                false => "values were written more than once",
+            },
         ));
     }
     sentences

@@ -89,7 +89,10 @@ impl<'a> Words<'a> {
     pub(in crate::counterexample) fn value(&self, operation: OperationId) -> Sentence {
         match self.history.operation(operation).value {
             Value::INITIAL => "its initial value".into(),
-            value => Sentence::name(self.history.value_name(value), Mention::Value(operation)),
+            _ => Sentence::name(
+                self.history.value_text(operation),
+                Mention::Value(operation),
+            ),
         }
     }
 
@@ -152,6 +155,16 @@ impl<'a> Words<'a> {
 
     /// `3285 that T297 read of key 4`; for a list its last element, ignoring the reader's own at its end.
     pub(in crate::counterexample) fn value_read(&self, read: OperationId) -> Sentence {
+        if let Some(scan) = self.history.scan_of(read) {
+            let (reader, key) = (
+                self.transaction(scan.transaction),
+                self.key_name(self.history.keys()[read.index()]),
+            );
+            return match self.history.is_unlisted(read) {
+                true => say!("version of {key} that {reader}'s scan did not list"),
+                false => say!("version of {key} that {reader}'s scan listed"),
+            };
+        }
         let value = match self.found(read) {
             Value::INITIAL => "initial value".into(),
             value => Sentence::name(self.history.value_name(value), Mention::Value(read)),
@@ -412,7 +425,7 @@ impl<'a> Words<'a> {
         let Some(list) = self.history.lists().read_by(read) else {
             return Some(say!(
                 "wrote {} to {}",
-                self.history.value_name(o.value),
+                self.history.value_text(read),
                 self.key(Some(o.key))
             ));
         };
