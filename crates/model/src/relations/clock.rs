@@ -74,13 +74,14 @@ impl Index {
     fn chains_by_key(&self) -> Vec<TimeChain> {
         // By key: its number here; those that occur only in scans come after the others.
         let mut numbers: FxHashMap<KeyId, usize> = FxHashMap::default();
-        if !(self.key_id.is_empty() && self.scanned.is_empty()) {
+        let are_ids = self.key_id.is_empty() && self.scanned.is_empty();
+        if !are_ids {
             numbers.extend((0..self.n_keys()).map(|key| (self.key_id(key as u32), key)));
         }
         let mut users: Vec<Vec<Node>> = vec![Vec::new(); self.n_keys()];
         for node in 0..self.n_nodes() as Node {
             for key in self.keys_used_by(node) {
-                let number = match numbers.is_empty() {
+                let number = match are_ids {
                     true => key.index(),
                     false => *numbers.entry(key).or_insert(users.len()),
                 };
