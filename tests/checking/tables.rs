@@ -3,10 +3,12 @@
 use crate::common;
 use crate::lattice::{ask, asked, compare};
 
+use common::forgeries::refused;
 use common::lattice::Verdicts;
+use common::oracle::LEVELS;
 use common::random::for_seeds;
 use common::tables::{decided, random, satisfied};
-use isoscope::checkers::Verdict;
+use isoscope::checkers::{Level, Verdict};
 use serde_json::Value as Json;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -88,7 +90,8 @@ fn both_formats_keep_scans() {
 }
 
 /// The levels that are defined by states and sets of visible transactions, against these definitions; the evidence at all
-/// levels is verified.
+/// levels is verified, and forged evidence is refused: a case left out or told twice, a violation of a level that holds, the
+/// witness of one that does not.
 #[test]
 fn random_histories_agree_with_the_definitions() {
     let decided = decided();
@@ -118,6 +121,14 @@ fn random_histories_agree_with_the_definitions() {
                 return Err(told(format!("{code}: found {holds}")));
             }
             counts[usize::from(holds)].fetch_add(1, Ordering::Relaxed);
+        }
+        if seed % 8 == 0 {
+            let verdict = |level: Level| match findings.level(level)?.verdict {
+                Verdict::Satisfied(_) => Some(true),
+                Verdict::Violated => Some(false),
+                Verdict::Undecided(_) => None,
+            };
+            refused(&history, &findings, LEVELS.map(verdict)).map_err(told)?;
         }
         counts[2].fetch_add(u64::from(!history.scans().is_empty()), Ordering::Relaxed);
         Ok(())

@@ -1181,7 +1181,17 @@ fn a_server_that_is_stopped_is_started_as_it_was() {
         .filter(|&t| history.outcome(t) == Outcome::Committed)
         .count();
     assert!(n_committed > 100, "{n_committed}: it came back");
-    assert!(is_satisfied(&check(&history), Level::StrictSerializability));
+    let findings = check(&history);
+    let told = || {
+        let verdict = findings.level(Level::StrictSerializability);
+        let first = findings.violations.first();
+        format!("{verdict:?} {first:?}, kept in {:?}", folder.path())
+    };
+    if !is_satisfied(&findings, Level::StrictSerializability) {
+        let told = told();
+        std::mem::forget(folder);
+        panic!("{told}");
+    }
 }
 
 /// A small file system in memory, gone with the test; none where this user may not mount one.

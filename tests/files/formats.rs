@@ -380,7 +380,7 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
     let text = "initial: none\na: [r x init, w \"k 1\" -7]* T3 [r x ?]? # why\nb: []! [w x 18446744073709551615]@-4..9\r\nc:\n\
          d: [a l 1, a l \"1 2\"] [r l [1 \"1 2\"], r l [], n x 3, n x init]\n";
     let plume = "\u{feff}w(1,1,0,0)\r\nr(18446744073709551615,0,1,2)\n\nw(1,2,0,-1)\nw(3,0,-1,-1)\nr(1,1,1,-5)\n";
-    let hist = "// ü\n[x:=1 ü_2==?] [x==0]!\n---\n---\n[x==1 y:=18446744073709551613]\n";
+    let hist = "// ü\n[x:=1 ü_2==?] [x==0]!\n---\n---\n[x==1 y:=18446744073709551609]\n";
     let json = String::from_utf8(
         written(&formats::text::parse(text).expect("valid"), "json").expect("sayable"),
     );

@@ -680,7 +680,7 @@ impl History {
     }
 
     /// An operation in the usual notation: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// if only that is known, `s(x) = absent` for a row of a scan, `d(x) = absent` for a delete. A long list is shortened, and says by how much.
+    /// if only that is known, `s(x) = absent` for a row of a scan, `d(x)` for a delete. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let (head, value) = self.operation_parts(operation);
         head + &value
@@ -712,7 +712,7 @@ impl History {
         let name = self.key_name(key);
         match kind {
             OperationKind::Write if self.lists.is_list(key) => format!("append({name}) "),
-            OperationKind::Write if value == Value::ABSENT => format!("d({name}) = "),
+            OperationKind::Write if value == Value::ABSENT => format!("d({name})"),
             OperationKind::Write => format!("w({name}) = "),
             OperationKind::Read if self.differs_from(operation).is_some() => {
                 format!("r({name}) ≠ ")
@@ -727,7 +727,10 @@ impl History {
         operation: OperationId,
         list: impl Fn(&[Value]) -> String,
     ) -> String {
-        let kind = self.kinds[operation.index()];
+        let Operation { kind, value, .. } = self.operation(operation);
+        if kind == OperationKind::Write && value == Value::ABSENT {
+            return String::new();
+        }
         let recorded = self
             .lists
             .recorded_by(operation)

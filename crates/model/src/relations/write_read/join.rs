@@ -313,16 +313,18 @@ impl<'a> Join<'a> {
         })
         .collect();
         chain.reverse();
-        self.read_of_chain(operation, transaction, own, chain)
+        let key = self.history.keys()[operation as usize];
+        let may_be_initial = self.history.may_be_initial(key, value);
+        self.read_of_chain((operation, transaction), own, chain, may_be_initial)
     }
 
-    /// The code of a read that one of these writes, which are ascending, or ⊥ explains.
+    /// The code of a read, given with its transaction, that one of these writes, which are ascending, or ⊥ explains.
     pub(super) fn read_of_chain(
         &mut self,
-        operation: u32,
-        transaction: u32,
+        (operation, transaction): (u32, u32),
         own: Option<u32>,
         chain: Vec<u32>,
+        may_be_initial: bool,
     ) -> u32 {
         let after_own_write = own.is_some();
         let (own_writes, others): (Vec<u32>, Vec<u32>) = chain
@@ -338,7 +340,6 @@ impl<'a> Join<'a> {
         let is_aborted = |at: &u32| {
             self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted
         };
-        let may_be_initial = self.history.may_return_initial(read);
         let may_be_of_others =
             own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
         if let Some(overwritten) = own_operations()

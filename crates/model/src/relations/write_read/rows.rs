@@ -38,7 +38,7 @@ impl Join<'_> {
         }
         let chain: Vec<u32> = all.filter(|&at| explains(at)).collect();
         if !chain.is_empty() {
-            return self.read_of_chain(operation, transaction, own, chain);
+            return self.read_of_chain((operation, transaction), own, chain, may_be_initial);
         }
         if !may_be_initial {
             return THIN_AIR;

@@ -417,17 +417,23 @@ fn initial_values(example: &Counterexample) -> Option<String> {
         .filter(|_| is_thin_air)
         .map(|o| history.keys()[o]);
     let instead = of_keys.filter_map(|key| Some((key, history.initial_value_of(key)?)));
+    let known = |o: &Operation| match o.value {
+        value if value.is_of_scan() => history.initial_value_of(o.key).unwrap_or(Value::ABSENT),
+        value => value,
+    };
+    let said = |(key, value): (KeyId, Value)| match value {
+        Value::ABSENT => format!("{} is absent at first", history.key_name(key)),
+        value => format!(
+            "{} = {} is the initial version",
+            history.key_name(key),
+            history.value_name(value)
+        ),
+    };
     let mut others: Vec<String> = other_than_usual
-        .map(|o| (o.key, o.value))
+        .map(|o| (o.key, known(o)))
         .chain(instead)
         .filter(|(key, _)| !history.lists().is_list(*key))
-        .map(|(key, value)| {
-            format!(
-                "{} = {} is the initial version",
-                history.key_name(key),
-                history.value_name(value)
-            )
-        })
+        .map(said)
         .collect();
     others.sort_unstable();
     others.dedup();

@@ -6,7 +6,7 @@ use super::words::Words;
 use super::wrong_values::wrong_value_title;
 use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list, new_then_old};
 use crate::counterexample::sentence::{Sentence, say};
-use isoscope_check::checkers::{Proof, Supposed, Violation};
+use isoscope_check::checkers::{Pattern, Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 
@@ -100,6 +100,15 @@ fn paper_of(code: &str) -> Option<&'static str> {
 
 fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
     match claim {
+        Claim::WrongValue {
+            pattern: Pattern::ThinAirRead,
+            reads,
+        } if reads
+            .first()
+            .is_some_and(|&read| history.operation(read).value.is_of_scan()) =>
+        {
+            "A scan returned what no state of the table explains"
+        }
         Claim::WrongValue { pattern, reads } => wrong_value_title(
             *pattern,
             reads.len(),

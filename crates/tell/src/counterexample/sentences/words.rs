@@ -56,6 +56,9 @@ impl<'a> Words<'a> {
         if let Some(other) = self.history.differs_from(operation) {
             return say!("{key} ≠ {}", self.history.value_name(other));
         }
+        if self.is_delete(operation) {
+            return key;
+        }
         if self.is_append(operation) {
             return say!("{} to {key}", self.value(operation));
         }
@@ -84,6 +87,11 @@ impl<'a> Words<'a> {
     fn is_append(&self, operation: OperationId) -> bool {
         let o = self.history.operation(operation);
         o.kind == OperationKind::Write && self.history.lists().is_list(o.key)
+    }
+
+    fn is_delete(&self, operation: OperationId) -> bool {
+        let o = self.history.operation(operation);
+        o.kind == OperationKind::Write && o.value == Value::ABSENT
     }
 
     pub(in crate::counterexample) fn value(&self, operation: OperationId) -> Sentence {
@@ -121,6 +129,8 @@ impl<'a> Words<'a> {
     fn verb(&self, operation: Option<OperationId>, of_write: &'static str) -> &'static str {
         if operation.is_some_and(|write| self.is_append(write)) {
             "appended"
+        } else if operation.is_some_and(|write| self.is_delete(write)) {
+            "deleted"
         } else {
             of_write
         }
@@ -137,6 +147,7 @@ impl<'a> Words<'a> {
             Some(write) if self.is_append(write) => {
                 say!("without the {} that {writer} appended", self.value(write))
             }
+            Some(write) if self.is_delete(write) => say!("not {writer}'s delete"),
             Some(write) => say!("not {writer}'s newer {}", self.value(write)),
             None => say!("not what {writer} wrote"),
         }
@@ -233,6 +244,29 @@ impl<'a> Words<'a> {
                 let place = append.index() - self.history.operation_range(t).start + 1;
                 say!("operation {place} of {}", self.transaction(t))
             }
+        }
+    }
+
+    /// What a scan returned that no version of a row explains: "b1's scan listed x twice"; none for other reads.
+    pub(in crate::counterexample) fn inexplicable_row(
+        &self,
+        read: OperationId,
+    ) -> Option<Sentence> {
+        let scan = self.history.scan_of(read)?;
+        let reader = self.transaction(scan.transaction);
+        let key = self.short_key(self.history.keys()[read.index()]);
+        match self.history.values()[read.index()] {
+            Value::TWICE => Some(say!("{reader}'s scan listed {key} twice")),
+            Value::UNLISTED if scan.asked.predicate.is_of_keys() => Some(say!(
+                "{reader}'s scan did not list {key}, which was never absent"
+            )),
+            Value::UNLISTED => Some(say!(
+                "{reader}'s scan did not list {key}, every version of which matches"
+            )),
+            Value::LISTED => Some(say!(
+                "{reader}'s scan listed {key}, no version of which matches"
+            )),
+            _ => None,
         }
     }
 
@@ -427,7 +461,8 @@ impl<'a> Words<'a> {
                 "wrote {} to {}",
                 self.history.value_text(read),
                 self.key(Some(o.key))
-            ));
+            ))
+            .filter(|_| !o.value.is_of_scan());
         };
         let aborted = |element: &&Value| {
             let mut operations = (0..self.history.n_operations()).map(OperationId::new);

@@ -22,6 +22,9 @@ impl Speaker<'_> {
                 say!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
             }
             Pattern::IncompatibleOrder if reads.len() == 1 => "No order of these appends makes this list".into(),
+            Pattern::ThinAirRead if words.inexplicable_row(read).is_some() => {
+                "A scan returns each row once that matches in the state that it sees, and no other".into()
+            }
             Pattern::ThinAirRead => {
                 "A transaction may read only the initial value, its own writes and what other committed transactions wrote".into()
             }

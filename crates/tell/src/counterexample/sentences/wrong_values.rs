@@ -58,6 +58,9 @@ impl Speaker<'_> {
         if let Some(said) = self.wrong_list(pattern, reads, &writes) {
             return said;
         }
+        if let (Pattern::ThinAirRead, Some(said)) = (pattern, words.inexplicable_row(read)) {
+            return said;
+        }
         match pattern {
             Pattern::ThinAirRead
                 if words
