@@ -567,6 +567,35 @@ fn the_reader_and_the_schema_agree() {
     ] {
         agree(operation(text), is_right);
     }
+    for (text, is_right) in [
+        (r#"["i","x",3],["d","x"],["r","x",{"absent":true}]"#, true),
+        (
+            r#"["s",{},{"rows":[["x",1],[2,"b"]]}],["s",{"table":"t"},{"keys":[]}]"#,
+            true,
+        ),
+        (r#"["s",{"where":["mod",3,1]},{"rows":[]}]"#, true),
+        (
+            r#"["s",{"where":["and",["not",["=","a"]],["key",null,5]]},{"rows":[]}]"#,
+            true,
+        ),
+        (
+            r#"["s",{"where":["key in","a",5]},{"keys":["a"]}],["s",{"where":["<",-4]},{"rows":[]}]"#,
+            true,
+        ),
+        (r#"["d","x",3]"#, false),
+        (r#"["i","x"]"#, false),
+        (r#"["r","x",{"absent":false}]"#, false),
+        (r#"["r","x",{}]"#, false),
+        (r#"["s",{}]"#, false),
+        (r#"["s",{},{}]"#, false),
+        (r#"["s",{},{"rows":[],"keys":[]}]"#, false),
+        (r#"["s",{},{"rows":["x"]}]"#, false),
+        (r#"["s",{"where":["mod",0,0]},{"rows":[]}]"#, false),
+        (r#"["s",{"where":["like","a"]},{"rows":[]}]"#, false),
+        (r#"["s",{"where":"v = 1"},{"rows":[]}]"#, false),
+    ] {
+        agree(operation(text), is_right);
+    }
 }
 
 /// What IsoScope and the SQLite driver say to each other while a history is recorded.

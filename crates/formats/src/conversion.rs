@@ -183,6 +183,7 @@ pub fn convert(
     };
     let writer = writer(format).map_err(|error| failed(error.into(), false))?;
     super::refuse_other_data(history, format).map_err(|error| failed(error.into(), false))?;
+    super::refuse_rows(history, format).map_err(|error| failed(error.into(), false))?;
     let format = super::format(format).map_or("", |format| format.name);
     let target = Target {
         format,

@@ -123,6 +123,11 @@ impl PaperCheck<'_> {
                 "the checker {checker} does not decide {level}"
             )));
         }
+        if self.input.history.has_rows() {
+            return Err(Cause::Unsupported(format!(
+                "the checker {checker} knows no scans"
+            )));
+        }
         let resolution = self.input.resolution;
         if resolution.has_multiple_sources() {
             return Err(Cause::AmbiguousReads(

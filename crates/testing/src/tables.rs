@@ -541,11 +541,11 @@ impl Store<'_> {
                 if self.rng.u8(0..100) < noise {
                     let key = self.rng.usize(0..self.n_keys);
                     let other = self.rng.usize(0..n);
-                    let written = self.wishes[other].iter().filter_map(|wish| match wish {
+                    let mut written = self.wishes[other].iter().filter_map(|wish| match wish {
                         Wish::Write(of, value) if *of == key && other != t => Some(*value),
                         _ => None,
                     });
-                    now[key] = written.last().unwrap_or(self.initial[key]);
+                    now[key] = written.next_back().unwrap_or(self.initial[key]);
                 }
                 for (key, value) in own.iter().enumerate() {
                     now[key] = value.unwrap_or(now[key]);

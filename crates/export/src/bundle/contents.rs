@@ -1,7 +1,7 @@
 //! The contents of a report, in order: what happened, in which setting, why it is a contradiction, why to believe it,
 //! how often it happens, how to run it.
 
-use super::{Brief, Made, setting, trust};
+use super::{Brief, Made, Scripts, setting, trust};
 use crate::reproduce::Plan;
 use isoscope_formats::fields::{self, Fields};
 use isoscope_model::control::Control;
@@ -81,8 +81,10 @@ fn circumstances(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
         "What the history does not say is marked with … for you to fill in.",
     )]);
     report.blocks.push(setting::table(made.brief));
-    report.heading(2, "How to reproduce it");
-    to_run(report, made);
+    if let Some(scripts) = &made.scripts {
+        report.heading(2, "How to reproduce it");
+        to_run(report, made, scripts);
+    }
     report.heading(2, "Files");
     files(report, made, whole_in_one);
     report.heading(2, "Regenerating this report");
@@ -183,10 +185,13 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
         |place| format!(" {place}"),
         |others| format!("+ {}", counted(others, "other operation")),
     ));
-    report.paragraph(vec![text(
-        "Transactions are in the order of their statements under “How to reproduce it”, which need not be the order in \
-         which they ran.",
-    )]);
+    let order = match history.has_rows() {
+        true => "Transactions are in an order that explains most of what was read,",
+        false => "Transactions are in the order of their statements under “How to reproduce it”,",
+    };
+    report.paragraph(vec![text(format!(
+        "{order} which need not be the order in which they ran."
+    ))]);
 }
 
 fn argument(report: &mut Document, explanation: &Explanation) {
@@ -315,8 +320,8 @@ fn how_much(report: &mut Document, made: &Made<'_>) {
     }
 }
 
-fn to_run(report: &mut Document, made: &Made<'_>) {
-    let isolation = made.scripts.isolation;
+fn to_run(report: &mut Document, made: &Made<'_>, scripts: &Scripts) {
+    let isolation = scripts.isolation;
     let weaker: Vec<&str> = made
         .plan
         .shown_at
@@ -338,7 +343,7 @@ fn to_run(report: &mut Document, made: &Made<'_>) {
             .to_owned(),
     };
     report.paragraph(vec![text(said)]);
-    let sql = &made.scripts.sql;
+    let sql = &scripts.sql;
     report.blocks.push(if sql.lines().count() > SHOWN_LINES {
         Block::Folded {
             title: "reproduce.sql".into(),
@@ -382,7 +387,9 @@ fn files(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
         rows.push(vec![vec![code(file.name)], about]);
     }
     if !whole_in_one {
-        for (name, about) in super::OTHER_FILES {
+        let is_there =
+            |(name, _): &&(&str, &str)| made.scripts.is_some() || !name.starts_with("reproduce.");
+        for (name, about) in super::OTHER_FILES.iter().filter(is_there) {
             rows.push(vec![vec![code(*name)], vec![text(*about)]]);
         }
     }
@@ -417,11 +424,13 @@ fn files(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
             &String::from_utf8_lossy(&file.bytes),
         ));
     }
-    report.blocks.push(folded(
-        "reproduce.spec, for PostgreSQL's isolationtester",
-        "none",
-        &made.scripts.spec,
-    ));
+    if let Some(scripts) = &made.scripts {
+        report.blocks.push(folded(
+            "reproduce.spec, for PostgreSQL's isolationtester",
+            "none",
+            &scripts.spec,
+        ));
+    }
     report
         .blocks
         .push(folded("picture.mmd, for Mermaid", "none", &made.mermaid));

@@ -138,8 +138,10 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
             export(kind, &made.picture)?,
         );
     }
-    add("reproduce.sql", made.scripts.sql.into_bytes());
-    add("reproduce.spec", made.scripts.spec.into_bytes());
+    if let Some(scripts) = made.scripts {
+        add("reproduce.sql", scripts.sql.into_bytes());
+        add("reproduce.spec", scripts.spec.into_bytes());
+    }
     for file in made.histories {
         add(file.name, file.bytes);
     }
@@ -157,7 +159,8 @@ struct Made<'a> {
     brief: &'a Brief<'a>,
     picture: Picture,
     plan: Plan,
-    scripts: Scripts,
+    /// None where rows come and go: the scripts have no scans.
+    scripts: Option<Scripts>,
     histories: Vec<histories::HistoryFile>,
     left_out: Vec<histories::LeftOut>,
     mermaid: String,
@@ -184,11 +187,11 @@ impl<'a> Made<'a> {
             headline: narrate::headline(example, explanation),
             origin: picture.footer.join(" · "),
         };
-        let scripts = Scripts {
+        let scripts = (!example.history.has_rows()).then(|| Scripts {
             isolation,
             sql: reproduce::sql(&reproduction),
             spec: reproduce::spec(&reproduction),
-        };
+        });
         let (histories, left_out) = histories::histories(example, control);
         let mermaid = String::from_utf8_lossy(&export(ExportKind::Mermaid, &picture)?).into_owned();
         Ok(Made {

@@ -324,6 +324,9 @@ impl HistoryReading<'_> {
                 line: line(at),
             });
         }
+        if history.has_rows() {
+            foreign = Some("keys are rows that are inserted, deleted or scanned");
+        }
         if history.set_up().contains(&t) {
             foreign = Some("a transaction sets up the initial state");
         }

@@ -1,6 +1,6 @@
 //! JSON → history, in one pass.
 
-use super::scan::{self, NamedRows};
+use super::scan::{self, Predicates};
 use super::{FORMAT, SCHEMA};
 use crate::error::ReadError;
 use crate::raw_json::message;
@@ -25,7 +25,7 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
     let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
     let mut state = State {
         builder,
-        predicates: NamedRows::new(),
+        predicates: Predicates::new(),
         bytes,
         watch,
         passed: 0,
@@ -66,7 +66,7 @@ fn read_error(error: &serde_json::Error) -> ReadError {
 
 struct State<'a> {
     builder: Builder,
-    predicates: NamedRows,
+    predicates: Predicates,
     bytes: &'a [u8],
     watch: Watch<'a>,
     /// Some byte that was read, and its line, from 1.
@@ -182,11 +182,16 @@ impl<'de> Deserialize<'de> for Third {
                 Ok(Third::Name(Name::Text(text.to_owned())))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Third, A::Error> {
-                let field = fields.next_entry::<String, bool>()?;
-                let is_last = fields.next_key::<String>()?.is_none();
-                match field {
-                    Some((name, true)) if name == "absent" && is_last => Ok(Third::Absent),
-                    _ => Err(A::Error::custom("expected {\"absent\": true}")),
+                let mut is_absent = false;
+                while let Some(field) = fields.next_key::<String>()? {
+                    match field.as_str() {
+                        "absent" => is_absent = fields.next_value()?,
+                        _ => drop(fields.next_value::<IgnoredAny>()?),
+                    }
+                }
+                match is_absent {
+                    true => Ok(Third::Absent),
+                    false => Err(A::Error::custom("expected {\"absent\": true}")),
                 }
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Third, A::Error> {

@@ -3,15 +3,15 @@
 use super::read::{Name, Placed, values};
 use crate::name;
 use isoscope_model::history::{
-    Asked, Builder, Draft, History, KeyId, OperationId, Predicate, Returned, Scan, Value,
+    Asked, Builder, Draft, History, KeyId, NamedRows, OperationId, Predicate, Returned, Scan, Value,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Rows with their names, by the name of the predicate that they match.
-pub(super) type NamedRows = BTreeMap<String, Arc<BTreeSet<(Box<str>, Box<str>)>>>;
+/// The rows that match each named predicate.
+pub(super) type Predicates = BTreeMap<String, Arc<NamedRows>>;
 
 /// What a scan asked for, its second element.
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ pub(super) struct ReturnedFields {
 /// What was expected.
 pub(super) fn add(
     builder: &mut Builder,
-    named: &NamedRows,
+    named: &Predicates,
     Placed(draft, line): Placed<Draft>,
     AskedFields { table, r#where }: AskedFields,
     ReturnedFields { rows, keys }: ReturnedFields,
@@ -83,7 +83,7 @@ fn name_of(json: &Json) -> Result<Box<str>, String> {
 }
 
 /// The predicate of an array like `["mod", 3, 1]`.
-fn predicate(json: &Json, named: &NamedRows) -> Result<Predicate, String> {
+fn predicate(json: &Json, named: &Predicates) -> Result<Predicate, String> {
     let unknown = || {
         format!(
             "expected a predicate like [\"=\", 1], [\"<\", 1], [\"mod\", 3, 1], [\"key\", \"a\", \"b\"], [\"key in\", \"a\"], \

@@ -110,9 +110,8 @@ impl JsonSchema for Operation {
         let list = json_schema!({ "type": "array", "items": name });
         let absent = json_schema!({
             "type": "object",
-            "properties": { "absent": { "const": true } },
+            "properties": { "absent": { "const": true, "description": "There was no such row." } },
             "required": ["absent"],
-            "additionalProperties": false,
         });
         let delete = json_schema!({
             "description": "A delete of a row.",
@@ -124,13 +123,19 @@ impl JsonSchema for Operation {
         let asked = json_schema!({
             "description": "The table, whose keys begin with its name and a slash (by default all keys), and the predicate.",
             "type": "object",
-            "properties": { "table": { "type": "string" }, "where": generator.subschema_for::<Predicate>() },
+            "properties": {
+                "table": { "type": "string", "description": "The name of the table." },
+                "where": { "description": "Which rows.", "allOf": [generator.subschema_for::<Predicate>()] },
+            },
         });
         let row = json_schema!({ "type": "array", "prefixItems": [name, name], "minItems": 2, "maxItems": 2 });
         let returned = json_schema!({
             "description": "Exactly the rows, or only their keys, that matched.",
             "type": "object",
-            "properties": { "rows": { "type": "array", "items": row }, "keys": list },
+            "properties": {
+                "rows": { "type": "array", "items": row, "description": "Keys and values." },
+                "keys": { "type": "array", "items": name, "description": "Keys, without the table." },
+            },
             "oneOf": [{ "required": ["rows"] }, { "required": ["keys"] }],
         });
         let scan = json_schema!({

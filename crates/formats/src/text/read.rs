@@ -5,10 +5,11 @@ use crate::error::{ReadError, excerpt};
 use crate::{Input, Place, Problem, name};
 use isoscope_model::control::Control;
 use isoscope_model::history::{
-    BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value,
+    BuildError, Builder, Draft, History, Incident, Interval, NamedRows, OperationKind, Outcome,
+    Value,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Numbers of so many digits fit; longer ones are read as names.
@@ -45,7 +46,7 @@ pub(super) struct Parser<'a> {
     control: &'a Control,
     pub(super) builder: Builder,
     /// By name.
-    pub(super) predicates: BTreeMap<String, Arc<BTreeSet<(Box<str>, Box<str>)>>>,
+    pub(super) predicates: BTreeMap<String, Arc<NamedRows>>,
     /// `None` for "none".
     initial: Option<String>,
 }

@@ -57,7 +57,7 @@ pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
 pub use numbers::{counted, grouped};
 pub use origin::{LEVEL_CLAIMED, Origin, Spot, TESTED, Unit};
-pub use predicate::{Predicate, compare as compare_keys};
+pub use predicate::{NamedRows, Predicate, compare as compare_keys};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
@@ -680,7 +680,7 @@ impl History {
     }
 
     /// An operation in the usual notation: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// if only that is known, `s(x) = absent` for a row of a scan, `d(x)` for a delete. A long list is shortened, and says by how much.
+    /// if only that is known, `s(x where v < 3) = no match` for a row of a scan, `d(x)` for a delete. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let (head, value) = self.operation_parts(operation);
         head + &value
@@ -717,7 +717,12 @@ impl History {
             OperationKind::Read if self.differs_from(operation).is_some() => {
                 format!("r({name}) ≠ ")
             }
-            OperationKind::Read if self.scan_of(operation).is_some() => format!("s({name}) = "),
+            OperationKind::Read if let Some(scan) = self.scan_of(operation) => {
+                match scan.asked.predicate.text(&visible_name) {
+                    every if every.is_empty() => format!("s({name}) = "),
+                    predicate => format!("s({name} where {predicate}) = "),
+                }
+            }
             OperationKind::Read => format!("r({name}) = "),
         }
     }

@@ -35,8 +35,11 @@ pub enum Predicate {
     /// The other does not hold.
     Not(Arc<Predicate>),
     /// The row is one of those that a file lists under a name.
-    Named(Box<str>, Arc<BTreeSet<(Box<str>, Box<str>)>>),
+    Named(Box<str>, Arc<NamedRows>),
 }
+
+/// Rows that a file lists under a name, each a key and a value.
+pub type NamedRows = BTreeSet<(Box<str>, Box<str>)>;
 
 impl Predicate {
     /// Whether a row that is there matches.
@@ -135,7 +138,7 @@ impl Predicate {
     }
 
     /// The named sets of rows in it.
-    pub fn named(&self) -> Vec<(&str, &BTreeSet<(Box<str>, Box<str>)>)> {
+    pub fn named(&self) -> Vec<(&str, &NamedRows)> {
         match self {
             Predicate::And(one, other) => [one.named(), other.named()].concat(),
             Predicate::Not(other) => other.named(),

@@ -214,6 +214,11 @@ fn checked(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> O
     };
     match written.as_slice() {
         [] => None,
+        [(read, writer)] if whole.operation(*read).value.is_of_scan() => Some(format!(
+            "Checked: no other version of {} in {all} explains the scan than that of {}.",
+            words.key_name(whole.operation(*read).key),
+            words.transaction(*writer)
+        )),
         [(read, writer)] if !whole.lists().is_list(whole.operation(*read).key) => Some(format!(
             "Checked: only {} wrote {} in {all}.",
             words.transaction(*writer),
