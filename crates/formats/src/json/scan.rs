@@ -133,8 +133,9 @@ pub(super) fn operation(history: &History, scan: &Scan) -> Json {
     if let Some(table) = &scan.asked.table {
         asked.insert("table".to_owned(), json!(table));
     }
-    if *scan.asked.predicate != Predicate::Every {
-        asked.insert("where".to_owned(), of_predicate(&scan.asked.predicate));
+    let predicate = scan.predicate();
+    if *predicate != Predicate::Every {
+        asked.insert("where".to_owned(), of_predicate(&predicate));
     }
     let row = |o: OperationId| {
         let key = history.key_names().text(history.keys()[o.index()].index());

@@ -178,9 +178,7 @@ fn push_predicates(line: &mut String, history: &History) {
 
 fn push_scan(line: &mut String, history: &History, scan: &Scan) {
     let Asked {
-        table,
-        predicate,
-        returned,
+        table, returned, ..
     } = &scan.asked;
     line.push_str("s ");
     if let Some(table) = table {
@@ -196,7 +194,7 @@ fn push_scan(line: &mut String, history: &History, scan: &Scan) {
         }
         text
     };
-    let predicate = predicate.text(&quoted);
+    let predicate = scan.predicate().text(&quoted);
     if !predicate.is_empty() {
         line.push_str(&format!("({predicate}) "));
     }

@@ -205,7 +205,9 @@ pub(super) fn are_all_read(history: &History) -> Result<(), String> {
             .map(|o| history.keys()[o as usize])
             .collect();
         let is_silent = |key: &KeyId| {
+            let name = history.key_names().get(key.index());
             read.contains(key)
+                || (scan.asked.row(&name)).is_some_and(|row| scan.silent.contains(row))
                 || !versions[key]
                     .iter()
                     .any(|&version| is_found(history, &scan.asked, *key, version))

@@ -51,6 +51,8 @@ impl Asked {
 pub struct Scan {
     /// What it asked for.
     pub asked: Asked,
+    /// In a part of a history: the rows, by their names in the table, of which it says nothing any more.
+    pub silent: BTreeSet<Box<str>>,
     /// Whose it is.
     pub transaction: TransactionId,
     /// Its reads: the rows that it listed, then those that it did not, each in the order of keys. May be empty.
@@ -62,6 +64,14 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// The predicate without what it says nothing of.
+    pub fn predicate(&self) -> Arc<Predicate> {
+        match self.silent.is_empty() {
+            true => self.asked.predicate.clone(),
+            false => self.asked.predicate.without_keys(self.silent.clone()),
+        }
+    }
+
     /// The reads of the rows that it listed.
     pub fn listed(&self) -> impl ExactSizeIterator<Item = OperationId> + use<> {
         (self.reads.start..self.reads.start + self.n_listed).map(OperationId)
@@ -213,7 +223,9 @@ impl History {
             keys.filter(move |key| {
                 let name = self.key_names.text(key.index());
                 let row = scan.asked.row(&name);
-                row.is_some_and(|row| scan.asked.predicate.may_concern(row))
+                row.is_some_and(|row| {
+                    scan.asked.predicate.may_concern(row) && !scan.silent.contains(row)
+                })
             })
         })
     }
@@ -277,6 +289,7 @@ impl History {
                 new.lines.resize(new.kinds.len(), line);
                 new.scans.push(Scan {
                     asked: draft.asked,
+                    silent: BTreeSet::new(),
                     transaction: t,
                     reads,
                     n_listed: draft.n_listed,
@@ -324,17 +337,13 @@ impl History {
         let scan = |scan: &Scan| {
             let range = |range: Range<u32>| kept_before(range.start)..kept_before(range.end);
             let dropped = scan.reads.clone().map(OperationId).filter(|&o| !is_kept(o));
-            let silent: BTreeSet<Box<str>> = dropped
+            let silent = dropped
                 .map(|o| self.keys[o.index()])
                 .filter(|&key| occurs(key))
-                .filter_map(|key| Some(scan.asked.row(&self.key_names.text(key.index()))?.into()))
-                .collect();
-            let mut asked = scan.asked.clone();
-            if !silent.is_empty() {
-                asked.predicate = asked.predicate.without_keys(silent);
-            }
+                .filter_map(|key| Some(scan.asked.row(&self.key_names.text(key.index()))?.into()));
             Some(Scan {
-                asked,
+                asked: scan.asked.clone(),
+                silent: silent.chain(scan.silent.iter().cloned()).collect(),
                 transaction: transaction(scan.transaction)?,
                 reads: range(scan.reads.clone()),
                 n_listed: range(scan.reads.start..scan.reads.start + scan.n_listed).len() as u32,
