@@ -250,7 +250,12 @@ fn arrow(
         .filter(|read| {
             edge.relation == Relation::WriteRead && history.lists().read_by(*read).is_none()
         })
-        .map(|read| format!(" = {}", history.value_text(read)));
+        .map(|read| {
+            let is_of_scan = history.operation(read).value.is_of_scan();
+            let version = edge.from_operation.filter(|_| is_of_scan);
+            let value = version.map(|write| history.value_name(history.operation(write).value));
+            format!(" = {}", value.unwrap_or_else(|| history.value_text(read)))
+        });
     let label = match edge.key {
         Some(key) => format!(
             "{} {}{}",

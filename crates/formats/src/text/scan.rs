@@ -13,7 +13,12 @@ const MOST_NESTED: usize = 64;
 impl Parser<'_> {
     /// `predicate NAME: x 1, y 2`, whose first word has been taken.
     pub(super) fn predicate_line(&mut self) -> Result<(), ReadError> {
+        let begin = self.at;
         let name = self.name("the name of a predicate")?.text.into_owned();
+        if self.predicates.contains_key(&name) {
+            self.at = begin;
+            return self.fail("a predicate that no line above defines");
+        }
         self.symbol(b':', "`:` after the name of the predicate")?;
         let mut rows = BTreeSet::new();
         while !self.at_end_of_statement() {

@@ -23,6 +23,9 @@ pub enum BuildError {
         /// "operations", "keys", …
         what: &'static str,
     },
+    /// Rows have single values.
+    #[error("a scan is about a key that holds a list: only rows with single values can be scanned")]
+    ListScanned,
 }
 
 /// A transaction under construction: a place in the order in which [`Builder::transaction`] was called.

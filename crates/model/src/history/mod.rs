@@ -680,7 +680,7 @@ impl History {
     }
 
     /// An operation in the usual notation: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// if only that is known, `s(x where v < 3) = no match` for a row of a scan, `d(x)` for a delete. A long list is shortened, and says by how much.
+    /// if only that is known, `s(v < 3) x = no match` for a row of a scan, `d(x)` for a delete. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let (head, value) = self.operation_parts(operation);
         head + &value
@@ -720,7 +720,7 @@ impl History {
             OperationKind::Read if let Some(scan) = self.scan_of(operation) => {
                 match scan.asked.predicate.text(&visible_name) {
                     every if every.is_empty() => format!("s({name}) = "),
-                    predicate => format!("s({name} where {predicate}) = "),
+                    predicate => format!("s({predicate}) {name} = "),
                 }
             }
             OperationKind::Read => format!("r({name}) = "),

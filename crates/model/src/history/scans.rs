@@ -145,6 +145,12 @@ impl History {
             .map_or(operation, |scan| OperationId(scan.reads.start))
     }
 
+    /// Whether two different reads are of one scan.
+    pub fn share_scan(&self, one: OperationId, other: OperationId) -> bool {
+        let scan = self.scan_of(one).filter(|_| one != other);
+        scan.is_some_and(|scan| scan.reads.contains(&other.0))
+    }
+
     /// Whether a read is that of a row that its scan did not list.
     pub fn is_unlisted(&self, read: OperationId) -> bool {
         self.values[read.index()] == Value::UNLISTED
@@ -274,6 +280,9 @@ impl History {
                     at += 1;
                     continue;
                 };
+                if self.may_scan_list(&draft.asked) {
+                    return Err(BuildError::ListScanned);
+                }
                 let first = at + 1;
                 at = first + draft.n_listed as usize;
                 let start = new.kinds.len() as u32;
@@ -323,6 +332,20 @@ impl History {
         self.scans.list = new.scans;
         self.scans.again = new.again;
         Ok(self)
+    }
+
+    /// Whether a scan may concern a key that holds a list. O(1) where there are none.
+    fn may_scan_list(&self, asked: &Asked) -> bool {
+        !self.lists.is_empty() && {
+            let mut lists = (0..self.n_keys())
+                .map(KeyId::new)
+                .filter(|&key| self.lists.is_list(key));
+            lists.any(|key| {
+                let name = self.key_names.text(key.index());
+                let row = asked.row(&name);
+                row.is_some_and(|row| asked.predicate.may_concern(row))
+            })
+        }
     }
 
     /// The scans of a part: `place` gives the new place of an operation that is kept, `transaction` that of a transaction. A

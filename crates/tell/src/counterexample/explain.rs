@@ -48,7 +48,7 @@ pub fn explain_within(example: &Counterexample, control: &Control) -> Explanatio
     let standing = Standing::of(&verdicts);
     Explanation {
         claim,
-        codes: codes(violation),
+        codes: codes(history, violation),
         title,
         summary,
         breaks: verdict::breaks(example, &standing, &orders),

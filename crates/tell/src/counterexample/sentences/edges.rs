@@ -90,6 +90,9 @@ impl Words<'_> {
                     Axiom::CommitOrder => {
                         say!("{from}, which {wrote}, {} before {name}", verb(level))
                     }
+                    Axiom::ReadCommitted if self.is_one_scan(seen, *read) => {
+                        say!("the same scan of {name} read from {from}, which {wrote}")
+                    }
                     Axiom::ReadCommitted => {
                         say!("{name} had already read from {from}, which {wrote}")
                     }

@@ -5,6 +5,7 @@ use super::speaker::Speaker;
 use super::words::Words;
 use super::wrong_values::wrong_value_title;
 use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list, new_then_old};
+use crate::counterexample::involved_operations;
 use crate::counterexample::sentence::{Sentence, say};
 use isoscope_check::checkers::{Pattern, Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
@@ -51,7 +52,10 @@ pub fn summary(history: &History, violation: &Violation) -> Sentence {
 }
 
 /// The pattern with its codes and their sources, for experts: "Fractured read, TAP-k (Plume), G-single (Adya)".
-pub fn codes(violation: &Violation) -> String {
+pub fn codes(history: &History, violation: &Violation) -> String {
+    let of_predicates = involved_operations(violation)
+        .into_iter()
+        .any(|o| history.values()[o.index()].is_of_scan());
     let row = violation.called().row();
     let letter = row.pattern.letter().map(|_| format!("{} (Plume)", row.id));
     let others = row.adya.into_iter().flat_map(|names| names.split(", "));
@@ -62,6 +66,13 @@ pub fn codes(violation: &Violation) -> String {
             .iter()
             .any(|also| also.strip_suffix("-session") == Some(name))
     };
+    // What a scan missed is no item.
+    let others = others.filter_map(|name| match (name, of_predicates) {
+        ("P2 fuzzy read", true) => Some("P3 phantom"),
+        ("G2-item", true) => Some("G2"),
+        ("A5B", true) => None,
+        _ => Some(name),
+    });
     let others = others.filter_map(|name| {
         let with = if in_sessions(name) {
             " with session order"
@@ -120,6 +131,11 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             visibility: Visibility::OwnSession,
             ..
         } => "A session did not see its own write",
+        Claim::StaleRead {
+            visibility: Visibility::ReadBefore(seen),
+            read,
+            ..
+        } if history.share_scan(*seen, *read) => "One scan saw half of a transaction",
         Claim::StaleRead {
             visibility: Visibility::ReadBefore(_),
             ..
@@ -413,6 +429,11 @@ impl Speaker<'_> {
                     is_newer()
                 )
             }
+            Visibility::ReadBefore(seen) if self.words.history.share_scan(seen, read) => say!(
+                "{reader}'s scan read {} from {writer}{}, but also the older {stale}",
+                self.words.content(seen),
+                unless_of_key(seen, say!(", which also {new}"))
+            ),
             Visibility::ReadBefore(seen) => say!(
                 "{reader} had read {} from {writer}{}; then {reader} read the older {stale}",
                 self.words.content(seen),

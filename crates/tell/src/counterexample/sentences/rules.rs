@@ -150,10 +150,19 @@ impl Speaker<'_> {
         let used = Used::of(self);
         let mut clauses: Vec<String> = Vec::new();
         match level.base().code {
-            "RC" => clauses.push(
-                "once a transaction has read from another, it reads no older version of what that one wrote"
-                    .to_owned(),
-            ),
+            "RC" => {
+                clauses.push(
+                    "once a transaction has read from another, it reads no older version of what that one wrote"
+                        .to_owned(),
+                );
+                let is_one_scan = |edge: &Edge| match &edge.because {
+                    Reason::Visible { read, seen, .. } => self.words.is_one_scan(seen, *read),
+                    _ => false,
+                };
+                if self.violation.edges.iter().any(is_one_scan) {
+                    clauses.push("all reads of a scan happen at one moment".to_owned());
+                }
+            }
             "RA" => clauses.push(used.seen(false)),
             "TCC" => clauses.push(used.seen(true)),
             "PC" | "SI" => return used.of_snapshots(level),

@@ -247,6 +247,13 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Whether a path is one read, and of the same scan as another one.
+    pub(super) fn is_one_scan(&self, path: &[EdgeIndex], read: OperationId) -> bool {
+        let [seen] = path else { return false };
+        let seen = self.edges.get(*seen).and_then(|edge| edge.to_operation);
+        seen.is_some_and(|seen| self.history.share_scan(seen, read))
+    }
+
     /// What a scan returned that no version of a row explains: "b1's scan listed x twice"; none for other reads.
     pub(in crate::counterexample) fn inexplicable_row(
         &self,
@@ -385,8 +392,23 @@ impl<'a> Words<'a> {
                 say!("{content}, its own appends to the initial version")
             }
             None if self.found(read) == Value::INITIAL => content,
+            None if self.tells_no_value(read) => {
+                let key = self.history.operation(read).key;
+                let value = self.history.initial_value_of(key).unwrap_or(Value::ABSENT);
+                say!(
+                    "{content}, the initial version ({})",
+                    self.history.value_name(value)
+                )
+            }
             _ => say!("{content}, the initial version"),
         }
+    }
+
+    /// Whether a read is one of a row by a scan whose predicate, and not only the key, decides what it says.
+    fn tells_no_value(&self, read: OperationId) -> bool {
+        let scan = self.history.scan_of(read);
+        let is_of_scan = self.history.operation(read).value.is_of_scan();
+        is_of_scan && scan.is_some_and(|scan| !scan.asked.predicate.is_of_keys())
     }
 
     /// "T2 read x = 3 from T1".
@@ -422,6 +444,17 @@ impl<'a> Words<'a> {
                     }
                     None => say!("read {what}, whose last element {from} appended"),
                 }
+            }
+            Some(read) if self.tells_no_value(read) && edge.from_operation.is_some() => {
+                let write = edge.from_operation;
+                let value = write.map(|write| match self.is_delete(write) {
+                    true => "deleted it".into(),
+                    false => say!("wrote {}", self.value(write)),
+                });
+                say!(
+                    "read {what} from {from}, which {}",
+                    value.unwrap_or_default()
+                )
             }
             _ => say!("read {what} from {from}"),
         }
