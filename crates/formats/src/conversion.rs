@@ -191,6 +191,14 @@ pub fn convert(
         control,
     };
     match naming {
+        Naming::Numbers if !history.scans().is_empty() => Err(failed(
+            WriteError::CannotSay {
+                format: target.format,
+                what: "scans with other names: predicates compare names".to_owned(),
+            }
+            .into(),
+            false,
+        )),
         Naming::Numbers => {
             let (renumbered, names) = history.renumbered();
             let converted = target.fit(&renumbered).map_err(|why| failed(why, false))?;

@@ -551,7 +551,8 @@ impl Store<'_> {
                     now[key] = value.unwrap_or(now[key]);
                 }
                 let comma = if texts[t].is_empty() { "" } else { ", " };
-                let text = said(&wish, &now);
+                let vain = (self.rng.u8(0..40) == 0).then(|| self.rng.usize(0..self.n_keys));
+                let text = said(&wish, &now, vain);
                 texts[t] += comma;
                 texts[t] += &text;
             }
@@ -631,8 +632,8 @@ impl Store<'_> {
     }
 }
 
-/// What an operation returns on a state.
-fn said(wish: &Wish, state: &[Option<u32>]) -> String {
+/// What an operation returns on a state; a scan also the row `vain`, whether it matches or is listed already.
+fn said(wish: &Wish, state: &[Option<u32>], vain: Option<usize>) -> String {
     let name = |key: usize| ["x", "y", "z"][key];
     match *wish {
         Wish::Write(key, Some(value)) => format!("w {} {value}", name(key)),
@@ -645,8 +646,10 @@ fn said(wish: &Wish, state: &[Option<u32>]) -> String {
             let (text, matches) = QUESTIONS[question];
             let found = state.iter().enumerate();
             let found = found.filter_map(|(key, value)| Some((key, (*value)?)));
+            let in_vain = vain.map(|key| (key, state[key].unwrap_or(1)));
             let rows: Vec<String> = found
                 .filter(|&(key, value)| matches(key, value))
+                .chain(in_vain)
                 .map(|(key, value)| match only_keys {
                     true => name(key).to_owned(),
                     false => format!("{} {value}", name(key)),

@@ -281,10 +281,12 @@ impl Looker<'_> {
                     match self.resolution.glance(read) {
                         Glance::Initial => key.initial_is_read = true,
                         // What a scan says of a row is no value that may have been there before.
-                        Glance::ThinAir if !self.history.values()[o].is_of_scan() => {
+                        Glance::ThinAir if self.history.values()[o].is_known() => {
                             survey.unwritten.push(read)
                         }
-                        Glance::Unrecorded => survey.unrecorded.push(read),
+                        Glance::Unrecorded if !self.history.values()[o].is_of_scan() => {
+                            survey.unrecorded.push(read)
+                        }
                         _ => {}
                     }
                 }

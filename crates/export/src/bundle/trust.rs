@@ -23,6 +23,7 @@ pub(super) fn harness(
         .filter(|&o| {
             small.operation(o).kind == OperationKind::Read
                 && small.operation(o).value != Value::UNRECORDED
+                && !small.operation(o).value.is_of_scan()
         })
         .collect();
     let mut items = Vec::new();

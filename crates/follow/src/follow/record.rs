@@ -295,7 +295,7 @@ impl HistoryReading<'_> {
         let mut foreign = None;
         for (o, at) in history.operations_of(t).zip(history.lines_of(t)) {
             let operation = history.operation(o);
-            if operation.value == Value::UNRECORDED {
+            if operation.value == Value::UNRECORDED || history.has_rows() {
                 continue;
             }
             let place = operation.key.index();

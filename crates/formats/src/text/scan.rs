@@ -101,8 +101,13 @@ impl Parser<'_> {
     /// `p and p and …`.
     fn predicate(&mut self, depth: usize) -> Result<Predicate, ReadError> {
         let mut all = self.predicate_part(depth)?;
+        let mut n = depth;
         while self.is_word_next("and") {
             self.name("`and`")?;
+            n += 1;
+            if n > MOST_NESTED {
+                return self.fail("fewer parts of a predicate");
+            }
             all = Predicate::And(Arc::new(all), Arc::new(self.predicate_part(depth)?));
         }
         Ok(all)

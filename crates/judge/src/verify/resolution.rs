@@ -627,6 +627,9 @@ impl<'a> Resolution<'a> {
             return Source::Unrecorded;
         }
         let t = self.owner(read);
+        if o.value == Value::TWICE && !rows::is_listed_in_vain(history, read) {
+            return Source::Ambiguous;
+        }
         let explains = |w: u32| {
             let version = history.values()[w as usize];
             rows::explains(history, read, o.value, Some(version))

@@ -18,10 +18,16 @@ pub(super) fn explains(
 ) -> bool {
     let key = history.keys()[read.index()];
     if !value.is_of_scan() {
-        return match version {
+        let is_it = match version {
             Some(version) => version == value,
             None => history.may_be_initial(key, value),
         };
+        let matches = || {
+            history
+                .scan_of(read)
+                .is_none_or(|scan| is_found(history, &scan.asked, key, value))
+        };
+        return is_it && matches();
     }
     let there = version.or(history.initial_value_of(key));
     let is_match = history
@@ -49,6 +55,24 @@ pub(super) fn is_of_item(history: &History, read: OperationId) -> bool {
         history.values()[read.index()],
         Value::UNLISTED | Value::LISTED
     )
+}
+
+/// Whether a row that its scan is said to have listed in vain was listed before, or does not match.
+pub(super) fn is_listed_in_vain(history: &History, read: OperationId) -> bool {
+    let key = history.keys()[read.index()];
+    history.scan_of(read).is_some_and(|scan| {
+        let before = (scan.reads.start..read.0).map(|o| history.keys()[o as usize]);
+        let listed = history.listed_again(read);
+        let does_match = match listed {
+            None => true,
+            Some(Value::LISTED) => scan
+                .asked
+                .row(&history.key_names().get(key.index()))
+                .is_some(),
+            Some(value) => is_found(history, &scan.asked, key, value),
+        };
+        listed.is_some() && (!does_match || before.into_iter().any(|other| other == key))
+    })
 }
 
 /// Whether the initial version of the key of a read and all of these others explain it, so that it says nothing.
@@ -139,17 +163,17 @@ impl From<bool> for Truth {
 
 /// Whether a row matches.
 fn truth(predicate: &Predicate, row: &str, value: &str) -> Truth {
-    let of_number = |holds: &dyn Fn(i64) -> bool| {
-        value
-            .parse()
-            .map_or(Truth::Unknown, |number: i64| holds(number).into())
+    let of_number = |holds: &dyn Fn(i128) -> bool| match value.parse::<i128>() {
+        // As it is usually written.
+        Ok(number) if number.to_string() == value => holds(number).into(),
+        _ => Truth::Unknown,
     };
     match predicate {
         Predicate::Every => Truth::True,
         Predicate::Equals(other) => (**other == *value).into(),
-        Predicate::Less(bound) => of_number(&|number| number < *bound),
+        Predicate::Less(bound) => of_number(&|number| number < i128::from(*bound)),
         Predicate::Remainder { divisor, remainder } => {
-            let (divisor, remainder) = (i64::from(*divisor), i64::from(*remainder));
+            let (divisor, remainder) = (i128::from(*divisor), i128::from(*remainder));
             of_number(&|number| ((number % divisor) + divisor) % divisor == remainder)
         }
         Predicate::Between(first, last) => {

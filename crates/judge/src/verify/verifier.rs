@@ -306,6 +306,8 @@ fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) 
             false
         }
         OperationKind::Read if value == Value::UNRECORDED || seen.own == Some(value) => false,
+        // Of a row that was not listed, the version that was read is anything that does not match.
+        OperationKind::Read if value.is_of_scan() => seen.others.replace(value).is_some(),
         OperationKind::Read => seen
             .others
             .replace(value)

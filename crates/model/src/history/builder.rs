@@ -24,7 +24,9 @@ pub enum BuildError {
         what: &'static str,
     },
     /// Rows have single values.
-    #[error("a scan is about a key that holds a list: only rows with single values can be scanned")]
+    #[error(
+        "a key that holds a list is scanned or deleted, which only rows with single values can be"
+    )]
     ListScanned,
 }
 

@@ -68,7 +68,7 @@ impl Value {
     pub const UNLISTED: Value = Value(u64::MAX - 3);
     /// Of the rows of a scan only: one of which it listed only the key, so any version that matches.
     pub const LISTED: Value = Value(u64::MAX - 4);
-    /// Of the rows of a scan only: one that it listed again, which no version explains.
+    /// Of the rows of a scan only: one that it listed again or that does not match, which no version explains.
     pub const TWICE: Value = Value(u64::MAX - 5);
     /// Largest number that represents itself.
     pub const MAX_NUMBER: u64 = u64::MAX - 6;

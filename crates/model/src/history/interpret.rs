@@ -294,6 +294,12 @@ impl History {
             ),
             rule => (rule.clone(), String::new()),
         };
+        if self.has_rows() && matches!(rule, InitialRule::AnyUnwritten | InitialRule::Value(_)) {
+            return Err(
+                "--initial: the keys of this history are rows, which are absent at first"
+                    .to_owned(),
+            );
+        }
         match &rule {
             InitialRule::Format => {}
             InitialRule::Nothing => {

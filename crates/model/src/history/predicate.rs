@@ -73,13 +73,13 @@ impl Predicate {
 
     /// Whether it holds; `None` where that is unknown, also because no value is given.
     fn holds(&self, key: &str, value: Option<&str>) -> Option<bool> {
-        let integer = || value?.parse::<i64>().ok();
+        let integer = || integer(value?);
         match self {
             Predicate::Every => Some(true),
             Predicate::Equals(other) => value.map(|value| *value == **other),
-            Predicate::Less(bound) => integer().map(|integer| integer < *bound),
+            Predicate::Less(bound) => integer().map(|integer| integer < i128::from(*bound)),
             Predicate::Remainder { divisor, remainder } => integer()
-                .map(|integer| integer.rem_euclid(i64::from(*divisor)) == i64::from(*remainder)),
+                .map(|integer| integer.rem_euclid(i128::from(*divisor)) == i128::from(*remainder)),
             Predicate::Between(first, last) => {
                 let is_after = |bound: &str| compare(bound, key) != Ordering::Greater;
                 let is_before = |bound: &str| compare(key, bound) != Ordering::Greater;
@@ -150,12 +150,30 @@ impl Predicate {
 
 /// The order of keys: integers by their values, then strings byte by byte.
 pub fn compare(one: &str, other: &str) -> Ordering {
-    match (one.parse::<i128>(), other.parse::<i128>()) {
-        (Ok(one), Ok(other)) => one.cmp(&other),
-        (Ok(_), Err(_)) => Ordering::Less,
-        (Err(_), Ok(_)) => Ordering::Greater,
-        (Err(_), Err(_)) => one.as_bytes().cmp(other.as_bytes()),
+    match (integer(one), integer(other)) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => string(one).as_bytes().cmp(string(other).as_bytes()),
     }
+}
+
+/// The integer with this exact name, which is its usual form: neither `07` nor `+7`.
+fn integer(name: &str) -> Option<i128> {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    let is_usual = name == "0" || !digits.is_empty() && !digits.starts_with('0');
+    let is_number = is_usual && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| name.parse().ok()).flatten()
+}
+
+/// The string with this exact name, which is in quotes where it looks like a number.
+fn string(name: &str) -> &str {
+    let inner = name
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inner
+        .filter(|inner| integer(inner).is_some())
+        .unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -171,7 +189,8 @@ mod tests {
         let small = Predicate::Less(3);
         assert!(small.matches("x", "-5") && !small.matches("x", "3"));
         assert!(!not(small.clone()).matches("x", "2") && not(small.clone()).matches("x", "3"));
-        for value in ["red", "\"2\"", ""] {
+        assert!(not(small.clone()).matches("x", "18446744073709551615"));
+        for value in ["red", "\"2\"", "", "007", "+1", "-0", "-"] {
             assert!(!small.matches("x", value) && !not(small.clone()).matches("x", value));
         }
         let odd = Predicate::Remainder {
@@ -196,6 +215,8 @@ mod tests {
         assert!(!rest.may_concern("x") && rest.matches("y", "1"));
         let rows = BTreeSet::from([("x".into(), "1".into())]);
         let named = Predicate::Named("p".into(), Arc::new(rows));
+        let range = Predicate::Between(Some("\"4\"".into()), Some("\"6\"".into()));
+        assert!(range.may_concern("4x") && !range.may_concern("5") && range.may_concern("\"5\""));
         assert!(named.may_concern("x") && !named.may_concern("y"));
         assert!(named.matches("x", "1") && !named.matches("x", "2"));
     }

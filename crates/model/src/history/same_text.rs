@@ -30,6 +30,9 @@ impl History {
         if one_of.is_empty() {
             return Ok(());
         }
+        if rule == ValueRule::Text && !self.scans().is_empty() {
+            return Err("--values text: scans compare values as they are written".to_owned());
+        }
         if rule == ValueRule::Text {
             // The order was looked for by values as they are written.
             if let Some(workload) = &mut self.workload {

@@ -97,7 +97,7 @@ pub enum Step<'a> {
 pub(super) struct Scans {
     /// In the order of their reads.
     pub(super) list: Vec<Scan>,
-    /// Rows that a scan listed again, with what it then listed, ascending.
+    /// Rows that a scan listed again or that do not match, with what it then listed, ascending.
     pub(super) again: Vec<(OperationId, Value)>,
     /// Whether some key is known to be a row: 0 is no initial version then.
     pub(super) has_rows: bool,
@@ -174,13 +174,26 @@ impl History {
                     .listed_again(operation)
                     .filter(|value| value.is_known());
                 let value = listed.map(|value| self.value_name(value) + ", ");
-                value.unwrap_or_default() + "listed again"
+                let how = match self.is_listed_before(operation) {
+                    true => "listed again",
+                    false => "which does not match",
+                };
+                value.unwrap_or_default() + how
             }
             value => self.value_name(value),
         }
     }
 
-    /// What a scan listed for a row that it listed again.
+    /// Whether a scan listed a row before.
+    pub fn is_listed_before(&self, read: OperationId) -> bool {
+        let key = self.keys[read.index()];
+        self.scan_of(read).is_some_and(|scan| {
+            let mut before = scan.reads.start..read.0;
+            before.any(|o| self.keys[o as usize] == key)
+        })
+    }
+
+    /// What a scan listed for a row that it listed again or that does not match.
     pub fn listed_again(&self, read: OperationId) -> Option<Value> {
         let place = self.scans.again.binary_search_by_key(&read, |(o, _)| *o);
         place.ok().map(|at| self.scans.again[at].1)
@@ -263,6 +276,11 @@ impl History {
     /// Puts the rows that scans did not list among the operations, and takes the first operation of each draft, which stands
     /// for the scan, out. `drafts` are in the order of their places. O(operations + scans · rows).
     pub(super) fn with_scans(mut self, drafts: Vec<ScanDraft>) -> Result<History, BuildError> {
+        let deletes_list =
+            |at: usize| self.values[at] == Value::ABSENT && self.lists.is_list(self.keys[at]);
+        if !self.lists.is_empty() && (0..self.n_operations()).any(deletes_list) {
+            return Err(BuildError::ListScanned);
+        }
         if drafts.is_empty() {
             return Ok(self);
         }
@@ -280,13 +298,17 @@ impl History {
                     at += 1;
                     continue;
                 };
-                if self.may_scan_list(&draft.asked) {
+                let listed = at + 1..at + 1 + draft.n_listed as usize;
+                if self.may_scan_list(&draft.asked)
+                    || self.keys[listed].iter().any(|&key| self.lists.is_list(key))
+                {
                     return Err(BuildError::ListScanned);
                 }
                 let first = at + 1;
                 at = first + draft.n_listed as usize;
                 let start = new.kinds.len() as u32;
-                rows.of(&self, &draft.asked).add(&self, first..at, &mut new);
+                rows.of(&self, &draft.asked)
+                    .add(&self, &draft.asked, first..at, &mut new);
                 n_unlisted += new.kinds.len() - start as usize - draft.n_listed as usize;
                 if n_unlisted > MOST_UNLISTED {
                     return Err(BuildError::TooMany {
@@ -358,16 +380,19 @@ impl History {
         occurs: impl Fn(KeyId) -> bool,
     ) -> Scans {
         let scan = |scan: &Scan| {
+            let transaction = transaction(scan.transaction)?;
             let range = |range: Range<u32>| kept_before(range.start)..kept_before(range.end);
             let dropped = scan.reads.clone().map(OperationId).filter(|&o| !is_kept(o));
+            let kept = scan.reads.clone().map(OperationId).filter(|&o| is_kept(o));
+            let kept: FxHashSet<KeyId> = kept.map(|o| self.keys[o.index()]).collect();
             let silent = dropped
                 .map(|o| self.keys[o.index()])
-                .filter(|&key| occurs(key))
+                .filter(|&key| occurs(key) && !kept.contains(&key))
                 .filter_map(|key| Some(scan.asked.row(&self.key_names.text(key.index()))?.into()));
             Some(Scan {
                 asked: scan.asked.clone(),
                 silent: silent.chain(scan.silent.iter().cloned()).collect(),
-                transaction: transaction(scan.transaction)?,
+                transaction,
                 reads: range(scan.reads.clone()),
                 n_listed: range(scan.reads.start..scan.reads.start + scan.n_listed).len() as u32,
                 line: scan.line,
@@ -477,18 +502,23 @@ struct MatchingRows<'a> {
 
 impl MatchingRows<'_> {
     /// Adds the rows that a scan listed, which are at these places of the history, and those that it did not list.
-    fn add(&self, history: &History, listed: Range<usize>, new: &mut Expanded) {
+    fn add(&self, history: &History, asked: &Asked, listed: Range<usize>, new: &mut Expanded) {
         let mut rows: Vec<(KeyId, Value)> = listed
             .map(|at| (history.keys[at], history.values[at]))
             .collect();
         rows.sort_by_key(|&(key, value)| (self.rank[key.index()], value));
         let mut seen = FxHashSet::default();
         for (key, value) in rows {
-            let is_new = seen.insert(key);
-            if !is_new {
+            let name = history.key_names.text(key.index());
+            let is_possible = match value {
+                Value::LISTED => asked.row(&name).is_some(),
+                value => history.row_matches(asked, &name, value),
+            };
+            let explains = seen.insert(key) && is_possible;
+            if !explains {
                 new.again.push((OperationId(new.kinds.len() as u32), value));
             }
-            let value = if is_new { value } else { Value::TWICE };
+            let value = if explains { value } else { Value::TWICE };
             new.push(OperationKind::Read, key, value);
         }
         for &key in self.keys.iter().filter(|key| !seen.contains(key)) {

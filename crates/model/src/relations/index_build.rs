@@ -67,9 +67,17 @@ impl Index {
         let version_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;
         index.moments = moments(history);
-        let scanners = history.scans().iter().map(|scan| scan.transaction);
-        let keys = |t: TransactionId| (t, history.keys_scanned_by(t).collect());
-        index.scanned = Arc::new(scanners.map(keys).collect());
+        // Only real time by keys asks for them.
+        if history.has_times() {
+            let mut scanners: Vec<TransactionId> = history
+                .scans()
+                .iter()
+                .map(|scan| scan.transaction)
+                .collect();
+            scanners.dedup();
+            let keys = |t: TransactionId| (t, history.keys_scanned_by(t).collect());
+            index.scanned = Arc::new(scanners.into_iter().map(keys).collect());
+        }
         index.collect_reads(history, resolution, choice, &version_of_write, &parts);
         drop(version_of_write);
         control.check()?;

@@ -236,8 +236,10 @@ impl Replay {
             return Effect::Open;
         }
         let is_read = |version: Version| match version {
-            Version::Initial => history.may_be_initial(object.key, value),
-            Version::Written { write, .. } => history.operation(write).value == value,
+            Version::Initial => history.may_return_initial(operation),
+            Version::Written { write, .. } => {
+                history.may_return(operation, history.operation(write).value)
+            }
         };
         if own {
             return Effect::Own;

@@ -15,7 +15,7 @@ use super::resolution::{
     SourceList, Standing, THIN_AIR, UNRECORDED, names,
 };
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
+use crate::history::{History, KeyId, OperationId, Outcome, TransactionId, Value};
 use direct::Direct;
 use grouped::GroupedByKey;
 use join::Join;
@@ -285,7 +285,10 @@ fn assumptions(
             "{ambiguous} read{} several possible writers, because {}; a level counts \
              as satisfied if one choice of writers satisfies it.",
             if ambiguous == 1 { " has" } else { "s have" },
-            match history.has_rows() {
+            match resolution.ambiguous_reads().any(|multiple| {
+                let value = history.values()[multiple.read.index()];
+                value.is_of_scan() || value == Value::ABSENT
+            }) {
                 true =>
                     "nothing tells which version a row had that was absent or not listed by a scan",
                 false => "values were written more than once",

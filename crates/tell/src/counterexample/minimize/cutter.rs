@@ -274,7 +274,8 @@ impl<'a> Cutter<'a> {
                 return false;
             }
             match self.resolution.source(o) {
-                Source::Outside | Source::Own | Source::Unrecorded => true,
+                Source::Outside | Source::Own => true,
+                Source::Unrecorded => !self.history.operation(o).value.is_of_scan(),
                 Source::Initial { after_own_write } => {
                     (!after_own_write && !second_versions.contains(&o)) || is_involved()
                 }

@@ -208,7 +208,9 @@ impl Cutter<'_> {
                 .own_write(operation)
                 .is_none_or(|write| is_there(&write)),
             Source::Ambiguous => all_there(&self.resolution.candidates(operation)),
-            Source::Outside | Source::Initial { .. } | Source::ThinAir | Source::Unrecorded => true,
+            Source::Outside | Source::Initial { .. } | Source::ThinAir => true,
+            // What a scan says of a row may say something once a write is gone.
+            Source::Unrecorded => !self.history.operation(operation).value.is_of_scan(),
         }
     }
 

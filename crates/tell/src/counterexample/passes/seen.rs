@@ -109,18 +109,17 @@ fn newest(
 ) -> (Seen, bool) {
     let object = history.operation(read);
     if let Some(own) = own {
-        return (Seen::Own, own == object.value);
+        return (Seen::Own, history.may_return(read, own));
     }
     match replay.before(object.key, *line.steps.start()) {
-        Version::Written { write, .. } if history.operation(write).value == object.value => {
+        Version::Written { write, .. }
+            if history.may_return(read, history.operation(write).value) =>
+        {
             (Seen::Write(write), true)
         }
         // What set up the initial state may be in the order, too.
         Version::Written { .. } => (Seen::Initial, false),
-        Version::Initial => (
-            Seen::Initial,
-            history.may_be_initial(object.key, object.value),
-        ),
+        Version::Initial => (Seen::Initial, history.may_return_initial(read)),
     }
 }
 
@@ -160,7 +159,9 @@ impl Witnessed<'_> {
         let object = self.history.operation(read);
         let writes = |o: &OperationId| {
             let other = self.history.operation(*o);
-            (other.kind, other.key, other.value) == (OperationKind::Write, object.key, object.value)
+            other.kind == OperationKind::Write
+                && other.key == object.key
+                && self.history.may_return(read, other.value)
         };
         let of_writer = (!writer.is_initial()).then(|| self.history.operations_of(writer));
         of_writer

@@ -472,8 +472,10 @@ pub(super) fn is_observed(history: &History, read: OperationId, content: &Conten
         });
     }
     match content {
-        Some(content) => content.last() == Some(&operation.value),
-        None => history.may_be_initial(operation.key, operation.value),
+        Some(content) => content
+            .last()
+            .is_some_and(|&value| history.may_return(read, value)),
+        None => history.may_return_initial(read),
     }
 }
 

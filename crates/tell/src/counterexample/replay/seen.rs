@@ -106,22 +106,23 @@ impl Explained {
             return of_list(history, state, &own, &pending, list);
         }
         if let Some(last) = own.last() {
-            return if *last == object.value {
+            return if history.may_return(operation, *last) {
                 Explained::Own
             } else {
                 Explained::Nowhere
             };
         }
-        let is_initial = history.may_be_initial(object.key, object.value);
+        let is_initial = history.may_return_initial(operation);
+        let explains = |value: Value| history.may_return(operation, value);
         match state.committed.last() {
             None if is_initial => return Explained::Current,
-            Some(last) if value(last) == object.value => return Explained::Current,
+            Some(last) if explains(value(last)) => return Explained::Current,
             _ => {}
         }
-        if is_initial || state.committed.iter().any(|o| value(o) == object.value) {
+        if is_initial || state.committed.iter().any(|o| explains(value(o))) {
             return Explained::Older;
         }
-        if pending.contains(&object.value) {
+        if pending.iter().any(|&value| explains(value)) {
             Explained::Uncommitted
         } else {
             Explained::Nowhere

@@ -31,7 +31,7 @@ impl Known {
             let write = history.operation(**write);
             object.kind == OperationKind::Read
                 && write.key == object.key
-                && write.value == object.value
+                && history.may_return(read, write.value)
         };
         let write = self.intermediate.iter().find(is_read)?;
         Some(history.transaction_of(*write))

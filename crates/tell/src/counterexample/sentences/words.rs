@@ -263,7 +263,13 @@ impl<'a> Words<'a> {
         let reader = self.transaction(scan.transaction);
         let key = self.short_key(self.history.keys()[read.index()]);
         match self.history.values()[read.index()] {
-            Value::TWICE => Some(say!("{reader}'s scan listed {key} twice")),
+            Value::TWICE if self.history.is_listed_before(read) => {
+                Some(say!("{reader}'s scan listed {key} twice"))
+            }
+            Value::TWICE => Some(say!(
+                "{reader}'s scan listed {key} = {}",
+                self.history.value_text(read)
+            )),
             Value::UNLISTED if scan.asked.predicate.is_of_keys() => Some(say!(
                 "{reader}'s scan did not list {key}, which was never absent"
             )),
