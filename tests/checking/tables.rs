@@ -61,6 +61,7 @@ fn both_formats_keep_scans() {
     let more = [
         "a: [s orders (key ..5 and not v = 1) keys {3}, i orders/3 7]\nb: [d orders/3]\n",
         "predicate p: x 1, y \"2\"\na: [i x 1] [i y \"2\"]\nb: [s (p and (v < 3 and not key in z \"5\")) {x 1}]\n",
+        "predicate \"\\\"5\\\"\": x 1\npredicate and: y 1\na: [i x 1, s (\"\\\"5\\\"\" and not \"and\") {x 1}]\n",
         "a: [i x 1, i x 2]\nb: [s {x 1, x 2}, s (true) {x 2}, s (key \"a b\" .. ) {x 2}]\n",
     ];
     let texts = table().into_iter().map(|row| row.text);

@@ -102,7 +102,7 @@ pub enum Problem {
     #[error("{0}")]
     Other(String),
     /// More than a history can hold.
-    #[error("too large: {0}")]
+    #[error("{}", too_large(*.0))]
     TooMany(#[from] BuildError),
     /// Reading was cancelled or ran out of time.
     #[error("reading ended early: {0}")]
@@ -127,6 +127,14 @@ pub struct ReadError {
 /// Name of a file of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartName(pub String);
+
+/// What a history cannot hold, in words.
+fn too_large(error: BuildError) -> String {
+    match error {
+        BuildError::TooMany { .. } => format!("too large: {error}"),
+        BuildError::ListScanned => error.to_string(),
+    }
+}
 
 impl ReadError {
     /// An error at a place of a single file. What is quoted of the file is shortened, so that it stays one line.

@@ -101,7 +101,7 @@ fn errors_say_where_and_what() {
         ("{}".to_owned(), "missing field `schema`"),
         (
             wrapped("[\"q\",\"x\",1]"),
-            "invalid value: string \"q\", expected \"r\", \"w\", \"a\" or \"n\"",
+            "invalid value: string \"q\", expected \"r\", \"w\", \"i\", \"d\", \"s\", \"a\" or \"n\"",
         ),
         (
             wrapped("[\"r\"]"),
@@ -110,7 +110,16 @@ fn errors_say_where_and_what() {
         (wrapped("[\"w\",\"x\"]"), "a write needs a value"),
         (
             wrapped("[\"w\",\"x\",1.5]"),
-            "invalid type: floating point `1.5`, expected a string, an integer of 64 bits, null or a list",
+            "invalid type: floating point `1.5`, expected a string, an integer of 64 bits, null, a list or {\"absent\": true}",
+        ),
+        (wrapped("[\"d\",\"x\",1]"), "a delete has no value"),
+        (
+            wrapped("[\"s\",{},{}]"),
+            "expected what a scan returned: `rows` or `keys`",
+        ),
+        (
+            wrapped("[\"s\",{\"where\":[\"named\",\"p\"]},{\"keys\":[]}]"),
+            "expected a predicate of the field `predicates`, before `sessions`, found `p`",
         ),
         (wrapped("[\"a\",\"x\",[1]]"), "a write needs a value"),
         (

@@ -47,6 +47,8 @@ pub(super) struct Parser<'a> {
     pub(super) builder: Builder,
     /// By name.
     pub(super) predicates: BTreeMap<String, Arc<NamedRows>>,
+    /// How many parts the predicate of the current scan has so far.
+    pub(super) parts: usize,
     /// `None` for "none".
     initial: Option<String>,
 }
@@ -63,6 +65,7 @@ impl<'a> Parser<'a> {
             control,
             builder,
             predicates: BTreeMap::new(),
+            parts: 0,
             initial: Some("0".to_owned()),
         }
     }

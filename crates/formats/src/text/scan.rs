@@ -7,7 +7,7 @@ use isoscope_model::history::{Asked, Draft, KeyId, Predicate, Returned, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Predicates inside predicates, at most: a text may hold anything.
+/// Predicates inside predicates, or side by side, at most: a text may hold anything.
 const MOST_NESTED: usize = 64;
 
 impl Parser<'_> {
@@ -40,6 +40,7 @@ impl Parser<'_> {
         }
         let mut predicate = Arc::new(Predicate::Every);
         if self.symbol_if(b'(') {
+            self.parts = 0;
             predicate = Arc::new(self.predicate(0)?);
             self.symbol(b')', "`and` or `)`")?;
         }
@@ -101,11 +102,10 @@ impl Parser<'_> {
     /// `p and p and …`.
     fn predicate(&mut self, depth: usize) -> Result<Predicate, ReadError> {
         let mut all = self.predicate_part(depth)?;
-        let mut n = depth;
         while self.is_word_next("and") {
             self.name("`and`")?;
-            n += 1;
-            if n > MOST_NESTED {
+            self.parts += 1;
+            if self.parts > MOST_NESTED {
                 return self.fail("fewer parts of a predicate");
             }
             all = Predicate::And(Arc::new(all), Arc::new(self.predicate_part(depth)?));

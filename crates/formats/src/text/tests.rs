@@ -112,11 +112,11 @@ fn errors_say_where_and_what() {
         ),
         (
             "a: [r x 0,]",
-            "line 1, column 11: expected `r`, `w`, `a` or `n`, found `]`",
+            "line 1, column 11: expected `r`, `w`, `i`, `d`, `s`, `a` or `n`, found `]`",
         ),
         (
             "a: [q x 0]",
-            "line 1, column 5: expected `r`, `w`, `a` or `n`, found `q x 0]`",
+            "line 1, column 5: expected `r`, `w`, `i`, `d`, `s`, `a` or `n`, found `q x 0]`",
         ),
         (
             "a: []!?",
@@ -153,6 +153,26 @@ fn errors_say_where_and_what() {
         (
             "a: []!*",
             "line 1, column 8: expected `[`, found the end of the file",
+        ),
+        (
+            "a: [s (v > 3) {}]",
+            "line 1, column 10: expected `=`, `<` or `mod`, found `> 3) {}]`",
+        ),
+        (
+            "a: [s (v mod 3 = 3) {}]",
+            "line 1, column 14: expected a remainder from 0 and below the divisor, found `3 = 3) {}]`",
+        ),
+        (
+            "a: [s (p) {}]\npredicate p: x 1",
+            "line 1, column 8: expected `v`, `key`, `not` or a predicate that a line above defines, found `p) {}]`",
+        ),
+        (
+            "a: [s count 3]",
+            "line 1, column 13: expected `{` or `keys`, found `3]`",
+        ),
+        (
+            "a: [a x 1, s {x 1}]",
+            "a key that holds a list is scanned or deleted, which only rows with single values can be",
         ),
         (
             "initial: 1 2",

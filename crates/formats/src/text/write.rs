@@ -176,6 +176,9 @@ fn push_predicates(line: &mut String, history: &History) {
     }
 }
 
+/// Words of predicates.
+const WORDS: &[&str] = &["and", "in", "key", "not", "true", "v"];
+
 fn push_scan(line: &mut String, history: &History, scan: &Scan) {
     let Asked {
         table, returned, ..
@@ -187,14 +190,19 @@ fn push_scan(line: &mut String, history: &History, scan: &Scan) {
     }
     let quoted = |name: &str| {
         let mut text = String::new();
-        push_name(&mut text, name, &["and", "in", "key", "not", "true", "v"]);
+        push_name(&mut text, name, WORDS);
         // Not to be taken for a range.
         if text.contains("..") && !text.starts_with('"') {
             text = serde_json::Value::from(text).to_string();
         }
         text
     };
-    let predicate = scan.predicate().text(&quoted);
+    let called = |name: &str| {
+        let mut text = String::new();
+        push_label(&mut text, name, WORDS);
+        text
+    };
+    let predicate = scan.predicate().text(&quoted, &called);
     if !predicate.is_empty() {
         line.push_str(&format!("({predicate}) "));
     }

@@ -718,7 +718,7 @@ impl History {
                 format!("r({name}) ≠ ")
             }
             OperationKind::Read if let Some(scan) = self.scan_of(operation) => {
-                match scan.asked.predicate.text(&visible_name) {
+                match scan.asked.predicate.text(&visible_name, &visible_name) {
                     every if every.is_empty() => format!("s({name}) = "),
                     predicate => format!("s({predicate}) {name} = "),
                 }

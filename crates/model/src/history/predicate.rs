@@ -99,15 +99,20 @@ impl Predicate {
         }
     }
 
-    /// In the notation of texts, `v mod 3 = 1 and not key in x`, with names as `name` writes them. Empty for every row.
-    pub fn text(&self, name: &impl Fn(&str) -> String) -> String {
+    /// In the notation of texts, `v mod 3 = 1 and not key in x`, with keys and values as `name` writes them, and the names of
+    /// predicates as `called` does. Empty for every row.
+    pub fn text(&self, name: &impl Fn(&str) -> String, called: &impl Fn(&str) -> String) -> String {
         match self {
             Predicate::Every => String::new(),
-            _ => self.part_text(name),
+            _ => self.part_text(name, called),
         }
     }
 
-    fn part_text(&self, name: &impl Fn(&str) -> String) -> String {
+    fn part_text(
+        &self,
+        name: &impl Fn(&str) -> String,
+        called: &impl Fn(&str) -> String,
+    ) -> String {
         let bound = |bound: &Option<Box<str>>| bound.as_deref().map_or(String::new(), name);
         match self {
             Predicate::Every => "true".to_owned(),
@@ -122,18 +127,22 @@ impl Predicate {
                 format!("key in {}", keys.join(" "))
             }
             Predicate::And(one, other) => {
-                format!("{} and {}", one.part_text(name), other.part(name))
+                format!(
+                    "{} and {}",
+                    one.part_text(name, called),
+                    other.part(name, called)
+                )
             }
-            Predicate::Not(other) => format!("not {}", other.part(name)),
-            Predicate::Named(called, _) => name(called),
+            Predicate::Not(other) => format!("not {}", other.part(name, called)),
+            Predicate::Named(own, _) => called(own),
         }
     }
 
     /// The text of a part, in brackets where it has parts itself.
-    fn part(&self, name: &impl Fn(&str) -> String) -> String {
+    fn part(&self, name: &impl Fn(&str) -> String, called: &impl Fn(&str) -> String) -> String {
         match self {
-            Predicate::And(..) => format!("({})", self.part_text(name)),
-            _ => self.part_text(name),
+            Predicate::And(..) => format!("({})", self.part_text(name, called)),
+            _ => self.part_text(name, called),
         }
     }
 
@@ -232,7 +241,7 @@ mod tests {
             ))),
         );
         assert_eq!(
-            both.text(&quoted),
+            both.text(&quoted, &quoted),
             "v = `1` and not (v < 2 and key  .. `z`)"
         );
     }
