@@ -43,7 +43,7 @@
 //! | `["s", {"table": "orders"}, {"rows": [[17, 1]]}]` | exactly this row, whose key is `orders/17`, is in the table |
 //!
 //! A key with `a` or a list holds lists; `w` appends to such a key, too. With one of the others keys are rows: absent at
-//! first, and `initial` does not matter. Predicates are `["=", value]`, `["<", integer]`, `["mod", divisor, remainder]`,
+//! first, and `initial` does not matter. Predicates are `["true"]`, `["=", value]`, `["<", integer]`, `["mod", divisor, remainder]`,
 //! `["key", first, last]` (both included, either may be null), `["key in", key, …]`, `["and", p, p]`, `["not", p]` and
 //! `["named", name]`. Names, keys and values are strings or
 //! integers. **A number and its string are two keys and two values**: `5` is called 5 and `"5"` is called `"5"`, with

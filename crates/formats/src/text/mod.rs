@@ -20,7 +20,7 @@
 //! result      = "{" [ key value { "," key value } ] "}" | "keys" "{" [ key { "," key } ] "}"
 //! predicate   = part { "and" part }
 //! part        = "v" "=" value | "v" "<" integer | "v" "mod" integer "=" integer | "key" first ".." last
-//!                 | "key" "in" { key } | "not" part | "(" predicate ")" | name
+//!                 | "key" "in" { key } | "not" part | "(" predicate ")" | "true" | name
 //! session, node, label, key, value, incident, detail = bare | quoted
 //! bare        = one or more characters, none of them a blank, a control character or one of []{}(),:;#!?@"\
 //! quoted      = a string as in JSON, for names that cannot be bare (and for a session called "initial")
@@ -39,7 +39,7 @@
 //!   `s keys {x}` only keys. `s orders {17 1}` scanned the rows of a table, whose keys are `orders/17`, …; without a table a
 //!   scan is of all keys. A predicate of the value or key is unknown where it makes no sense, and does not match then. Both
 //!   ends of a range of keys belong to it, either may be missing; integers come before strings. A line `predicate p: x 1, y
-//!   2` lists what matches `p`. In a file with any of these a row is absent at first, and `initial` does not matter.
+//!   2`, above its first use, lists what matches `p`. A table called `keys` and a value `absent` are quoted. In a file with any of these a row is absent at first, and `initial` does not matter.
 //! - **0 is the initial value** where no transaction writes it, as in Plume's text, unless a line says `initial: none`
 //!   or names another value. The line may appear anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
