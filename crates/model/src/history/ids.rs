@@ -79,7 +79,7 @@ impl Value {
         self.0 <= Value::MAX_NUMBER
     }
 
-    /// Whether this stands for several versions, or none: not for one that is written.
+    /// Whether this is what a scan says of a row without a value: several versions explain it, or none does.
     #[inline]
     pub fn is_of_scan(self) -> bool {
         matches!(self, Value::UNLISTED | Value::LISTED | Value::TWICE)

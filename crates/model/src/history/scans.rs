@@ -139,7 +139,7 @@ impl History {
         scan.reads.contains(&operation.0).then_some(scan)
     }
 
-    /// The operation that stands for all that happened at the moment of this one: the first read of its scan, or itself.
+    /// The first operation that happened at the moment of this one: the first read of its scan, or itself.
     pub fn moment_of(&self, operation: OperationId) -> OperationId {
         self.scan_of(operation)
             .map_or(operation, |scan| OperationId(scan.reads.start))
@@ -184,7 +184,7 @@ impl History {
         }
     }
 
-    /// Whether a scan listed a row before.
+    /// Whether a scan listed the row of one of its reads before.
     pub fn is_listed_before(&self, read: OperationId) -> bool {
         let key = self.keys[read.index()];
         self.scan_of(read).is_some_and(|scan| {

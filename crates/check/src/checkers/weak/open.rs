@@ -130,7 +130,7 @@ struct Candidate {
 #[derive(Clone, Debug)]
 struct Read {
     node: Node,
-    /// The operation that stands for all reads at the same moment.
+    /// The first of the reads at the same moment.
     moment: OperationId,
     key: u32,
     candidates: Range<usize>,

@@ -4,7 +4,7 @@
 //! (and the initial one, if that does not match); a row of which it listed only the key from one that matches.
 
 use super::join::Join;
-use super::{INITIAL, OWN, Standing, THIN_AIR, UNRECORDED};
+use super::{OWN, Standing, UNRECORDED};
 use crate::history::OperationId;
 
 impl Join<'_> {
@@ -26,26 +26,17 @@ impl Join<'_> {
         }
         let may_be_initial = self.history.may_return_initial(read);
         let all = 0..self.writes.len() as u32;
-        // Whatever was there, it was not listed, or was: the read says nothing.
         let of_another = |&at: &u32| {
             let writer = self.writes[at as usize].transaction;
             writer != transaction
                 && self.standing[writer as usize] != Standing::Aborted
                 && !self.is_overwritten(at)
         };
+        // Whatever version was there, the scan would have said the same.
         if own.is_none() && may_be_initial && all.clone().filter(of_another).all(explains) {
             return UNRECORDED;
         }
         let chain: Vec<u32> = all.filter(|&at| explains(at)).collect();
-        if !chain.is_empty() {
-            return self.read_of_chain((operation, transaction), own, chain, may_be_initial);
-        }
-        if !may_be_initial {
-            return THIN_AIR;
-        }
-        if own.is_some() {
-            self.exceptions.after_own_write.push(operation);
-        }
-        INITIAL
+        self.read_of_chain((operation, transaction), own, chain, may_be_initial)
     }
 }
