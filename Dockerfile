@@ -3,11 +3,7 @@
 #   docker run --rm --volume "$PWD:/data" isoscope check /data/history.txt
 FROM rust:1-slim-bookworm AS build
 WORKDIR /isoscope
-COPY Cargo.toml Cargo.lock ./
-COPY src src
-COPY fuzz fuzz
-COPY assets assets
-COPY benches benches
+COPY . .
 RUN cargo build --release --locked --no-default-features --features databases
 
 FROM debian:bookworm-slim
