@@ -4,6 +4,7 @@
 mod common;
 
 mod documents;
+mod languages;
 mod samples;
 mod schemas;
 mod wording;
