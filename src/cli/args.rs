@@ -131,7 +131,9 @@ pub struct ElleArguments {
 
 /// What elle-cli takes and is not needed here.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Accepted, not needed")]
+#[command(
+    next_help_heading = "Accepted, no effect (what keys promise is asked by level, such as K-SER)"
+)]
 pub(super) struct ElleNotNeeded {
     #[arg(short = 'p', long, value_name = "FORMAT", hide_short_help = true)]
     plot_format: Option<String>,

@@ -73,10 +73,8 @@ const ANOMALIES: &[(&[&str], Level)] = &[
         &["G-nonadjacent", "G-nonadjacent-item", "GSIa", "GSIb"],
         Level::PlainSnapshotIsolation,
     ),
-    (
-        &["G2", "G2-item", "write-skew"],
-        Level::PlainSerializability,
-    ),
+    (&["G2-item"], Level::PlainRepeatableRead),
+    (&["G2", "write-skew"], Level::PlainSerializability),
 ];
 
 /// The default of elle-cli.

@@ -1,5 +1,5 @@
 //! `isoscope elle` beside elle-cli: the list-append and rw-register cases of elle-cli's own tests with a published result, each
-//! at the level given there. Where the words differ, `docs/workloads.md` says why.
+//! at the level given there. Where the words differ, `docs/coming-from-elle.md` says why.
 
 use crate::common;
 
@@ -495,18 +495,31 @@ fn the_words_are_those_of_elle_cli_but_for_the_rows_that_the_page_explains() {
         std::fs::write(&file, history(*model, transactions).to_string()).expect("a file");
         let found = word(&file, *model, level);
         if found != *wanted {
-            different.insert(format!("| `{name}` | {wanted} | {found} |"));
+            different.insert(format!("| `{name}` | `:{level}` | {wanted} | {found} |"));
         }
     }
-    let page = std::fs::read_to_string(common::repository("docs/workloads.md")).expect("the page");
-    let explained = page
+    let page = std::fs::read_to_string(common::repository("docs/coming-from-elle.md"));
+    let page = page.expect("the page");
+    let (_, explained) = page
+        .split_once("| case | level |")
+        .expect("a table of cases");
+    let explained = explained
         .lines()
         .filter(|line| line.starts_with("| `rw-") || line.starts_with("| `list-"));
-    let row = |line: &str| line.split('|').take(4).collect::<Vec<_>>().join("|") + "|";
+    let row = |line: &str| line.split('|').take(5).collect::<Vec<_>>().join("|") + "|";
     let explained: BTreeSet<String> = explained.map(row).collect();
     assert_eq!(different, explained);
-    let same = format!("{} of {} cases", CASES.len() - different.len(), CASES.len());
-    assert!(page.contains(&same), "the page does not say {same}");
+    for (name, of) in [("list-append", List), ("rw-register", Register)] {
+        let all = CASES.iter().filter(|(_, model, ..)| *model == of);
+        let n = all.clone().count();
+        let is_other = |case: &str| {
+            let start = format!("| `{case}` |");
+            different.iter().any(|row| row.starts_with(&start))
+        };
+        let n_same = all.filter(|(case, ..)| !is_other(case)).count();
+        let counts = format!("| `{name}` | {n} | {n_same} |");
+        assert!(page.contains(&counts), "the page does not say {counts}");
+    }
 }
 
 /// A model that is named says what a log means that could be of another one.

@@ -161,3 +161,26 @@ fn the_readme_is_short_and_leads_to_every_page() {
         assert!(readme.contains(&link), "{link}");
     }
 }
+
+/// The page for those who come from Elle names every argument and every model.
+#[test]
+fn the_page_on_elle_is_complete() {
+    let page = text(&repository("docs/coming-from-elle.md"));
+    let said = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_isoscope"));
+        let output = command.arg("elle").args(arguments).output();
+        let output = output.expect("the program runs");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let (help, refusal) = (said(&["--help"]), said(&["-m", "none", "none"]));
+    let flags = help
+        .split_whitespace()
+        .filter(|word| word.starts_with("--") && !["--help", "--version"].contains(word));
+    let (_, models) = refusal
+        .trim_end()
+        .split_once("known are ")
+        .expect("the models");
+    for name in flags.chain(models.split(", ")) {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
