@@ -126,7 +126,7 @@ const NARROW: f32 = 1100.0;
 pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
     let no_window = |why: &str| format!("no window can be opened: {why}");
     if !display_is_named() {
-        return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
+        return Err("no display here: neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned());
     }
     let viewport = egui::ViewportBuilder::default()
         .with_title("IsoScope")
