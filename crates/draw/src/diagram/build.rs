@@ -254,7 +254,10 @@ fn arrow(
             let is_of_scan = history.operation(read).value.is_of_scan();
             let version = edge.from_operation.filter(|_| is_of_scan);
             let value = version.map(|write| history.value_name(history.operation(write).value));
-            format!(" = {}", value.unwrap_or_else(|| history.value_text(read)))
+            match value {
+                Some(value) => format!(" = {value}"),
+                None => history.value_sign(read).to_owned() + &history.value_text(read),
+            }
         });
     let label = match edge.key {
         Some(key) => format!(

@@ -718,9 +718,10 @@ impl History {
                 format!("r({name}) ≠ ")
             }
             OperationKind::Read if let Some(scan) = self.scan_of(operation) => {
+                let sign = self.value_sign(operation);
                 match scan.asked.predicate.text(&visible_name, &visible_name) {
-                    every if every.is_empty() => format!("s({name}) = "),
-                    predicate => format!("s({predicate}) {name} = "),
+                    every if every.is_empty() => format!("s({name}){sign}"),
+                    predicate => format!("s({predicate}) {name}{sign}"),
                 }
             }
             OperationKind::Read => format!("r({name}) = "),

@@ -157,18 +157,12 @@ impl History {
     }
 
     /// What a read returned or a write wrote, for people: as [`value_name`](History::value_name), for the row of a scan as its
-    /// predicate tells it: `absent` or `no match`.
+    /// result tells it: `missing` or `present`.
     pub fn value_text(&self, operation: OperationId) -> String {
         let value = self.values[operation.index()];
-        let by_key = || {
-            let scan = self.scan_of(operation);
-            scan.is_some_and(|scan| scan.asked.predicate.is_of_keys())
-        };
         match value {
-            Value::UNLISTED if by_key() => "absent".to_owned(),
-            Value::UNLISTED => "no match".to_owned(),
-            Value::LISTED if by_key() => "present".to_owned(),
-            Value::LISTED => "a match".to_owned(),
+            Value::UNLISTED => "missing".to_owned(),
+            Value::LISTED => "present".to_owned(),
             Value::TWICE => {
                 let listed = self
                     .listed_again(operation)
@@ -184,13 +178,31 @@ impl History {
         }
     }
 
+    /// What is between a key and its [`value_text`](History::value_text): `x = 1`, but `x missing`.
+    pub fn value_sign(&self, operation: OperationId) -> &'static str {
+        match self.values[operation.index()] {
+            Value::UNLISTED | Value::LISTED => " ",
+            _ => " = ",
+        }
+    }
+
+    /// The read of a row that its scan had listed before, if it did.
+    pub fn listed_first(&self, read: OperationId) -> Option<OperationId> {
+        let key = self.keys[read.index()];
+        let mut before = self.scan_of(read)?.reads.start..read.0;
+        before
+            .find(|&o| self.keys[o as usize] == key)
+            .map(OperationId)
+    }
+
     /// Whether a scan listed the row of one of its reads before.
     pub fn is_listed_before(&self, read: OperationId) -> bool {
-        let key = self.keys[read.index()];
-        self.scan_of(read).is_some_and(|scan| {
-            let mut before = scan.reads.start..read.0;
-            before.any(|o| self.keys[o as usize] == key)
-        })
+        self.listed_first(read).is_some()
+    }
+
+    /// Whether a read returned the content of its key: it is of the key alone, or of a row that a scan listed with its value.
+    pub fn is_of_item(&self, read: OperationId) -> bool {
+        !matches!(self.values[read.index()], Value::UNLISTED | Value::LISTED)
     }
 
     /// What a scan listed for a row that it listed again or that does not match.

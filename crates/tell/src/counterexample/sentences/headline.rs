@@ -1,13 +1,14 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says which transaction did what.
 
 use super::edges::capitalized;
+use super::scans;
 use super::speaker::Speaker;
 use super::words::Words;
 use super::wrong_values::wrong_value_title;
 use crate::counterexample::claim::{Claim, Visibility, claim, is_in_its_list, new_then_old};
 use crate::counterexample::involved_operations;
 use crate::counterexample::sentence::{Sentence, say};
-use isoscope_check::checkers::{Pattern, Proof, Supposed, Violation};
+use isoscope_check::checkers::{Proof, Supposed, Violation};
 use isoscope_model::history::{History, KeyId, OperationId, TransactionId};
 use isoscope_model::relations::{Edge, EdgeIndex, Reason, Relation};
 
@@ -33,8 +34,10 @@ pub fn headline(history: &History, violation: &Violation) -> Headline {
         violation,
     }
     .clause(&claim);
+    let of_scans = scans::title_of(&claim, history, violation);
+    let title = of_scans.unwrap_or_else(|| title_of(&claim, history, violation));
     Headline {
-        title: title_of(&claim, history, violation).to_owned(),
+        title: title.to_owned(),
         summary: say!("{clause}."),
         clause,
         claim,
@@ -111,15 +114,6 @@ fn paper_of(code: &str) -> Option<&'static str> {
 
 fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
     match claim {
-        Claim::WrongValue {
-            pattern: Pattern::ThinAirRead,
-            reads,
-        } if reads
-            .first()
-            .is_some_and(|&read| history.operation(read).value.is_of_scan()) =>
-        {
-            "A scan returned what no state of the table explains"
-        }
         Claim::WrongValue { pattern, reads } => wrong_value_title(
             *pattern,
             reads.len(),
@@ -131,11 +125,6 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             visibility: Visibility::OwnSession,
             ..
         } => "A session did not see its own write",
-        Claim::StaleRead {
-            visibility: Visibility::ReadBefore(seen),
-            read,
-            ..
-        } if history.share_scan(*seen, *read) => "One scan saw half of a transaction",
         Claim::StaleRead {
             visibility: Visibility::ReadBefore(_),
             ..

@@ -12,6 +12,7 @@ mod headline;
 pub(super) mod orders;
 mod rules;
 pub(super) mod runs;
+mod scans;
 mod size;
 mod speaker;
 mod statements;

@@ -62,7 +62,12 @@ impl<'a> Words<'a> {
         if self.is_append(operation) {
             return say!("{} to {key}", self.value(operation));
         }
-        say!("{key} = {}", self.value(operation))
+        match o.value {
+            // No value was read.
+            Value::UNLISTED => say!("{key} as missing"),
+            Value::LISTED => say!("{key} as present"),
+            _ => say!("{key} = {}", self.value(operation)),
+        }
     }
 
     /// `key 4`, or `x` where the name does not look like a number.
