@@ -17,7 +17,7 @@ const TOP: f64 = 30.0;
 /// Longest chain of bases below a level on its order: its column.
 fn rank(level: Level) -> usize {
     let is_same_order =
-        |weaker: &&Level| weaker.row().order == level.row().order || weaker.base().code == "CI";
+        |weaker: &&Level| weaker.row().order == level.row().order || weaker.is_of_reads();
     level
         .row()
         .implies
@@ -113,7 +113,7 @@ pub fn svg() -> String {
     for order in Order::ALL {
         let of_order = levels()
             .iter()
-            .filter(|level| level.row().order == order && level.base().code != "CI");
+            .filter(|level| level.row().order == order && !level.is_of_reads());
         let top = of_order
             .map(|&level| places[level as usize].1)
             .fold(f64::INFINITY, f64::min)

@@ -26,6 +26,8 @@ use std::str::FromStr;
 /// two levels that do not imply each other the order says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
+    /// I-CI: the next one, of reads of keys and of rows whose content was returned (Bailis et al. 2013, item cut isolation).
+    ItemCutIsolation,
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
     CutIsolation,
     /// P-PL1: read uncommitted (Adya 1999, PL-1): transactions overwrite each other in one order.
@@ -119,6 +121,12 @@ pub enum Level {
     CommitTimeSnapshotIsolation,
     /// R-SI: strong snapshot isolation, SI that respects real time (Daudjee & Salem 2006).
     StrongSnapshotIsolation,
+    /// P-RR: repeatable read (Adya 1999, PL-2.99): serializability in which what a scan did not return may change.
+    PlainRepeatableRead,
+    /// RR: the same with sessions.
+    RepeatableRead,
+    /// R-RR: the same in real time.
+    StrongRepeatableRead,
     /// P-SER: serializability without sessions (Adya 1999, PL-3; Papadimitriou 1979).
     PlainSerializability,
     /// SER (Biswas & Enea 2019, Fig. 2f).
@@ -182,7 +190,7 @@ impl Level {
     /// Those of them that every register history can be checked for.
     pub const WITHOUT_TIMES: [Level; first::<0>(false, false).1] = first(false, false).0;
 
-    /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
+    /// The levels that apply to a history: with scans also repeatable read, with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
         let may_lag = history.workload().is_some_and(Workload::may_lag);
@@ -190,9 +198,10 @@ impl Level {
         let is_lightweight = has_real_time && is_lightweight(history);
         let applies = |level: &Level| match level.row().engine {
             Engine::Linear => is_lightweight,
-            _ => has_real_time || !level.counts_real_time(),
+            Engine::Items => *level == RepeatableRead && !history.scans().is_empty(),
+            _ => level.row().usual && (has_real_time || !level.counts_real_time()),
         };
-        Level::ALL.into_iter().filter(applies).collect()
+        Level::EVERY.into_iter().filter(applies).collect()
     }
 
     /// Its row in the table.
@@ -364,6 +373,21 @@ impl Level {
         self.row().engine == Engine::EachRead
     }
 
+    /// Whether it is about reads of keys, and of rows whose content a scan returned, only: other rows of a scan may change.
+    pub fn is_of_items(self) -> bool {
+        self.row().engine == Engine::Items || self == ItemCutIsolation
+    }
+
+    /// Whether it may differ from all others on a history: only scans tell levels of items from those of all reads.
+    pub fn is_told_apart(self, history: &History) -> bool {
+        !self.is_of_items() || !history.scans().is_empty()
+    }
+
+    /// Whether transactions run one after the other, as far as items tell.
+    pub fn is_serial_for_items(self) -> bool {
+        self.row().engine == Engine::Items
+    }
+
     /// Whether the engine of starts and commits decides it.
     pub fn is_strong(self) -> bool {
         matches!(self.row().engine, Engine::Strong(_))
@@ -376,6 +400,7 @@ impl Level {
             Engine::Versions | Engine::Weak(_) | Engine::Sessions(_) => WitnessKind::CommitOrder,
             Engine::Dependencies(_) => WitnessKind::Dependencies,
             Engine::EachRead => WitnessKind::GrowingSnapshots,
+            Engine::Items => WitnessKind::ItemsInOrder,
             Engine::Strong(Moments::One) | Engine::Linear => WitnessKind::SerialOrder,
             Engine::Strong(_) => WitnessKind::Snapshots,
         }
@@ -386,14 +411,17 @@ impl Level {
         self.witness() == WitnessKind::Snapshots
     }
 
-    /// Whether transactions run one after the other.
+    /// Whether transactions run one after the other, if only as far as items tell.
     pub fn is_serial(self) -> bool {
-        self.witness() == WitnessKind::SerialOrder
+        matches!(
+            self.witness(),
+            WitnessKind::SerialOrder | WitnessKind::ItemsInOrder
+        )
     }
 
     /// Whether the order that satisfies it says which version each read returns: the newest by then.
     pub fn reads_newest(self) -> bool {
-        self.has_snapshots() || self.is_serial()
+        self.has_snapshots() || self.witness() == WitnessKind::SerialOrder
     }
 
     /// Whether two writers of a key may not overlap (first committer wins).
@@ -416,7 +444,10 @@ impl Level {
 
     /// The level for an argument about versions; the weak ones without real time are treated as SER.
     pub fn or_serial(self) -> Level {
-        let is_ordered = self.is_strong() || self.is_of_dependencies() || self.is_of_each_read();
+        let is_ordered = self.is_strong()
+            || self.is_of_dependencies()
+            || self.is_of_each_read()
+            || self.is_serial_for_items();
         if is_ordered || self.clock().is_some() {
             self
         } else {

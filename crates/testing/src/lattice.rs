@@ -599,7 +599,15 @@ impl World {
     }
 }
 
-/// The verdict at every level. Exponential.
+/// Levels that only scans tell apart, each with the one that is the same without them.
+pub const SAME_WITHOUT_SCANS: [(&str, &str); 4] = [
+    ("P-RR", "P-SER"),
+    ("RR", "SER"),
+    ("R-RR", "SSER"),
+    ("I-CI", "CI"),
+];
+
+/// The verdict at every level of a history without scans. Exponential.
 pub fn verdicts(history: &History, codes: &[String]) -> Verdicts {
     let all = transactions(history);
     let is_initial = |key: usize, value: Value| {
@@ -619,7 +627,9 @@ pub fn verdicts(history: &History, codes: &[String]) -> Verdicts {
         .iter()
         .any(|t| t.outcome == Outcome::Committed && t.start.is_some());
     let counts = has_times && is_acyclic(&world.orders[&'R']);
-    let verdict = |code: &String| {
+    let verdict = |asked: &String| {
+        let same = SAME_WITHOUT_SCANS.iter().find(|(code, _)| code == asked);
+        let code = same.map_or(asked.as_str(), |(_, same)| same);
         let weaker = match code.split_at(2) {
             ("R-", base) => Some(base.to_owned()),
             ("K-" | "C-", base) => Some(format!("P-{base}")),
@@ -630,7 +640,7 @@ pub fn verdicts(history: &History, codes: &[String]) -> Verdicts {
             Some(weaker) if !counts => (!found.contains(&weaker)).then_some(false),
             _ => Some(found.contains(code)),
         };
-        (code.clone(), holds)
+        (asked.clone(), holds)
     };
     codes.iter().map(verdict).collect()
 }

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The bases that are decided, on the orders that count sessions, real time or neither.
-const BASES: [&str; 11] = [
-    "PL2", "RC", "MSR", "CS", "RA", "UA", "TCC", "PSI", "PC", "SI", "SER",
+const BASES: [&str; 12] = [
+    "RR", "PL2", "RC", "MSR", "CS", "RA", "UA", "TCC", "PSI", "PC", "SI", "SER",
 ];
 
 /// Transactions as a bit each.
@@ -36,6 +36,15 @@ struct Transaction {
     last: State,
     start: Option<i64>,
     end: Option<i64>,
+}
+
+/// Which rows that an operation returned must be the newest ones.
+#[derive(Clone, Copy)]
+enum Protects {
+    Nothing,
+    /// Those that its transaction writes.
+    Updates,
+    Items,
 }
 
 /// The transactions that committed, under one assumption on those of unknown outcome.
@@ -67,6 +76,51 @@ pub fn satisfied(history: &History) -> BTreeSet<String> {
         found.extend(World::new(history, &all).satisfied());
     }
     found
+}
+
+/// Whether all reads of a key in a transaction that are not of its own writes, of items only if so asked, may have returned
+/// what one transaction wrote, or the initial version; reads of what nobody wrote do not count. Only if no outcome is
+/// unknown.
+pub fn is_cut(history: &History, of_items: bool) -> bool {
+    let counts = |t: &TransactionId| {
+        history.set_up().binary_search(t).is_err() && history.outcome(*t) != Outcome::Aborted
+    };
+    let all: Vec<TransactionId> = history.transactions().filter(counts).collect();
+    let written = |t: TransactionId, key: KeyId| -> Vec<OperationId> {
+        let is_it = |o: &OperationId| {
+            let o = history.operation(*o);
+            o.kind == OperationKind::Write && o.key == key
+        };
+        history.operations_of(t).filter(is_it).collect()
+    };
+    let value = |o: OperationId| history.operation(o).value;
+    all.iter().all(|&t| {
+        let mut reads: BTreeMap<KeyId, Vec<OperationId>> = BTreeMap::new();
+        for o in history.operations_of(t) {
+            let key = history.operation(o).key;
+            let own = written(t, key).into_iter().rfind(|write| *write < o);
+            let is_read = history.operation(o).kind == OperationKind::Read;
+            let is_own = own.is_some_and(|own| history.may_return(o, value(own)));
+            if is_read && !is_own && (!of_items || history.is_of_item(o)) {
+                reads.entry(key).or_default().push(o);
+            }
+        }
+        reads.into_iter().all(|(key, mut reads)| {
+            let others = all.iter().filter(|other| **other != t);
+            let makers: Vec<Vec<OperationId>> = others.map(|u| written(*u, key)).collect();
+            let made = |read: OperationId, by: &[OperationId]| {
+                by.iter()
+                    .any(|write| history.may_return(read, value(*write)))
+            };
+            reads.retain(|&read| {
+                history.may_return_initial(read) || makers.iter().any(|by| made(read, by))
+            });
+            reads.iter().all(|&read| history.may_return_initial(read))
+                || makers
+                    .iter()
+                    .any(|by| reads.iter().all(|&read| made(read, by)))
+        })
+    })
 }
 
 /// The codes that [`satisfied`] decides.
@@ -244,7 +298,7 @@ impl World<'_> {
             })
             .collect();
         let prefixes = |t: usize| (0..=at(t)).map(|n| set(&order[..n])).collect::<Vec<Set>>();
-        let single = |must: &dyn Fn(usize) -> Set, protects: bool| {
+        let single = |must: &dyn Fn(usize) -> Set, protects: Protects| {
             (0..n).all(|t| {
                 self.reads(t)
                     .all(|place| self.row_by_row(order, t, place, must(t), protects))
@@ -267,8 +321,9 @@ impl World<'_> {
                 })
             })
         };
-        let [committed, cursor, rc] =
-            [single(&|_| 0, false), single(&|_| 0, true), grows(&subsets)];
+        let [committed, cursor, repeatable] =
+            [Protects::Nothing, Protects::Updates, Protects::Items].map(|all| single(&|_| 0, all));
+        let rc = grows(&subsets);
         let both: Vec<Set> = (0..n).map(|t| self.session[t] | self.time[t]).collect();
         let none = vec![0; n];
         let conflicts = |t: usize| {
@@ -327,6 +382,7 @@ impl World<'_> {
             let possible = |sets: &[Vec<Set>]| sets.iter().all(|sets| !sets.is_empty());
             add("PL2", committed);
             add("CS", cursor);
+            add("RR", repeatable);
             add("RC", rc);
             add(
                 "MSR",
@@ -344,22 +400,21 @@ impl World<'_> {
             add("PC", possible(&snapshots));
             add("SI", (0..n).all(is_apart));
             add("SER", is_serial);
-            if letter == 'S' && single(&|t| must[t], false) {
+            if letter == 'S' && single(&|t| must[t], Protects::Nothing) {
                 found.insert("RYW".to_owned());
             }
         }
     }
 
     /// Whether an operation may have found each row by itself in some version of an earlier transaction, or the initial one:
-    /// none older than that of a transaction in `must`; where rows that a transaction writes are protected, those that it
-    /// returned are the newest ones.
+    /// none older than that of a transaction in `must`; those that it returned and that are protected are the newest ones.
     fn row_by_row(
         &self,
         order: &[usize],
         t: usize,
         place: usize,
         must: Set,
-        protects: bool,
+        protects: Protects,
     ) -> bool {
         let at = order.iter().position(|&other| other == t).unwrap_or(0);
         let own = |key: &KeyId| {
@@ -392,7 +447,12 @@ impl World<'_> {
                     versions.push(*value);
                 }
             }
-            if protects && self.all[t].last.contains_key(&key) && returned(key) {
+            let is_protected = match protects {
+                Protects::Nothing => false,
+                Protects::Updates => self.all[t].last.contains_key(&key),
+                Protects::Items => true,
+            };
+            if is_protected && returned(key) {
                 versions.drain(..versions.len() - 1);
             }
             versions

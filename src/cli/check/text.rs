@@ -539,7 +539,7 @@ pub(super) fn violations(
     }
     text += &how_many_more(n_causes, chosen.len());
     if findings.is_counted() {
-        let asked = asked_again(findings);
+        let asked = asked_again(history, findings);
         text += &format!(
             "\nisoscope explain {} --violation {first}{asked}   says why\n",
             quoted(path)
@@ -591,10 +591,11 @@ fn lines(example: &History) -> Option<String> {
     Some(format!("At {text}."))
 }
 
-/// What asks for the same violations again: the levels, where others than the usual ones were asked for.
-fn asked_again(findings: &Findings) -> String {
+/// What asks for the same violations again: the levels, where others were asked for than those that apply.
+fn asked_again(history: &History, findings: &Findings) -> String {
     let mut levels = findings.levels.iter().map(|result| result.level);
-    if levels.any(|level| !level.row().usual) {
+    let applies = Level::of(history);
+    if levels.any(|level| !level.row().usual && !applies.contains(&level)) {
         let codes: Vec<&str> = findings
             .levels
             .iter()

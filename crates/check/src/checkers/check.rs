@@ -373,21 +373,23 @@ impl<'a> CheckRun<'a> {
         self.assumptions
             .extend_from_slice(prepared.resolution.assumptions());
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        if self.levels().contains(&Level::CutIsolation) {
+        let is_of_reads = |level: &Level| level.is_of_reads();
+        let of_reads: Vec<Level> = self.levels().iter().copied().filter(is_of_reads).collect();
+        for level in of_reads {
             let begin = Instant::now();
-            let verdict = match (
-                prepared.resolution.has_multiple_sources(),
-                facts.non_repeatable_reads,
-            ) {
-                (true, _) => cut_isolation::verdict(
+            let is_known = !prepared.resolution.has_multiple_sources()
+                && (level == Level::CutIsolation || !self.asked.history.has_rows());
+            let verdict = match (is_known, facts.non_repeatable_reads) {
+                (false, _) => cut_isolation::verdict(
                     self.asked.history,
                     &prepared.resolution,
+                    level,
                     self.asked.control,
                 ),
-                (false, true) => Verdict::Violated,
-                (false, false) => Verdict::Satisfied(Witness::Reads),
+                (true, true) => Verdict::Violated,
+                (true, false) => Verdict::Satisfied(Witness::Reads),
             };
-            self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
+            self.decided(level, verdict, begin.elapsed().as_secs_f64());
         }
         let linear = self.linearizability(&prepared, facts);
         if self

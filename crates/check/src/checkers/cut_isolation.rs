@@ -21,11 +21,26 @@ use std::collections::BTreeMap;
 /// Most reads whose writers are distinguished in one violation.
 const MOST_CASES: usize = 500;
 
-/// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several.
-/// O(operations · log) for each transaction that may turn out not to have aborted, and O(writers) for each read of a key
+/// The levels that reads of one key violate which can share no writer. Repeatable read is left to cycles, since it does not
+/// imply read committed, by which such reads may be explained.
+pub(super) fn violated(history: &History, reads: &[OperationId]) -> LevelSet {
+    let are_items = reads.iter().all(|&read| history.is_of_item(read));
+    let of_items = Some(Level::ItemCutIsolation).filter(|_| are_items);
+    LevelSet::upward(Level::CutIsolation)
+        .iter()
+        .chain(of_items)
+        .collect()
+}
+
+/// Whether cut isolation, of all reads or of items, holds under some choice of sources. O(operations · log) for each transaction that may turn out not to have aborted, and O(writers) for each read of a key
 /// that its transaction reads more than once.
-pub(super) fn verdict(history: &History, resolution: &Resolution, control: &Control) -> Verdict {
-    match Cut::new(history, resolution, control).and_then(|cut| cut.broken()) {
+pub(super) fn verdict(
+    history: &History,
+    resolution: &Resolution,
+    level: Level,
+    control: &Control,
+) -> Verdict {
+    match Cut::new(history, resolution, level, control).and_then(|cut| cut.broken()) {
         Ok(None) => Verdict::Satisfied(Witness::Reads),
         Ok(Some(_)) => Verdict::Violated,
         Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
@@ -38,19 +53,21 @@ pub(super) fn verdict(history: &History, resolution: &Resolution, control: &Cont
 pub(super) fn refutation(
     history: &History,
     resolution: &Resolution,
+    level: Level,
     control: &Control,
 ) -> Option<Violation> {
-    refutation_in(history, resolution, MOST_CASES, control)
+    refutation_in(history, resolution, level, MOST_CASES, control)
 }
 
 /// As `refutation`, with a tree of at most this many cases.
 fn refutation_in(
     history: &History,
     resolution: &Resolution,
+    level: Level,
     most_cases: usize,
     control: &Control,
 ) -> Option<Violation> {
-    let cut = Cut::new(history, resolution, control).ok()?;
+    let cut = Cut::new(history, resolution, level, control).ok()?;
     let broken = cut.broken().ok()??;
     let mut left = most_cases;
     cut.refute(broken, ALLOWED, 0, &mut left).or_else(|| {
@@ -106,6 +123,8 @@ const ALLOWED: u32 = u32::MAX;
 struct Cut<'a> {
     history: &'a History,
     resolution: &'a Resolution,
+    /// Whether only reads of items count.
+    of_items: bool,
     /// By transaction: the round in which it turned out that it cannot have committed, from 1; [`ABORTED`] or
     /// [`ALLOWED`].
     fallen: Vec<u32>,
@@ -118,6 +137,7 @@ impl<'a> Cut<'a> {
     fn new(
         history: &'a History,
         resolution: &'a Resolution,
+        level: Level,
         control: &'a Control,
     ) -> Result<Cut<'a>, Interrupt> {
         let fallen = history.transactions().map(|t| match history.outcome(t) {
@@ -127,6 +147,7 @@ impl<'a> Cut<'a> {
         let mut cut = Cut {
             history,
             resolution,
+            of_items: level.is_of_items(),
             fallen: fallen.collect(),
             control,
         };
@@ -203,6 +224,9 @@ impl<'a> Cut<'a> {
         }
         let mut groups: BTreeMap<KeyId, (Vec<TransactionId>, Vec<OperationId>)> = BTreeMap::new();
         for read in self.history.operations_of(t) {
+            if self.of_items && !self.history.is_of_item(read) {
+                continue;
+            }
             let Some(writers) = foreign_writers(self.resolution, t, read) else {
                 continue;
             };
@@ -295,6 +319,12 @@ impl<'a> Cut<'a> {
             .chain(reads.iter().copied())
             .collect();
         operations.dedup();
+        // Where only items count, other transactions may have committed.
+        let may_differ = |&fallen: &u32| fallen != ABORTED && fallen != ALLOWED;
+        let levels = match !self.of_items && self.fallen.iter().any(may_differ) {
+            true => LevelSet::upward(Level::CutIsolation),
+            false => violated(self.history, &reads),
+        };
         Violation {
             also: vec!["C4 TAP-f".to_owned()],
             key: reads.first().map(|read| self.history.keys()[read.index()]),
@@ -303,7 +333,7 @@ impl<'a> Cut<'a> {
             ..Violation::new(
                 pattern,
                 1,
-                LevelSet::upward(Level::CutIsolation),
+                levels,
                 Proof::Reads(Some(WrongReads { pattern, reads })),
             )
         }

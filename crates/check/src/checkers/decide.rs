@@ -42,6 +42,14 @@ pub(super) fn ask(
         Engine::Dependencies(respected) => {
             dependencies::decide(index, (respected, false), ground.order().to_vec(), control)
         }
+        Engine::Items => {
+            let serial = Level::Serializability;
+            if index.has_only_items() {
+                ask(index, Some(ground), serial, control)
+            } else {
+                ask(&index.of_items(), Some(ground), serial, control)
+            }
+        }
         Engine::EachRead => each_read::decide(index, level, control),
         // Only what the ground satisfies counts.
         Engine::Sessions(None) => Ok(Some(ground.order().to_vec()).into()),

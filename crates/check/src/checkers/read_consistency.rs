@@ -4,10 +4,10 @@
 //! isolation and everything from read atomic up; it also contradicts read committed if the later read went back behind
 //! the earlier one, which `monotonic_reads` checks. This module does not know about commit orders.
 
-use super::list_reads;
 use super::monotonic_reads::BackwardReads;
 use super::place::{Place, Window};
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
+use super::{cut_isolation, list_reads};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, OperationId, OperationKind, TransactionId};
 use isoscope_model::relations::{Edge, Index, NONE, Node, Resolution, Source, last_write};
@@ -449,6 +449,8 @@ impl Describe<'_> {
                 also.push("G1b");
             }
             _ => {
+                // A row that is listed twice is wrong only beside the first.
+                operations.extend(self.history.listed_first(read));
                 operations.push(read);
                 also.push("C4 TAP-a");
             }
@@ -479,12 +481,11 @@ impl Describe<'_> {
         let mut transactions: Vec<TransactionId> =
             edges.iter().map(|edge| edge.from).chain([t3]).collect();
         // If both reads may have the same writer, another choice of sources violates read committed only.
-        let weakest = if self.resolution.may_share_source(first, second) {
-            Level::ReadAtomic
+        let mut levels = if self.resolution.may_share_source(first, second) {
+            LevelSet::upward(Level::ReadAtomic)
         } else {
-            Level::CutIsolation
+            cut_isolation::violated(self.history, &[first, second])
         };
-        let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];
         let mut proof = Proof::Reads(None);
         if let (Some(backward), Some(one), Some(other)) = (

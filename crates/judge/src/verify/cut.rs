@@ -1,6 +1,8 @@
-//! Cut isolation: all reads of a key in one transaction that do not return own writes return one transaction's version.
+//! Cut isolation: all reads of a key in one transaction that do not return own writes return one transaction's version; or
+//! those that returned the content of a row.
 
 use super::resolution::Resolution;
+use super::rows;
 use isoscope_model::history::{
     History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
@@ -9,17 +11,26 @@ use rustc_hash::FxHashSet;
 /// Whether every transaction that must participate has a writer for its reads of each key. Transactions of unknown
 /// outcome need not participate unless they are read from; those that violate the rule themselves are no writers for
 /// others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
-pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
-    let excluded = excluded(history, resolution);
+pub(super) fn satisfied(
+    history: &History,
+    resolution: &Resolution<'_>,
+    of_items: bool,
+) -> Result<(), String> {
+    let counts_read = |read| !of_items || rows::is_of_item(history, read);
+    let excluded = excluded(history, resolution, &counts_read);
     let mut reads = Vec::new();
     let counts =
         |&t: &TransactionId| history.outcome(t) == Outcome::Committed && !resolution.is_setup(t);
     let mut committed = history.transactions().filter(counts);
-    committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
+    committed.try_for_each(|t| keeps(history, resolution, t, &counts_read, &excluded, &mut reads))
 }
 
 /// Transactions of unknown outcome that cannot have been read from, since they would then violate the rule themselves.
-fn excluded(history: &History, resolution: &Resolution<'_>) -> FxHashSet<TransactionId> {
+fn excluded(
+    history: &History,
+    resolution: &Resolution<'_>,
+    counts: &dyn Fn(OperationId) -> bool,
+) -> FxHashSet<TransactionId> {
     let mut excluded: FxHashSet<TransactionId> = FxHashSet::default();
     let mut reads = Vec::new();
     loop {
@@ -27,8 +38,9 @@ fn excluded(history: &History, resolution: &Resolution<'_>) -> FxHashSet<Transac
             .transactions()
             .filter(|&t| history.outcome(t) == Outcome::Unknown);
         let unknown = unknown.filter(|t| !excluded.contains(t));
-        let falls =
-            |&t: &TransactionId| keeps(history, resolution, t, &excluded, &mut reads).is_err();
+        let falls = |&t: &TransactionId| {
+            keeps(history, resolution, t, counts, &excluded, &mut reads).is_err()
+        };
         let more: Vec<TransactionId> = unknown.filter(falls).collect();
         if more.is_empty() {
             return excluded;
@@ -42,6 +54,7 @@ pub(super) fn share_no_writer(
     history: &History,
     resolution: &Resolution<'_>,
     reads: &[OperationId],
+    of_items: bool,
 ) -> Result<(), String> {
     let seen = |&read: &OperationId| {
         let (operation, _) = resolution.seen(read);
@@ -60,7 +73,8 @@ pub(super) fn share_no_writer(
     }
     let mut of_key = of_key;
     of_key.sort_unstable();
-    if share_writer(resolution, &of_key, &excluded(history, resolution)) {
+    let counts = |read| !of_items || rows::is_of_item(history, read);
+    if share_writer(resolution, &of_key, &excluded(history, resolution, &counts)) {
         Err("these reads can share a writer".to_owned())
     } else {
         Ok(())
@@ -75,6 +89,7 @@ fn keeps(
     history: &History,
     resolution: &Resolution<'_>,
     t: TransactionId,
+    counts: &dyn Fn(OperationId) -> bool,
     excluded: &FxHashSet<TransactionId>,
     reads: &mut Vec<Read>,
 ) -> Result<(), String> {
@@ -91,7 +106,8 @@ fn keeps(
     reads.clear();
     reads.extend(history.operations_of(t).filter_map(|o| {
         let (operation, _) = resolution.seen(o);
-        (operation.kind == OperationKind::Read).then_some((operation.key, operation.value, o))
+        let is_counted = operation.kind == OperationKind::Read && counts(o);
+        is_counted.then_some((operation.key, operation.value, o))
     }));
     reads.sort_unstable();
     let mut of_keys = reads.chunk_by(|a, b| a.0 == b.0);

@@ -89,10 +89,11 @@ impl Argument<'_> {
                     return Err("a case does not say which reads it ends in".to_owned());
                 }
                 ProofEntry::Reads { pattern, reads } => {
-                    read::is_at_level(*pattern, level)?;
                     let reads: Result<Vec<_>, _> =
                         reads.iter().map(|entry| self.entry(entry)).collect();
-                    read::contradict(self.history, &setting, *pattern, &reads?)?;
+                    let reads = reads?;
+                    read::is_at_level(self.history, *pattern, &reads, level)?;
+                    read::contradict(self.history, &setting, (*pattern, level), &reads)?;
                 }
                 ProofEntry::Cycle { edges } => {
                     let strength = strength.ok_or("a cycle does not violate CI")?;

@@ -20,6 +20,8 @@ pub(super) struct EvidenceRule {
     pub(super) time: Option<Time>,
     /// The level that it is where each transaction has a session of its own.
     pub(super) plain_of: Option<Level>,
+    /// Whether reads that do not return the content of a row say only that some version was there before.
+    pub(super) of_items: bool,
     /// Whether it is about lightweight transactions only, failed comparisons included.
     pub(super) is_lightweight: bool,
 }
@@ -48,6 +50,8 @@ pub(super) enum Strength {
     Prefix,
     /// And two writers of a key do not overlap.
     Snapshot,
+    /// One after the other, as far as items tell: of a row that a scan did not return it has read some earlier version.
+    SerialItems,
     /// One after the other.
     Serial,
 }
@@ -60,6 +64,7 @@ impl Strength {
             Strength::Reads
             | Strength::Versions
             | Strength::ReadCommitted
+            | Strength::SerialItems
             | Strength::Dependencies(Counted::OfUpdates) => false,
             Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) => {
                 guarantee == Guarantee::ReadYourWrites
@@ -81,6 +86,7 @@ impl Strength {
             Strength::Reads
                 | Strength::Versions
                 | Strength::Sessions(_)
+                | Strength::SerialItems
                 | Strength::Dependencies(Counted::OfUpdates)
         )
     }
@@ -110,6 +116,7 @@ impl Strength {
             Strength::EachRead,
             Strength::Prefix,
             Strength::Snapshot,
+            Strength::SerialItems,
             Strength::Serial,
         ];
         self.counted().is_some() || in_time.contains(&self)
@@ -141,7 +148,11 @@ impl Strength {
             Strength::ReadAtomic => Some(Counted::OneStep),
             Strength::Causal => Some(Counted::Past),
             Strength::Dependencies(counted) => Some(counted),
-            Strength::EachRead | Strength::Prefix | Strength::Snapshot | Strength::Serial => None,
+            Strength::EachRead
+            | Strength::Prefix
+            | Strength::Snapshot
+            | Strength::SerialItems
+            | Strength::Serial => None,
         }
     }
 
@@ -167,8 +178,9 @@ pub(super) enum Time {
 
 /// Weakest first.
 #[rustfmt::skip]
-const ROWS: [EvidenceRule; 51] = [
-    rule(CutIsolation, Strength::Reads, &[]),
+const ROWS: [EvidenceRule; 55] = [
+    rule(ItemCutIsolation, Strength::Reads, &[]).of_items(),
+    rule(CutIsolation, Strength::Reads, &[ItemCutIsolation]),
     rule(PlainReadUncommitted, Strength::Versions, &[]).plain(ReadUncommitted),
     rule(ReadUncommitted, Strength::Versions, &[PlainReadUncommitted]),
     rule(StrongReadUncommitted, Strength::Versions, &[ReadUncommitted]).in_time(Time::Whole),
@@ -214,10 +226,13 @@ const ROWS: [EvidenceRule; 51] = [
     rule(PerKeySnapshotIsolation, Strength::Snapshot, &[PlainSnapshotIsolation]).in_time(Time::ByKey).plain(PerKeySnapshotIsolation),
     rule(CommitTimeSnapshotIsolation, Strength::Snapshot, &[PlainSnapshotIsolation, CommitTimePrefixConsistency]).in_time(Time::OfCommits).plain(CommitTimeSnapshotIsolation),
     rule(StrongSnapshotIsolation, Strength::Snapshot, &[StrongPrefixConsistency, SnapshotIsolation, StrongParallelSnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation]).in_time(Time::Whole),
-    rule(PlainSerializability, Strength::Serial, &[PlainSnapshotIsolation, PlainUpdateSerializability]).plain(Serializability),
-    rule(Serializability, Strength::Serial, &[SnapshotIsolation, PlainSerializability]),
+    rule(PlainRepeatableRead, Strength::SerialItems, &[PlainCursorStability, ItemCutIsolation]).of_items().plain(RepeatableRead),
+    rule(RepeatableRead, Strength::SerialItems, &[CursorStability, PlainRepeatableRead]).of_items(),
+    rule(StrongRepeatableRead, Strength::SerialItems, &[RepeatableRead, StrongCursorStability]).of_items().in_time(Time::Whole),
+    rule(PlainSerializability, Strength::Serial, &[PlainSnapshotIsolation, PlainUpdateSerializability, PlainRepeatableRead]).plain(Serializability),
+    rule(Serializability, Strength::Serial, &[SnapshotIsolation, RepeatableRead, PlainSerializability]),
     rule(PerKeySerializability, Strength::Serial, &[PlainSerializability, PerKeySnapshotIsolation]).in_time(Time::ByKey).plain(PerKeySerializability),
-    rule(StrictSerializability, Strength::Serial, &[StrongSnapshotIsolation, Serializability, PerKeySerializability]).in_time(Time::Whole),
+    rule(StrictSerializability, Strength::Serial, &[StrongSnapshotIsolation, StrongRepeatableRead, Serializability, PerKeySerializability]).in_time(Time::Whole),
     rule(Linearizability, Strength::Serial, &[StrictSerializability]).in_time(Time::Whole).lightweight(),
 ];
 
@@ -228,6 +243,7 @@ const fn rule(level: Level, strength: Strength, implies: &'static [Level]) -> Ev
         strength,
         time: None,
         plain_of: None,
+        of_items: false,
         is_lightweight: false,
     }
 }
@@ -243,6 +259,13 @@ impl EvidenceRule {
     const fn plain(self, of: Level) -> EvidenceRule {
         EvidenceRule {
             plain_of: Some(of),
+            ..self
+        }
+    }
+
+    const fn of_items(self) -> EvidenceRule {
+        EvidenceRule {
+            of_items: true,
             ..self
         }
     }

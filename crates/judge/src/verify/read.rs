@@ -5,7 +5,7 @@ use super::operations::{operation, operations};
 use super::resolution::Source;
 use super::setting::Setting;
 use super::subject::Subject;
-use super::{edge, levels};
+use super::{edge, levels, rows};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
 use isoscope_model::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use isoscope_model::levels::{Level, Pattern};
@@ -28,9 +28,8 @@ pub(super) fn check(subject: Subject<'_>, levels: &[Level]) -> Result<(), String
     }
     let pattern = violation.pattern;
     for &level in levels {
-        is_at_level(pattern, level)?;
         let setting = Setting::new(resolution, Basis::of(level));
-        instance(subject, &setting)?
+        instance(subject, &setting, Some(level))?
             .ok_or_else(|| format!("none of its reads is an instance of {pattern} at {level}"))?;
     }
     Ok(())
@@ -55,7 +54,7 @@ pub(super) fn check_edges(subject: Subject<'_>) -> Result<(), String> {
     let wrong = if is_linear {
         Vec::new()
     } else {
-        instance(subject, &setting)?.unwrap_or_default()
+        instance(subject, &setting, None)?.unwrap_or_default()
     };
     for (place, edge) in violation.edges.iter().enumerate() {
         let checked = if is_linear {
@@ -68,10 +67,11 @@ pub(super) fn check_edges(subject: Subject<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The reads among those that a violation names that are an instance of its pattern.
+/// The reads among those that a violation names that are an instance of its pattern, and violate a level if one is given.
 fn instance(
     subject: Subject<'_>,
     setting: &Setting<'_>,
+    level: Option<Level>,
 ) -> Result<Option<Vec<OperationId>>, String> {
     let Subject {
         history, violation, ..
@@ -80,7 +80,13 @@ fn instance(
     reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
     let both = pairs(&reads).map(|(first, second)| vec![first, second]);
     let mut all = both.chain(reads.iter().map(|&read| vec![read]));
-    Ok(all.find(|reads| contradict(history, setting, violation.pattern, reads).is_ok()))
+    let counts = |reads: &[OperationId]| {
+        level.is_none_or(|level| is_at_level(history, violation.pattern, reads, level).is_ok())
+    };
+    let level = level.unwrap_or(Level::CutIsolation);
+    Ok(all.find(|reads| {
+        counts(reads) && contradict(history, setting, (violation.pattern, level), reads).is_ok()
+    }))
 }
 
 /// Whether an edge gives the source of a read correctly. Only a wrong read may read from an aborted transaction, which
@@ -171,11 +177,19 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
 /// not violate RC: that also requires that the second returned an older version, hence edges.
-pub(super) fn is_at_level(pattern: Pattern, level: Level) -> Result<(), String> {
-    let weakest = if pattern == NON_REPEATABLE {
-        Level::CutIsolation
-    } else {
+pub(super) fn is_at_level(
+    history: &History,
+    pattern: Pattern,
+    reads: &[OperationId],
+    level: Level,
+) -> Result<(), String> {
+    let are_items = || reads.iter().all(|&read| rows::is_of_item(history, read));
+    let weakest = if pattern != NON_REPEATABLE {
         Level::PlainAdyaReadCommitted
+    } else if are_items() {
+        Level::ItemCutIsolation
+    } else {
+        Level::CutIsolation
     };
     require!(
         levels::implies(level, weakest),
@@ -183,11 +197,11 @@ pub(super) fn is_at_level(pattern: Pattern, level: Level) -> Result<(), String> 
     )
 }
 
-/// Whether these reads alone are an instance of a pattern in a setting.
+/// Whether these reads alone are an instance of a pattern in a setting, where reads count that do at a level.
 pub(super) fn contradict(
     history: &History,
     setting: &Setting<'_>,
-    pattern: Pattern,
+    (pattern, level): (Pattern, Level),
     reads: &[OperationId],
 ) -> Result<(), String> {
     match *reads {
@@ -198,7 +212,8 @@ pub(super) fn contradict(
         }
         // Whatever the writers: a violation of cut isolation violates all levels that imply it.
         _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
-            super::cut::share_no_writer(history, setting.resolution(), reads)
+            let of_items = levels::row(level).of_items;
+            super::cut::share_no_writer(history, setting.resolution(), reads, of_items)
         }
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
         [first, second] if pattern == Pattern::IncompatibleOrder => {

@@ -216,6 +216,49 @@ pub(super) fn one_by_one(
     attendance.is_complete()
 }
 
+/// As [`one_by_one`], but a row that a scan did not return, or only its key, may be any earlier version that explains this.
+/// O(operations · versions of rows scanned).
+pub(super) fn items_one_by_one(
+    history: &History,
+    initial: &Initial,
+    order: &[TransactionId],
+    control: &Control,
+) -> Result<(), Flaw> {
+    let mut attendance = Attendance::new(history, initial, control)?;
+    // By key: the final versions so far, oldest first.
+    let mut versions: FxHashMap<KeyId, Vec<Version>> = FxHashMap::default();
+    for &t in order {
+        let Some(number) = attendance.commits(t)? else {
+            continue;
+        };
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
+            let (value, known) = (
+                operation.value,
+                versions
+                    .entry(operation.key)
+                    .or_insert(vec![Version::INITIAL]),
+            );
+            let is_own = known.last().is_some_and(|last| last.number == number);
+            if operation.kind == OperationKind::Write {
+                known.truncate(known.len() - usize::from(is_own));
+                known.push(Version { value, number });
+                continue;
+            }
+            let fits = |version: &Version| version.explains(history, o, value);
+            let newest = &known[known.len() - 1..];
+            let any = match is_own || super::rows::is_of_item(history, o) {
+                true => newest,
+                false => known,
+            };
+            if value != Value::UNRECORDED && !any.iter().any(fits) {
+                return Err(wrong_read(history, o, newest[0]));
+            }
+        }
+    }
+    attendance.is_complete()
+}
+
 /// Whether each read returns the version of the writer that counts where the last one of a value does. O(operations).
 pub(super) fn reads_from_last(
     history: &History,

@@ -139,6 +139,7 @@ impl Argument<'_> {
                     }
                     AxiomWord::CommitOrder => {
                         needs(strength.orders_versions())?;
+                        self.is_lasting(*reader, Some(*read), strength)?;
                         self.counts(strength, (*reader, *read), seen)?;
                     }
                     AxiomWord::ReadYourWrites
@@ -159,6 +160,7 @@ impl Argument<'_> {
                 }
             }
             ReasonEntry::Overwrites { order, .. } => {
+                self.is_lasting(edge.from, edge.from_operation, strength)?;
                 if !order.is_empty() {
                     let span = self.compose(order, strength, before)?;
                     misses_at_most(0, span, strength)?;
@@ -190,6 +192,20 @@ impl Argument<'_> {
                 Ok(COMMIT_TO_START)
             }
         }
+    }
+
+    /// Where only items must be unchanged: whether a read that a transaction made, at this place in it, is of one.
+    fn is_lasting(
+        &self,
+        reader: usize,
+        read: Option<usize>,
+        strength: Strength,
+    ) -> Result<(), String> {
+        let is_of_item = |read| self.is_of_item(reader, read);
+        require!(
+            strength != Strength::SerialItems || read.is_some_and(is_of_item),
+            "a row that a scan did not return may have changed at this level"
+        )
     }
 
     /// Whether a transaction writes anything.

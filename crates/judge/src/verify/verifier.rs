@@ -124,13 +124,18 @@ impl<'a> Verifier<'a> {
     ///
     /// # Errors
     /// As in [`Verifier::witness`].
-    pub fn cut_isolation(&self) -> Result<(), Flaw> {
+    pub fn cut_isolation(&self, level: Level) -> Result<(), Flaw> {
         let is_plain =
             self.history.lists().is_empty() && !reads_two_values(&self.history, self.control)?;
         if is_plain {
             return Ok(());
         }
-        Ok(cut::satisfied(&self.history, &self.resolution()?)?)
+        let of_items = levels::row(level).of_items;
+        Ok(cut::satisfied(
+            &self.history,
+            &self.resolution()?,
+            of_items,
+        )?)
     }
 
     /// Whether each of these violations contradicts the levels it names.

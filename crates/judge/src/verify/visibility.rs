@@ -126,6 +126,7 @@ impl Visibility {
             | Strength::Versions
             | Strength::Prefix
             | Strength::Snapshot
+            | Strength::SerialItems
             | Strength::Serial => return None,
         };
         let counts_time = match strength {

@@ -32,7 +32,7 @@ pub(super) fn check(
 ) -> Result<bool, Flaw> {
     let row = levels::row(level.level);
     if row.strength == Strength::Reads {
-        return verifier.cut_isolation().map(|()| true);
+        return verifier.cut_isolation(level.level).map(|()| true);
     }
     let Some(entries) = &level.witness else {
         return Ok(false);
@@ -107,6 +107,10 @@ impl Verifier<'_> {
                     linear::comparisons_fit(history, order, initial)?;
                 }
             }
+            (Strength::SerialItems, Witness::Commits(order)) => match self.one_by_one(order) {
+                Err(Flaw::Wrong(_)) => replay::items_one_by_one(history, initial, order, control)?,
+                known => known?,
+            },
             (strength @ (Strength::Prefix | Strength::Snapshot), Witness::Steps(steps)) => {
                 let apart = strength == Strength::Snapshot;
                 match replay::serial_order(steps) {

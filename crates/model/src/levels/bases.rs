@@ -3,8 +3,11 @@
 use super::lattice::Base;
 
 #[rustfmt::skip]
-pub(super) const BASES: [Base; 21] = [
-    Base { code: "CI", name: "cut-isolation", also: &[], known_as: "item cut isolation",
+pub(super) const BASES: [Base; 23] = [
+    Base { code: "I-CI", name: "item-cut-isolation", also: &[], known_as: "Bailis' item cut isolation",
+        promise: "all reads of a key in a transaction, and rows whose content a scan returned, are versions of one writer, unless it wrote the key itself; what a scan did not return does not count",
+        broken_by: "TAP-j of items" },
+    Base { code: "CI", name: "cut-isolation", also: &[], known_as: "Bailis' predicate cut isolation",
         promise: "all reads of a key in a transaction return versions of one writer, unless it wrote the key itself; values that no committed transaction wrote are ignored",
         broken_by: "TAP-j" },
     Base { code: "PL1", name: "read-uncommitted", also: &[], known_as: "Adya's PL-1: no G0",
@@ -61,7 +64,10 @@ pub(super) const BASES: [Base; 21] = [
     Base { code: "PL3U", name: "update-serializability", also: &["pl-3u"], known_as: "Adya's PL-3U: no G-update",
         promise: "the transactions that write ran as if one after the other, and each that only reads fits into such an order by itself",
         broken_by: "WriteSkew, UpdateCycle" },
-    Base { code: "SER", name: "serializability", also: &["serializable"], known_as: "Adya's PL-3; one-copy and view serializability; PL-2.99 where nothing is read by predicate",
+    Base { code: "RR", name: "repeatable-read", also: &["pl-2.99"], known_as: "Adya's PL-2.99: no G2-item; SQL's repeatable read by locks; DB2's read stability",
+        promise: "the transactions ran as if one after the other, except that a scan may have missed rows: what was read by key or returned by a scan stays as it was",
+        broken_by: "WriteSkew and SERCycle of items" },
+    Base { code: "SER", name: "serializability", also: &["serializable"], known_as: "Adya's PL-3; one-copy and view serializability",
         promise: "the transactions ran as if one after the other",
         broken_by: "WriteSkew, SERCycle; in real time RealTimeCycle" },
     Base { code: "LIN", name: "linearizability", also: &[], known_as: "Herlihy & Wing; of single reads, writes and compare-and-sets",

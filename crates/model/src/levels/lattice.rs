@@ -75,6 +75,7 @@ impl Level {
     pub fn base(self) -> &'static Base {
         let code = match self.code() {
             "SSER" => "SER",
+            "I-CI" => "I-CI",
             code => code.split_once('-').map_or(code, |(_, base)| base),
         };
         BASES
@@ -94,7 +95,7 @@ pub fn promise(level: Level) -> String {
         == 1;
     let of_order = match base.code {
         // Cut isolation and linearizability say themselves what counts.
-        "CI" => String::new(),
+        "CI" | "I-CI" => String::new(),
         _ if is_alone && order != CountedOrder::Plain => String::new(),
         // They say nothing of what is seen, only of one order.
         _ if order == CountedOrder::RealTime && matches!(base.code, "PL1" | "PL2" | "RC" | "CS") => {

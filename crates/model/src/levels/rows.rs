@@ -68,6 +68,9 @@ pub enum Engine {
     EachRead,
     /// An order of the moments at which transactions read and write: `strong`.
     Strong(Moments),
+    /// As `Strong(Moments::One)`, where only items must be unchanged: that engine, of the index with these
+    /// (`Index::of_items`).
+    Items,
     /// Orders of the operations on each key: `linearizability`.
     Linear,
 }
@@ -118,6 +121,9 @@ pub enum WitnessKind {
     GrowingSnapshots,
     /// Starts and commits: a transaction reads the newest versions committed before it starts.
     Snapshots,
+    /// A serial order in which each item read is the newest version, and other rows of scans have some earlier version that
+    /// explains them.
+    ItemsInOrder,
     /// A serial order: a transaction reads the newest versions of those before it.
     SerialOrder,
 }
@@ -145,8 +151,13 @@ const ROW: LevelRow = LevelRow {
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-pub(super) const ROWS: [LevelRow; 51] = [
+pub(super) const ROWS: [LevelRow; 55] = [
+    LevelRow { level: ItemCutIsolation, code: "I-CI", long_name: "item-cut-isolation",
+        order: CountedOrder::Plain, engine: Engine::Reads,
+        gloss: "as CI, but rows that a scan did not return may come and go",
+        promise: "all reads of a key in a transaction, and rows whose content a scan returned, are versions of one writer, unless it wrote the key itself; what a scan did not return does not count", ..ROW },
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation",
+        implies: &[ItemCutIsolation],
         order: CountedOrder::Plain, engine: Engine::Reads, usual: true,
         gloss: "no transaction reads a key from two other transactions",
         promise: "all reads of a key in a transaction return versions of one writer, unless it wrote the key itself; values that no committed transaction wrote are ignored", ..ROW },
@@ -330,12 +341,24 @@ pub(super) const ROWS: [LevelRow; 51] = [
         implies: &[StrongPrefixConsistency, StrongParallelSnapshotIsolation, SnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
         gloss: "SI, and in addition each snapshot contains all that had ended before the transaction began",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions and of all that had ended before it began, and two writers of one key may not overlap", ..ROW },
-    LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", elle: &["serializable", "PL-3", "repeatable-read", "PL-2.99", "conflict-serializable", "view-serializable", "1SR"], plain_of: Some(Serializability),
-        implies: &[PlainSnapshotIsolation, PlainUpdateSerializability], order: CountedOrder::Plain, engine: Engine::Strong(Moments::One),
+    LevelRow { level: PlainRepeatableRead, code: "P-RR", long_name: "plain-repeatable-read", elle: &["repeatable-read", "PL-2.99"], plain_of: Some(RepeatableRead),
+        implies: &[PlainCursorStability, ItemCutIsolation], order: CountedOrder::Plain, engine: Engine::Items,
+        gloss: "as RR, but session order is ignored",
+        promise: "the transactions ran as if one after the other, except that a scan may have missed rows; session order is ignored", ..ROW },
+    LevelRow { level: RepeatableRead, code: "RR", long_name: "repeatable-read",
+        implies: &[CursorStability, PlainRepeatableRead], order: CountedOrder::Session, engine: Engine::Items, turn: Some(17),
+        gloss: "as if the transactions ran one after the other, except that scans may miss rows; without scans the same as SER",
+        promise: "the transactions ran as if one after the other, those of each session in their own order, except that a scan may have missed rows: what was read by key or returned by a scan stays as it was", ..ROW },
+    LevelRow { level: StrongRepeatableRead, code: "R-RR", long_name: "strong-repeatable-read",
+        implies: &[StrongCursorStability, RepeatableRead], order: CountedOrder::RealTime, engine: Engine::Items,
+        gloss: "RR, and in addition the order of transactions agrees with real time",
+        promise: "the transactions ran as if one after the other, in an order that agrees with real time and with sessions, except that a scan may have missed rows", ..ROW },
+    LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", elle: &["serializable", "PL-3", "conflict-serializable", "view-serializable", "1SR"], plain_of: Some(Serializability),
+        implies: &[PlainSnapshotIsolation, PlainUpdateSerializability, PlainRepeatableRead], order: CountedOrder::Plain, engine: Engine::Strong(Moments::One),
         gloss: "as SER, but session order is ignored",
         promise: "the transactions ran as if one after the other; session order is ignored", ..ROW },
     LevelRow { level: Serializability, code: "SER", long_name: "serializability", elle: &["strong-session-serializable", "session-serializable", "sequential"],
-        implies: &[SnapshotIsolation, PlainSerializability], order: CountedOrder::Session, engine: Engine::Strong(Moments::One), turn: Some(3), usual: true,
+        implies: &[SnapshotIsolation, RepeatableRead, PlainSerializability], order: CountedOrder::Session, engine: Engine::Strong(Moments::One), turn: Some(3), usual: true,
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order", ..ROW },
     LevelRow { level: PerKeySerializability, code: "K-SER", long_name: "per-key-serializability", plain_of: Some(PerKeySerializability),
@@ -343,7 +366,7 @@ pub(super) const ROWS: [LevelRow; 51] = [
         gloss: "P-SER, and in addition what ended before a transaction began counts as seen by it if they have a key in common",
         promise: "the transactions ran as if one after the other; what ended before a transaction began counts as seen by it if they have a key in common; session order is ignored", ..ROW },
     LevelRow { level: StrictSerializability, code: "SSER", long_name: "strict-serializability", elle: &["strict-serializable", "PL-SS", "strong-serializable"],
-        implies: &[StrongSnapshotIsolation, Serializability, PerKeySerializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One), usual: true,
+        implies: &[StrongSnapshotIsolation, StrongRepeatableRead, Serializability, PerKeySerializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One), usual: true,
         gloss: "as if the transactions ran one after the other, in an order that agrees with real time",
         promise: "the transactions ran as if one after the other, in an order that agrees with real time and with sessions", ..ROW },
     LevelRow { level: Linearizability, code: "LIN", long_name: "linearizability", elle: &["linearizable"],

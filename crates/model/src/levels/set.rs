@@ -58,6 +58,11 @@ impl LevelSet {
         LevelSet(self.0 & !(1 << level as u64))
     }
 
+    /// The members that do not only relate the reads of each transaction.
+    pub fn above_reads(self) -> LevelSet {
+        self.iter().filter(|level| !level.is_of_reads()).collect()
+    }
+
     /// The members, weakest first.
     pub fn iter(self) -> impl Iterator<Item = Level> {
         Level::EVERY

@@ -26,6 +26,7 @@ mod components;
 mod index;
 mod index_build;
 mod initial_state;
+mod items;
 mod lists;
 mod part;
 mod real_time;

@@ -23,7 +23,7 @@ pub(super) fn verified(
     };
     let level = result.level;
     match witness {
-        Witness::Reads => verifier.cut_isolation(),
+        Witness::Reads => verifier.cut_isolation(level),
         _ if !verifier.can_replay() => Ok(()),
         Witness::CommitOrder(order) => verifier.witness(level, Order::Commits(order), sources),
         Witness::Events(events) => verifier.witness(level, Order::Steps(&steps(events)), sources),

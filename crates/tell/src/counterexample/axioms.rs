@@ -281,6 +281,14 @@ const SERIAL_CYCLES: Quotation = Quotation {
     source: "Adya 1999, section 5.3; Cerone & Gotsman 2018, Theorem 8",
 };
 
+const ITEM_CYCLES: Quotation = Quotation {
+    name: "Repeatable read by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww ∪ rw of items acyclic",
+    words: "dependencies form no cycle, for some order of the versions of each key, where a row that a scan did not return may \
+            change",
+    source: "Adya 1999, PL-2.99",
+};
+
 /// The axiom by which visibility orders versions.
 pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
     match axiom {
@@ -347,6 +355,7 @@ pub(super) fn of_cycle(level: Level) -> Quotation {
         WitnessKind::GrowingSnapshots => EACH_READ_CYCLES,
         WitnessKind::Snapshots if level.forbids_conflicts() => SNAPSHOT_CYCLES,
         WitnessKind::Snapshots => PREFIX_CYCLES,
+        WitnessKind::ItemsInOrder => ITEM_CYCLES,
         WitnessKind::SerialOrder => SERIAL_CYCLES,
         WitnessKind::Reads | WitnessKind::CommitOrder => COMMIT_ORDER,
     }

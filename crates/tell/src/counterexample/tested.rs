@@ -268,7 +268,7 @@ impl Judge<'_> {
 fn in_words(level: Level) -> String {
     let base = || level.base().name.replace('-', " ");
     match level.row().order {
-        _ if level == Level::CutIsolation => level.spoken(),
+        _ if level.is_of_reads() => level.spoken(),
         CountedOrder::Plain => format!("{} without session order", base()),
         CountedOrder::RealTime if level.code().starts_with("R-") => {
             format!("{} in real time", base())

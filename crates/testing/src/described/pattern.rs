@@ -65,11 +65,11 @@ pub(super) fn cell(id: &str) -> Option<(usize, usize)> {
 
 /// The levels, weakest first.
 #[rustfmt::skip]
-const LEVELS: [&str; 51] = [
-    "CI", "P-PL1", "PL1", "R-PL1", "P-PL2", "PL2", "R-PL2", "RYW", "MR", "MW", "WFR", "PRAM", "P-CS", "CS", "R-CS", "P-RC",
+const LEVELS: [&str; 55] = [
+    "I-CI", "CI", "P-PL1", "PL1", "R-PL1", "P-PL2", "PL2", "R-PL2", "RYW", "MR", "MW", "WFR", "PRAM", "P-CS", "CS", "R-CS", "P-RC",
     "RC", "R-RC", "P-MV", "MV", "R-MV", "P-MSR", "MSR", "R-MSR", "P-RA", "RA", "R-RA", "P-UA", "UA", "R-UA", "P-TCC", "TCC",
-    "R-TCC", "P-PSI", "PSI", "R-PSI", "P-PL3U", "P-PC", "PC", "C-PC", "R-PC", "P-SI", "SI", "K-SI", "C-SI", "R-SI", "P-SER",
-    "SER", "K-SER", "SSER", "LIN",
+    "R-TCC", "P-PSI", "PSI", "R-PSI", "P-PL3U", "P-PC", "PC", "C-PC", "R-PC", "P-SI", "SI", "K-SI", "C-SI", "R-SI", "P-RR",
+    "RR", "R-RR", "P-SER", "SER", "K-SER", "SSER", "LIN",
 ];
 
 /// The place of a level, weakest first.
@@ -84,7 +84,8 @@ pub(super) fn are_plain<'a>(mut levels: impl Iterator<Item = &'a str> + Clone) -
             .iter()
             .any(|kind| level.starts_with(kind))
     };
-    levels.clone().any(is_plain) && levels.all(|level| is_plain(level) || level == "CI")
+    levels.clone().any(is_plain)
+        && levels.all(|level| is_plain(level) || ["CI", "I-CI"].contains(&level))
 }
 
 /// The pattern of a cycle without another name, by the weakest of the levels that it violates, and whether it rests on real
@@ -93,7 +94,7 @@ pub(super) fn general(levels: &[Level], in_time: bool) -> &'static str {
     let weakest = levels
         .iter()
         .map(|level| level.code())
-        .filter(|level| *level != "CI" && !level.ends_with("PL1"))
+        .filter(|level| !["CI", "I-CI"].contains(level) && !level.ends_with("PL1"))
         .min_by_key(|level| place(level));
     let Some(level) = weakest else { return "" };
     let (is_timed, base) = match level.split_once('-') {
@@ -111,7 +112,7 @@ pub(super) fn general(levels: &[Level], in_time: bool) -> &'static str {
         "PSI" => "PSICycle",
         "PL3U" => "UpdateCycle",
         "PC" | "SI" => "SICycle",
-        "SER" => "SERCycle",
+        "RR" | "SER" => "SERCycle",
         _ => "",
     }
 }

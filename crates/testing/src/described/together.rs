@@ -76,7 +76,7 @@ fn numbers(report: &Report, counted: &[&Member<'_>], flaws: &mut Vec<String>) {
 fn told_of_reads_only<'a>(counted: &[&'a Member<'a>]) -> Vec<&'a Member<'a>> {
     let is_of_reads = |member: &&Member<'_>| {
         let mut levels = member.violation.levels.iter();
-        levels.all(|level| *level == "CI")
+        levels.all(|level| ["CI", "I-CI"].contains(&level.code()))
     };
     let above: FxHashSet<_> = counted
         .iter()

@@ -213,8 +213,12 @@ impl CheckRun<'_> {
         match self.verdicts.get(&Level::CutIsolation) {
             Some((verdict, _)) => *verdict == Verdict::Violated,
             None => {
-                cut_isolation::verdict(self.asked.history, resolution, self.asked.control)
-                    == Verdict::Violated
+                cut_isolation::verdict(
+                    self.asked.history,
+                    resolution,
+                    Level::CutIsolation,
+                    self.asked.control,
+                ) == Verdict::Violated
             }
         }
     }

@@ -68,6 +68,9 @@ impl CheckRun<'_> {
         if prepared.resolution.has_multiple_sources() {
             let levels = (listing.sought.violated, by_choice);
             self.list_cases(&prepared.resolution, levels, &mut found);
+        } else if history.has_rows() {
+            let levels = (listing.sought.violated, LevelSet::default());
+            self.list_cuts(&prepared.resolution, levels, &mut found);
         }
         self.list_conflicts(linear, &prepared.resolution, &prepared.index, &mut found);
         self.cut = counting.check().err();
@@ -137,19 +140,7 @@ impl CheckRun<'_> {
         found: &mut Instances,
     ) {
         hold_under_every_choice(self.asked.history, resolution, found);
-        let cut_isolation = self
-            .verdicts
-            .get(&Level::CutIsolation)
-            .map(|(verdict, _)| verdict);
-        // If every choice violates cut isolation, the levels above need no case analysis.
-        let is_torn = by_choice
-            .iter()
-            .any(|level| level.implies(Level::CutIsolation) && !names(found, level));
-        if cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
-            || cut_isolation.is_none() && is_torn
-        {
-            self.list_torn(resolution, sought, found);
-        }
+        self.list_cuts(resolution, (sought, by_choice), found);
         for level in by_choice.iter() {
             if names(found, level) {
                 continue;
@@ -165,9 +156,36 @@ impl CheckRun<'_> {
         }
     }
 
+    /// Adds what violates cut isolation, of all reads or of items, where nothing that is listed does.
+    fn list_cuts(
+        &self,
+        resolution: &Resolution,
+        (sought, by_choice): (LevelSet, LevelSet),
+        found: &mut Instances,
+    ) {
+        for of_reads in [Level::CutIsolation, Level::ItemCutIsolation] {
+            let verdict = self.verdicts.get(&of_reads).map(|(verdict, _)| verdict);
+            // If every choice violates cut isolation, the levels above need no case analysis.
+            let is_torn = of_reads == Level::CutIsolation
+                && by_choice
+                    .iter()
+                    .any(|level| level.implies(of_reads) && !names(found, level));
+            if verdict == Some(&Verdict::Violated) && !names(found, of_reads)
+                || verdict.is_none() && is_torn
+            {
+                self.list_torn(of_reads, (resolution, sought), found);
+            }
+        }
+    }
+
     /// Adds what violates cut isolation: an instance that is counted and did not fit the list, or else one found on its
     /// own.
-    fn list_torn(&self, resolution: &Resolution, sought: LevelSet, found: &mut Instances) {
+    fn list_torn(
+        &self,
+        level: Level,
+        (resolution, sought): (&Resolution, LevelSet),
+        found: &mut Instances,
+    ) {
         let Request {
             history, control, ..
         } = self.asked;
@@ -193,11 +211,11 @@ impl CheckRun<'_> {
         } else {
             Vec::new()
         };
-        let is_torn = |violation: &Violation| violation.levels.contains(Level::CutIsolation);
+        let is_torn = |violation: &Violation| violation.levels.contains(level);
         if let Some(violation) = counted.into_iter().find(is_torn) {
             found.violations.push(violation);
         } else if let Some(violation) =
-            cut_isolation::refutation(history, resolution, &control.overtime())
+            cut_isolation::refutation(history, resolution, level, &control.overtime())
         {
             add(found, violation);
         }
@@ -399,18 +417,18 @@ fn take_uncertain_off_cut_isolation(
     resolution: &Resolution,
     found: &mut Instances,
 ) {
-    if !names(found, Level::CutIsolation) {
+    if !names(found, Level::CutIsolation) && !names(found, Level::ItemCutIsolation) {
         return;
     }
     let certain = cut_isolation::certain(history, resolution);
     for violation in found
         .violations
         .iter_mut()
-        .filter(|v| v.levels.contains(Level::CutIsolation))
+        .filter(|v| v.levels.iter().any(Level::is_of_reads))
     {
         let reader = violation.edges.first().map(|edge| edge.to);
         if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
-            violation.levels = violation.levels.without(Level::CutIsolation);
+            violation.levels = violation.levels.above_reads();
         }
     }
 }

@@ -85,7 +85,8 @@ pub fn prove(
         return Ok(None);
     }
     let by_read = level.is_of_each_read().then(|| index.by_read());
-    let index = by_read.as_ref().unwrap_or(index);
+    let items = level.is_serial_for_items().then(|| index.of_items());
+    let index = by_read.as_ref().or(items.as_ref()).unwrap_or(index);
     let mut facts = Facts::new(index, level);
     // The reachability relation, twice while cases are examined.
     control.needs(facts.events.n_events().pow(2) / 4)?;

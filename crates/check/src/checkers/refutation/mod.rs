@@ -87,7 +87,7 @@ pub(super) fn refute(
 
 /// At cut isolation other writers count, so cases say nothing there.
 fn without_cut_isolation(mut violation: Violation) -> Violation {
-    violation.levels = violation.levels.without(Level::CutIsolation);
+    violation.levels = violation.levels.above_reads();
     violation
 }
 

@@ -21,13 +21,14 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let is_of_updates =
-        weakest.is_of_dependencies() && weakest.implies_without_sessions(Level::CursorStability);
+    let is_of_updates = (weakest.is_of_dependencies() || weakest.is_serial_for_items())
+        && weakest.implies_without_sessions(Level::CursorStability);
     let loses_updates = is_of_updates && !weakest.counts_real_time();
     let is_of = |named: Pattern| {
         named.row().level == weakest
             || loses_updates && named == Pattern::LostUpdate
-            || weakest.is_serial_for_updates() && named == Pattern::WriteSkew
+            || (weakest.is_serial_for_updates() || weakest.is_serial_for_items())
+                && named == Pattern::WriteSkew
     };
     let pattern = named
         .find(|&named| is_of(named) && is_named(named))

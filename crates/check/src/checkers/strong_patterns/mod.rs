@@ -43,7 +43,7 @@ use super::place::Window;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use isoscope_model::control::{Control, Interrupt};
 use isoscope_model::history::{History, TransactionId};
-use isoscope_model::relations::Index;
+use isoscope_model::relations::{Axiom, Edge, Index, Reason};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,6 +74,7 @@ pub fn instances(
     };
     let mut listing = Listing {
         sought: levels,
+        history: Some(history),
         ..Listing::default()
     };
     // What is listed decides which cycles count as new.
@@ -111,6 +112,11 @@ pub fn instances(
                 cycles::fallback(history, index, level, listing, control)?;
             }
         }
+        for level in of_items(levels) {
+            if !listing.shows(level) {
+                parts::find(history, index, level, MOST_SETS, listing, control)?;
+            }
+        }
         Ok(())
     };
     let _ = forks.and_then(|()| rest(&mut listing));
@@ -129,6 +135,7 @@ pub(super) fn first(
 ) -> Result<Instances, Interrupt> {
     let mut listing = Listing {
         sought: levels,
+        history: Some(history),
         ..Listing::default()
     };
     named(history, index, levels, &mut listing, control)?;
@@ -143,6 +150,11 @@ pub(super) fn first(
         }
         if !listing.shows(level) {
             cycles::fallback(history, index, level, &mut listing, control)?;
+        }
+    }
+    for level in of_items(levels) {
+        if !listing.shows(level) {
+            parts::find(history, index, level, 1, &mut listing, control)?;
         }
     }
     let found = listing.finish(1);
@@ -196,18 +208,31 @@ fn by_parts(levels: LevelSet) -> impl Iterator<Item = Level> {
     };
     // Some levels without sessions are the same ones where each transaction has a session of its own.
     levels.iter().filter(move |level| {
-        is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself())
+        is_one(level)
+            && !level.is_serial_for_items()
+            && (level.plain_of().is_none() || level.is_form_of_itself())
     })
+}
+
+/// Those that are about items only. Arguments about stronger levels may show them, too.
+fn of_items(levels: LevelSet) -> impl Iterator<Item = Level> {
+    levels
+        .iter()
+        .filter(|level| level.is_serial_for_items() && level.plain_of().is_none())
 }
 
 /// If any of these or a strong level is included: whether one is at which no update is lost, and whether one at which those
 /// that write are serial.
 fn above_weak(levels: LevelSet) -> Option<(bool, bool)> {
-    let mut any = by_parts(levels).chain(strong(levels)).peekable();
+    let mut any = by_parts(levels)
+        .chain(strong(levels))
+        .chain(of_items(levels))
+        .peekable();
     any.peek()?;
     let keeps_updates = any.any(|level| level.implies_without_sessions(Level::CursorStability));
-    let is_serial =
-        strong(levels).any(Level::is_serial) || by_parts(levels).any(Level::is_serial_for_updates);
+    let is_serial = strong(levels).any(Level::is_serial)
+        || by_parts(levels).any(Level::is_serial_for_updates)
+        || of_items(levels).next().is_some();
     Some((keeps_updates, is_serial))
 }
 
@@ -223,19 +248,25 @@ pub(super) fn unlisted(
     window: &mut Window,
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
-    match pattern {
+    let mut found = match pattern {
         Pattern::Divergence | Pattern::LostUpdate => {
-            divergence::unlisted(history, index, pattern, window, control)
+            divergence::unlisted(history, index, pattern, window, control)?
         }
         Pattern::LongFork | Pattern::WriteSkew => {
             let pairs = pairs::Pairs::new(history, index, control)?;
             match pattern {
-                Pattern::LongFork => long_forks::LongForks::new(&pairs).unlisted(window, control),
-                _ => Ok(pairs.unlisted_skews(window)),
+                Pattern::LongFork => {
+                    long_forks::LongForks::new(&pairs).unlisted(window, control)?
+                }
+                _ => pairs.unlisted_skews(window),
             }
         }
-        _ => Ok(Vec::new()),
-    }
+        _ => Vec::new(),
+    };
+    found
+        .iter_mut()
+        .for_each(|violation| name_levels_of_items(history, violation));
+    Ok(found)
 }
 
 /// How many instances of Divergence there are. O(reads log).
@@ -268,6 +299,7 @@ struct Listing<'f> {
     /// Tells the long forks, once all are counted.
     pairs: Option<&'f pairs::Pairs<'f>>,
     n_groups: u32,
+    history: Option<&'f History>,
     /// The violated levels, each of which some violation has to show.
     sought: LevelSet,
     /// Those of `seen` that were listed again for a level that nothing else showed by then.
@@ -312,6 +344,9 @@ impl Listing<'_> {
     /// Lists a violation that has been counted.
     fn add(&mut self, mut violation: Violation, group: u32) {
         violation.group = group;
+        if let Some(history) = self.history {
+            name_levels_of_items(history, &mut violation);
+        }
         self.seen.insert(Listing::identity(&violation));
         self.violations.push(violation);
     }
@@ -442,6 +477,31 @@ impl Listing<'_> {
             counts: self.counts,
             violations,
             more,
+        }
+    }
+}
+
+/// An argument about a serial order holds where only items must be unchanged, too, if it rests on items.
+fn name_levels_of_items(history: &History, violation: &mut Violation) {
+    let holds = |edge: &Edge| match &edge.because {
+        Reason::Overwrites { .. } => edge
+            .from_operation
+            .is_some_and(|read| history.is_of_item(read)),
+        Reason::Visible { axiom, read, .. } => {
+            *axiom == Axiom::CommitOrder && history.is_of_item(*read)
+        }
+        _ => true,
+    };
+    if !violation.edges.iter().all(holds) {
+        return;
+    }
+    let forms = [
+        (Level::StrictSerializability, Level::StrongRepeatableRead),
+        (Level::Serializability, Level::RepeatableRead),
+    ];
+    for (of_all, of_items) in forms {
+        if violation.levels.contains(of_all) {
+            violation.levels = violation.levels.union(LevelSet::upward(of_items));
         }
     }
 }

@@ -577,7 +577,7 @@ pub(super) fn levels_of(history: &History, violated: Level, violation: &Violatio
     let is_broken = |level: Level| level == violated || violation.levels.contains(level);
     if violated.plain_of().is_some() {
         let is_judged = |level: &Level| {
-            level.is_of_reads()
+            level.is_of_reads() && level.is_told_apart(history)
                 || is_usual_plain(*level)
                 || level.plain_of().is_some() && is_broken(*level)
         };

@@ -111,7 +111,7 @@ fn found(passes: &Passes<'_>) -> String {
             )
         }
         WitnessKind::Snapshots => format!("Found: one order of the starts and commits of {all}."),
-        WitnessKind::SerialOrder => {
+        WitnessKind::SerialOrder | WitnessKind::ItemsInOrder => {
             format!("Found: one order in which {all} may have run one after the other.")
         }
         WitnessKind::CommitOrder | WitnessKind::GrowingSnapshots => {
@@ -151,6 +151,10 @@ fn explains(passes: &Passes<'_>, reads: &Reads) -> String {
         Some(WitnessKind::SerialOrder) => {
             "returns the newest version by then: what its own transaction wrote last to the key, else what the last \
              transaction before it in the order that wrote the key left there, else the initial version"
+        }
+        Some(WitnessKind::ItemsInOrder) => {
+            "by key, or of a row that a scan returned, returns the newest version by then; that a scan did not return a row fits \
+             some earlier version of it"
         }
         Some(WitnessKind::Snapshots) => {
             "returns what its own transaction wrote last to the key, else the newest version that had been committed when \

@@ -143,7 +143,9 @@ impl Standing {
     ) -> String {
         let name = |level: &Level| match level {
             // Its name is known to few.
-            Level::CutIsolation => format!("{} (repeatable reads)", level.spoken()),
+            Level::CutIsolation | Level::ItemCutIsolation => {
+                format!("{} (each key is read from one writer)", level.spoken())
+            }
             level => level.spoken(),
         };
         let names = |levels: &[Level]| -> String {

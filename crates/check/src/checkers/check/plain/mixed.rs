@@ -350,13 +350,15 @@ fn is_shown(found: &Findings, result: &LevelResult) -> bool {
             .any(|v| shown_by(v).contains(result.level))
 }
 
-/// The levels that a violation violates: those that it names, and what implies these.
+/// The levels that a violation violates: those that it names, and what implies these. Repeatable read is left to cycles.
 fn shown_by(violation: &Violation) -> LevelSet {
-    violation
-        .levels
-        .iter()
-        .flat_map(|level| LevelSet::upward(level).iter())
-        .collect()
+    let implying = |level: Level| {
+        let is_told_by_cycles =
+            move |other: &Level| level.is_of_reads() && other.is_serial_for_items();
+        let all = LevelSet::upward(level).iter();
+        all.filter(move |other| !is_told_by_cycles(other))
+    };
+    violation.levels.iter().flat_map(implying).collect()
 }
 
 /// Violations that show all violated levels, each one that no earlier one shows.

@@ -423,8 +423,10 @@ impl Whole<'_> {
                 .into_iter()
                 .collect()
         };
-        let is_of_reads =
-            |violation: &&Violation| violation.levels.iter().eq([Level::CutIsolation]);
+        let is_of_reads = |violation: &&Violation| {
+            let levels = violation.levels;
+            levels.weakest().is_some() && levels.above_reads().weakest().is_none()
+        };
         let violations = &self.found.violations;
         let above: FxHashSet<(Pattern, Vec<OperationId>)> = violations
             .iter()

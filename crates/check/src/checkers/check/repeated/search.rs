@@ -212,7 +212,7 @@ impl<'a> AppendSearch<'a> {
         let shortest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id))?;
         let mut violation = spelled_out(&assignment.history, &assignment.resolution, shortest);
         // At cut isolation an element counts as that of every transaction that appended it.
-        violation.levels = violation.levels.without(Level::CutIsolation);
+        violation.levels = violation.levels.above_reads();
         Some(violation)
     }
 }
