@@ -9,12 +9,14 @@ use super::output::Output;
 use super::{ElleArguments, ExitCode, complain};
 use crate::audit::{self, Examples};
 use crate::checkers::lattice::named;
-use crate::checkers::{Findings, Level, LevelResult, Options, Verdict, Violation};
+use crate::checkers::{Findings, Level, LevelResult, Options, Pattern, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::narrate;
 use crate::export::{self, ComposeOptions, ExportKind};
 use crate::formats::{self, Request};
+use crate::health;
 use crate::history::{Answer, Fact, History, OperationId, OperationKind, Rules, TransactionId};
+use crate::relations::resolve;
 use crate::report::{self, Settings};
 use anyhow::Context;
 use serde_json::{Value as Json, json};
@@ -87,13 +89,12 @@ pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result
     let asked = levels(arguments).and_then(|levels| Ok((levels, model(arguments)?)));
     let (levels, model) = match asked {
         Ok(asked) => asked,
-        // Bad arguments end elle-cli like that.
         Err(error) => {
             complain(&format!("{error:#}"));
-            return Ok(ExitCode::Violated);
+            return Ok(unfit(arguments.exit));
         }
     };
-    let (mut worst, mut is_unread) = (Answer::Valid, false);
+    let (mut worst, mut is_unread, mut is_another) = (Answer::Valid, false, false);
     for path in &arguments.files {
         match file(path, model, &levels, arguments) {
             Ok((answer, json)) => {
@@ -109,13 +110,17 @@ pub(super) fn run(arguments: &ElleArguments, out: &mut Output) -> anyhow::Result
             Err(error) => {
                 complain(&format!("{}: {error:#}", path.display()));
                 match error.is::<Another>() {
-                    true => worst = Answer::Invalid,
+                    true => is_another = true,
                     false => is_unread = true,
                 }
             }
         }
     }
-    Ok(code(arguments.exit, worst, is_unread))
+    Ok(match (is_unread, is_another) {
+        (true, _) => ExitCode::Unread,
+        (_, true) => unfit(arguments.exit),
+        _ => code(arguments.exit, worst),
+    })
 }
 
 /// The model that is asked for, if one is.
@@ -131,10 +136,17 @@ fn model(arguments: &ElleArguments) -> anyhow::Result<Option<&'static Model>> {
     row.map(Some).with_context(known)
 }
 
+/// The exit code of bad arguments and of a history of another model, with which elle-cli ends as if it were invalid.
+fn unfit(like: ElleExit) -> ExitCode {
+    match like {
+        ElleExit::Isoscope => ExitCode::Unusable,
+        ElleExit::Elle | ElleExit::Jepsen => ExitCode::Violated,
+    }
+}
+
 /// The exit code that a caller expects.
-fn code(like: ElleExit, worst: Answer, is_unread: bool) -> ExitCode {
+fn code(like: ElleExit, worst: Answer) -> ExitCode {
     match (like, worst) {
-        _ if is_unread => ExitCode::Unread,
         (_, Answer::Invalid) => ExitCode::Violated,
         (ElleExit::Jepsen, Answer::Unknown) => ExitCode::Unusable,
         (ElleExit::Isoscope, Answer::Unknown) => ExitCode::Undecided,
@@ -223,7 +235,10 @@ fn file(
     let findings = audit::check(&history, &options, &control, &|_| {});
     let by_rule = rule(&history, model.and_then(|(.., rule)| *rule))
         .map(|(rule, answer)| (rule, bank(&history, arguments).unwrap_or(answer)));
-    let by_levels = by_levels(&history, &findings);
+    let by_levels = {
+        let is_strict = matches!(arguments.exit, ElleExit::Isoscope);
+        by_levels(&history, &findings, is_strict, &control.overtime())
+    };
     if let Some((rule, answer)) = by_rule
         && answer == Answer::Valid
         && by_levels == Answer::Invalid
@@ -309,6 +324,10 @@ fn read(
         Some((_, wanted, _)) => workload_of(history) == *wanted,
         None => true,
     };
+    let is_empty = |history: &History| history.n_transactions() == 0;
+    if by_itself.as_ref().is_ok_and(is_empty) {
+        return Ok(by_itself?);
+    }
     if by_itself.as_ref().is_ok_and(is_wanted) {
         let history = by_itself?;
         return match model.and_then(|(name, ..)| other_keys(&history, name)) {
@@ -381,8 +400,8 @@ fn rule(history: &History, name: Option<&str>) -> Option<(&'static str, Answer)>
 }
 
 /// The answer of the levels: unknown where one is undecided and none violated, or where fewer than two transactions may
-/// have committed.
-fn by_levels(history: &History, findings: &Findings) -> Answer {
+/// have committed; if we may be stricter than Elle, where nothing was tested.
+fn by_levels(history: &History, findings: &Findings, is_strict: bool, control: &Control) -> Answer {
     let mut verdicts = findings.levels.iter().map(|result| &result.verdict);
     if verdicts
         .clone()
@@ -391,7 +410,12 @@ fn by_levels(history: &History, findings: &Findings) -> Answer {
         return Answer::Invalid;
     }
     let figures = history.recorded();
-    let is_tested = figures.committed + figures.unknown > 1;
+    let is_healthy = || {
+        let health = resolve(history, control)
+            .and_then(|resolution| health::examine(history, &resolution, control));
+        health.is_ok_and(|health| health.is_tested())
+    };
+    let is_tested = figures.committed + figures.unknown > 1 && (!is_strict || is_healthy());
     if is_tested && verdicts.all(|verdict| matches!(verdict, Verdict::Satisfied(_))) {
         Answer::Valid
     } else {
@@ -399,16 +423,34 @@ fn by_levels(history: &History, findings: &Findings) -> Answer {
     }
 }
 
-/// Elle's name of what a violation shows: the first of several.
-fn anomaly(violation: &Violation) -> &'static str {
+/// Elle's name of what a violation shows, the most specific of several.
+fn anomaly(violation: &Violation) -> String {
     let row = violation.id.pattern.row();
-    let names = row.adya.unwrap_or(row.name);
-    names.split_once(", ").map_or(names, |(first, _)| first)
+    let is_known = |name: &String| {
+        let bare = name.strip_suffix("-process").unwrap_or(name);
+        let bare = bare.strip_suffix("-realtime").unwrap_or(bare);
+        ANOMALIES.iter().any(|(names, _)| names.contains(&bare))
+    };
+    let own = match violation.id.pattern {
+        Pattern::Divergence | Pattern::LostUpdate => Some("lost-update"),
+        Pattern::FutureRead => Some("future-read"),
+        _ => None,
+    };
+    let of_cycle = violation.also.iter().rev();
+    let of_cycle = of_cycle.map(|name| name.replace("-session", "-process"));
+    let of_pattern = row.adya.unwrap_or_default().split(", ");
+    let mut names = own
+        .map(str::to_owned)
+        .into_iter()
+        .chain(of_cycle)
+        .chain(of_pattern.map(str::to_owned))
+        .filter(is_known);
+    names.next().unwrap_or_else(|| row.name.to_owned())
 }
 
 /// All about a file, with the fields of Elle.
 fn whole(history: &History, findings: &Findings, answer: Answer) -> Json {
-    let mut anomalies: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
+    let mut anomalies: BTreeMap<String, Vec<Json>> = BTreeMap::new();
     for violation in &findings.violations {
         let id = violation.id.to_string();
         anomalies
@@ -458,7 +500,7 @@ fn draw(
     let examples = Examples::new(history, findings);
     let mut drawn = BTreeSet::new();
     for violation in &findings.violations {
-        let name = anomaly(violation).replace(' ', "-");
+        let name = anomaly(violation);
         if !drawn.insert(name.clone()) {
             continue;
         }
@@ -478,8 +520,8 @@ fn draw(
     Ok(())
 }
 
-/// The arguments as clap takes them: `-v` in front of `text` or `json` names the output, else it is the old flag for more
-/// words, which says nothing here.
+/// The arguments as clap takes them: `-v` in front of `text` or `json` names the output, else it is the old flag for all there is
+/// to say, as JSON.
 pub(super) fn plain_arguments(arguments: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     if arguments.get(1).is_none_or(|command| command != "elle") {
         return arguments;
@@ -491,7 +533,9 @@ pub(super) fn plain_arguments(arguments: Vec<std::ffi::OsString>) -> Vec<std::ff
         let names_output = rest
             .peek()
             .is_some_and(|next| next == "text" || next == "json");
-        if !is_flag || names_output {
+        if is_flag && !names_output {
+            plain.push("--output=json".into());
+        } else {
             plain.push(argument);
         }
     }

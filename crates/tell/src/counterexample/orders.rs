@@ -86,10 +86,7 @@ pub(super) fn orders(example: &Counterexample, control: &Control) -> Orders {
     let usual = Level::of(history);
     let applies = |level: &Level| match level {
         Level::Linearizability => usual.contains(level),
-        _ => {
-            level.is_told_apart(history)
-                && (!level.counts_real_time() || has_real_time(history))
-        }
+        _ => level.is_told_apart(history) && (!level.counts_real_time() || has_real_time(history)),
     };
     let findings = decide(
         history,
