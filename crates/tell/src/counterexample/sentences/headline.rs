@@ -418,11 +418,16 @@ impl Speaker<'_> {
                     is_newer()
                 )
             }
-            Visibility::ReadBefore(seen) if self.words.history.share_scan(seen, read) => say!(
-                "{reader}'s scan read {} from {writer}{}, but also the older {stale}",
-                self.words.content(seen),
-                unless_of_key(seen, say!(", which also {new}"))
-            ),
+            Visibility::ReadBefore(seen) if self.words.history.share_scan(seen, read) => {
+                let is_of_seen = |edge: &&Edge| edge.to_operation == Some(seen);
+                let edge = self.violation.edges.iter().find(is_of_seen);
+                let (write, key) =
+                    edge.map_or((None, None), |edge| (edge.from_operation, edge.key));
+                say!(
+                    "{reader}'s scan saw that {writer} {}, but not that it {new}",
+                    self.words.wrote(write, key)
+                )
+            }
             Visibility::ReadBefore(seen) => say!(
                 "{reader} had read {} from {writer}{}; then {reader} read the older {stale}",
                 self.words.content(seen),

@@ -432,6 +432,7 @@ impl<'a> Words<'a> {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
         match edge.to_operation {
+            Some(read) if self.history.is_unlisted(read) => self.not_found(read, edge),
             Some(read) if edge.from.is_initial() => {
                 say!("read {}", self.initial_read(read))
             }
@@ -468,6 +469,28 @@ impl<'a> Words<'a> {
                 )
             }
             _ => say!("read {what} from {from}"),
+        }
+    }
+
+    /// "did not find x, which T1 had set to 11".
+    fn not_found(&self, read: OperationId, edge: &Edge) -> Sentence {
+        let id = self.history.keys()[read.index()];
+        let (key, from) = (self.short_key(id), self.transaction(edge.from));
+        match edge.from_operation {
+            Some(write) if self.is_delete(write) => {
+                say!("did not find {key}, which {from} had deleted")
+            }
+            Some(write) => say!(
+                "did not find {key}, which {from} had set to {}",
+                self.value(write)
+            ),
+            None => match self.history.initial_value_of(id) {
+                Some(value) if value != Value::ABSENT => say!(
+                    "did not find {key}, which was {} at first",
+                    self.history.value_name(value)
+                ),
+                _ => say!("did not find {key}, which was absent at first"),
+            },
         }
     }
 
