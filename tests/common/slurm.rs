@@ -149,6 +149,13 @@ impl Slurm {
             if output.status.success() {
                 return;
             }
+            // One that has come back by itself, too.
+            let node = format!("node={}", host());
+            let shown = self.run("scontrol", &["show", &node], self.folder.path());
+            let is_idle = String::from_utf8_lossy(&shown.stdout).contains("State=IDLE ");
+            if change == "state=resume" && is_idle {
+                return;
+            }
             assert!(
                 begun.elapsed() < Duration::from_secs(20),
                 "{}",

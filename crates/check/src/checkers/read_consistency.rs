@@ -449,8 +449,6 @@ impl Describe<'_> {
                 also.push("G1b");
             }
             _ => {
-                // A row that is listed twice is wrong only beside the first.
-                operations.extend(self.history.listed_first(read));
                 operations.push(read);
                 also.push("C4 TAP-a");
             }

@@ -186,18 +186,13 @@ impl History {
         }
     }
 
-    /// The read of a row that its scan had listed before, if it did.
-    pub fn listed_first(&self, read: OperationId) -> Option<OperationId> {
-        let key = self.keys[read.index()];
-        let mut before = self.scan_of(read)?.reads.start..read.0;
-        before
-            .find(|&o| self.keys[o as usize] == key)
-            .map(OperationId)
-    }
-
     /// Whether a scan listed the row of one of its reads before.
     pub fn is_listed_before(&self, read: OperationId) -> bool {
-        self.listed_first(read).is_some()
+        let key = self.keys[read.index()];
+        self.scan_of(read).is_some_and(|scan| {
+            let mut before = scan.reads.start..read.0;
+            before.any(|o| self.keys[o as usize] == key)
+        })
     }
 
     /// Whether a read returned the content of its key: it is of the key alone, or of a row that a scan listed with its value.
