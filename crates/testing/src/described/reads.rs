@@ -255,8 +255,13 @@ impl<'a> Reads<'a> {
             let reads = history.operations_of(t);
             let reads = reads.filter(|&o| history.operation(o).kind == OperationKind::Read);
             let writers = reads.flat_map(|read| self.writers(read));
-            let session = history.transactions_of(history.session_of(t));
-            let before = session.filter(|&earlier| earlier < t && members.contains(&earlier));
+            // Those before it are met by way of it.
+            let session = history.session_of(t);
+            let mut session = (0..t.0)
+                .rev()
+                .map(TransactionId)
+                .take_while(|&earlier| history.session_of(earlier) == session);
+            let before = session.find(|earlier| members.contains(earlier));
             let earlier = writers.chain(before).filter(|w| !w.is_initial());
             open.extend(earlier.filter(|&w| met.insert(w)));
         }
