@@ -238,7 +238,10 @@ fn ladder(example: &Counterexample) -> Option<String> {
             *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_))
         })
     };
-    let is_listed = |level: Level| level != Level::Linearizability || !is_same();
+    // Repeatable read is between cursor stability and serializability, beside all others.
+    let is_listed = |level: Level| {
+        !level.is_serial_for_items() && (level != Level::Linearizability || !is_same())
+    };
     let levels = example
         .verdicts
         .iter()

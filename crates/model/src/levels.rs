@@ -190,8 +190,9 @@ impl Level {
     /// Those of them that every register history can be checked for.
     pub const WITHOUT_TIMES: [Level; first::<0>(false, false).1] = first(false, false).0;
 
-    /// The levels that apply to a history: with scans also repeatable read, with times that order transactions ([`has_real_time`]) also strict
-    /// serializability, and linearizability if its transactions are lightweight. O(transactions).
+    /// The levels that apply to a history: with scans also repeatable read; with times that order transactions
+    /// ([`has_real_time`]) also strict serializability, and linearizability if its transactions are lightweight.
+    /// O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
         let may_lag = history.workload().is_some_and(Workload::may_lag);
         let has_real_time = !may_lag && has_real_time(history);

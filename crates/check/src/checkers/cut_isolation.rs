@@ -32,8 +32,9 @@ pub(super) fn violated(history: &History, reads: &[OperationId]) -> LevelSet {
         .collect()
 }
 
-/// Whether cut isolation, of all reads or of items, holds under some choice of sources. O(operations · log) for each transaction that may turn out not to have aborted, and O(writers) for each read of a key
-/// that its transaction reads more than once.
+/// Whether cut isolation, of all reads or of items, holds under some choice of sources. O(operations · log) for each
+/// transaction that may turn out not to have aborted, and O(writers) for each read of a key that its transaction reads more
+/// than once.
 pub(super) fn verdict(
     history: &History,
     resolution: &Resolution,

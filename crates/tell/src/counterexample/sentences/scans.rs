@@ -17,6 +17,14 @@ pub(super) fn title_of(
     let is_missing = |read: OperationId| history.is_unlisted(read);
     let misses = |edge: EdgeIndex| violation.edges[edge].from_operation.is_some_and(is_missing);
     let title = match claim {
+        Claim::WrongValue {
+            pattern: Pattern::NonRepeatableRead,
+            reads,
+        } if reads.first().is_some_and(|&read| is_missing(read))
+            && misses_a_delete(history, violation, reads[0]) =>
+        {
+            "A deleted row was there again"
+        }
         Claim::WrongValue { pattern, reads } => of_reads(*pattern, reads, history)?,
         Claim::StaleRead {
             visibility: Visibility::OwnSession,
@@ -76,6 +84,14 @@ fn of_reads(pattern: Pattern, reads: &[OperationId], history: &History) -> Optio
         }
         _ => None,
     }
+}
+
+/// Whether a row was missing because another transaction had deleted it.
+fn misses_a_delete(history: &History, violation: &Violation, read: OperationId) -> bool {
+    let mut edges = violation.edges.iter();
+    let edge = edges.find(|edge| edge.to_operation == Some(read));
+    let write = edge.and_then(|edge| edge.from_operation);
+    write.is_some_and(|write| is_deleted(history, write))
 }
 
 fn is_deleted(history: &History, write: OperationId) -> bool {

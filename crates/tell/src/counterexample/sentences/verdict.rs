@@ -152,6 +152,13 @@ impl Standing {
             let names: Vec<String> = levels.iter().map(name).collect();
             Words::list(&names).into()
         };
+        // Levels that others by this name may not have: why they allow what they allow.
+        let allowing = |level: &Level| match level {
+            Level::RepeatableRead | Level::PlainRepeatableRead | Level::StrongRepeatableRead => {
+                format!("{} (rows that a scan missed may appear)", level.spoken())
+            }
+            level => name(level),
+        };
         let broken = match (self.broken.as_slice(), self.has_stronger) {
             (levels @ [_, _, ..], true) => {
                 format!(
@@ -173,7 +180,11 @@ impl Standing {
         let allowed = match (self.allowed.is_empty(), also) {
             (true, None) => String::new(),
             (true, Some(also)) => format!(" {}.", super::capitalized(also)),
-            (false, None) => format!(" {} {allow} it.", super::capitalized(&names(&self.allowed))),
+            (false, None) => {
+                let names: Vec<String> = self.allowed.iter().map(allowing).collect();
+                let names: String = Words::list(&names).into();
+                format!(" {} {allow} it.", super::capitalized(&names))
+            }
             // It says more than what allows it anyway.
             (false, Some(also)) => format!(" {}.", super::capitalized(also)),
         };
