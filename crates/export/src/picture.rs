@@ -238,7 +238,7 @@ fn ladder(example: &Counterexample) -> Option<String> {
             *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_))
         })
     };
-    // Repeatable read is between cursor stability and serializability, beside all others.
+    // Repeatable read implies cursor stability only, and none of the others here.
     let is_listed = |level: Level| {
         !level.is_serial_for_items() && (level != Level::Linearizability || !is_same())
     };

@@ -79,7 +79,7 @@ pub fn satisfied(history: &History) -> BTreeSet<String> {
 }
 
 /// Whether all reads of a key in a transaction that are not of its own writes, of items only if so asked, may have returned
-/// what one transaction wrote, or the initial version; reads of what nobody wrote do not count. Only if no outcome is
+/// what one transaction wrote, or the initial version; reads of values that were never written do not count. Only if no outcome is
 /// unknown.
 pub fn is_cut(history: &History, of_items: bool) -> bool {
     let counts = |t: &TransactionId| {

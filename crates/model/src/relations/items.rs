@@ -9,7 +9,7 @@ impl Index {
     }
 
     /// The index in which each read of a row that a scan did not list, or only by its key, is one of a key of its own that its
-    /// writer alone writes: it comes after that writer, and before nobody (Adya's predicate reads at PL-2). Those of the
+    /// writer alone writes: it comes after that writer, and before no other transaction (Adya's predicate reads at PL-2). Those of the
     /// initial version are left out. An order of transactions is serial there if the history is repeatable in it
     /// ([`RepeatableRead`](crate::levels::Level::RepeatableRead)). O(reads log + writes).
     pub fn of_items(&self) -> Index {
